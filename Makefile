@@ -1,0 +1,71 @@
+# The two commands of the README are `make demo` and `make test`; the rest serves them.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# Everything we write is below these; `sql` is linted by sqlfluff.
+CODE := schema migrations ingest tapewise examples benchmarks tests
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help:  ## what there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
+
+# pip leaves a half-made environment when it is interrupted, so a stamp says that it is whole.
+# An environment that `make test` has made serves `make demo` too.
+$(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
+	@echo "Making $(VENV) from requirements/runtime.txt ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --require-hashes --only-binary :all: -r requirements/runtime.txt
+	@$(PIP) install --no-deps --no-build-isolation --no-index --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/runtime.stamp requirements/dev.txt
+	@echo "Adding the tools of requirements/dev.txt ..."
+	@$(PIP) install --require-hashes --only-binary :all: -r requirements/dev.txt
+	@touch $@
+
+.PHONY: demo
+demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its own and show what they tell
+	@$(BIN)/tapewise --home .demo demo
+
+.PHONY: test
+test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
+	$(BIN)/python -m pytest -n 2
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" tests/integration tests/sql tests/migrations
+
+.PHONY: test-quick
+test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+.PHONY: lint
+lint: $(VENV)/dev.stamp  ## ruff, mypy, import-linter, sqlfluff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.sql.lint
+
+.PHONY: format
+format: $(VENV)/dev.stamp  ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(VENV)/dev.stamp  ## loading against a bare COPY, in one run
+	$(BIN)/python -m benchmarks.load
+
+.PHONY: lock
+lock:  ## renew the hashed lock files (needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--group build pyproject.toml -o requirements/runtime.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
+
+.PHONY: clean
+clean:  ## remove the environment and the demo's warehouse
+	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db stop; fi
+	rm -rf $(VENV) .demo

@@ -1,0 +1,54 @@
+"""Works ahead: an iterator that runs in a thread of its own, a bounded number of items before its user."""
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar, cast
+
+Item = TypeVar("Item")
+
+_END = object()
+
+
+@contextmanager
+def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
+    """Iterate `items` in a thread, up to `depth` items ahead of the block that uses them.
+
+    What `items` raises is raised where its item would have come. When the block is left early, the
+    thread stops at its next item, and is waited for: it may hold connections that the caller closes.
+    """
+    waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
+    stopped = threading.Event()
+
+    def hand_over(item: object) -> None:
+        while not stopped.is_set():
+            try:
+                waiting.put(item, timeout=0.2)
+            except queue.Full:
+                continue
+            return
+
+    def work() -> None:
+        try:
+            for item in items:
+                hand_over(item)
+                if stopped.is_set():
+                    return
+            hand_over(_END)
+        except BaseException as error:  # noqa: BLE001  # it is raised again in the user's thread
+            hand_over(error)
+
+    def receive() -> Iterator[Item]:
+        while (item := waiting.get()) is not _END:
+            if isinstance(item, BaseException):
+                raise item
+            yield cast(Item, item)
+
+    thread = threading.Thread(target=work, name="ahead", daemon=True)
+    thread.start()
+    try:
+        yield receive()
+    finally:
+        stopped.set()
+        thread.join()

@@ -1,0 +1,69 @@
+"""`tapewise archives`: what archives there are, and dropping one with all that was read for it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import psycopg
+from psycopg.rows import class_row
+
+from ingest.loads import ARCHIVE_LOCK
+from schema.errors import LookupFailedError
+from schema.models import FACT_TABLES
+
+
+@dataclass(frozen=True)
+class ArchiveSummary:
+    """An archive and how much was read for it."""
+
+    name: str
+    kind: str
+    timezone: str
+    source_count: int
+    log_file_count: int
+    loaded_count: int
+    first_event_at: datetime | None
+    last_event_at: datetime | None
+
+
+def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
+    """All archives, by kind (measured first) and name."""
+    with connection.cursor(row_factory=class_row(ArchiveSummary)) as cursor:
+        return cursor.execute(
+            "SELECT archives.name, archives.kind, archives.timezone, count(DISTINCT sources.id) AS source_count,"
+            " count(log_files.id) AS log_file_count, coalesce(sum(loaded_count), 0)::bigint AS loaded_count,"
+            " min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at"
+            " FROM core.archives LEFT JOIN ledger.sources ON archive_id = archives.id"
+            " LEFT JOIN ledger.log_files ON source_id = sources.id"
+            " GROUP BY archives.id ORDER BY archives.kind, archives.name"
+        ).fetchall()
+
+
+def drop_archive(connection: psycopg.Connection, name: str) -> int:
+    """Drop an archive: its facts, rollup, names and ledger, in one transaction; gives the facts dropped.
+
+    `connection` is the owner's. Waits for a load of the archive that is under way. Raises
+    LookupFailedError if there is no such archive.
+    """
+    with connection.transaction():
+        row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [name]).fetchone()
+        if row is None:
+            raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, row[0]])
+        dropped = sum(
+            connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
+            for table in FACT_TABLES
+        )
+        for statement in (
+            "DELETE FROM core.activity_cells WHERE archive_id = %s",
+            "DELETE FROM ledger.ignored_lines USING ledger.log_files, ledger.sources"
+            " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.rejected_lines USING ledger.log_files, ledger.sources"
+            " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.log_files USING ledger.sources WHERE source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.sources WHERE archive_id = %s",
+            "DELETE FROM core.users WHERE archive_id = %s",
+            "DELETE FROM core.hosts WHERE archive_id = %s",
+            "DELETE FROM core.archives WHERE id = %s",
+        ):
+            connection.execute(statement, row)
+    return dropped

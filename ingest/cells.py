@@ -1,0 +1,49 @@
+"""The ten-minute rollup `core.activity_cells`, kept in the transaction of the load that changes it."""
+
+import polars as pl
+import psycopg
+
+CELL_US = 600_000_000
+
+_KEY = ("cell_at", "interface", "direction")
+_SUMS = ("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us")
+
+
+def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
+    """One row per cell, interface and direction of `transfers` (rows of the table of that name).
+
+    A cell begins at a multiple of ten minutes of the archive's local clock: local days begin at a
+    cell also where the zone is 5:45 from UTC. Sums hold the transfers that did not fail, as whole
+    bytes and microseconds, so that they equal a recount whatever the order of addition.
+    """
+    local_us = pl.col("ended_at").dt.convert_time_zone(timezone).dt.replace_time_zone(None).dt.timestamp("us")
+    into_cell = pl.duration(microseconds=local_us % CELL_US)
+    moved = pl.col("is_failed").not_()
+    return transfers.group_by((pl.col("ended_at") - into_cell).alias("cell_at"), "interface", "direction").agg(
+        transfer_count=pl.len().cast(pl.Int64),
+        failed_count=pl.col("is_failed").sum().cast(pl.Int64),
+        saturated_count=(pl.col("is_size_saturated") & moved).sum().cast(pl.Int64),
+        size_bytes=pl.col("size_bytes").filter(moved).sum(),
+        duration_us=(pl.col("duration_s").filter(moved) * 1e6).round().cast(pl.Int64).sum(),
+    )
+
+
+def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
+    """Add the sums of `cells` to the archive's, in the caller's transaction."""
+    if not cells:
+        return
+    sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
+    columns = sums.select(*_KEY, *_SUMS).to_dict(as_series=False)
+    connection.execute(
+        "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction, transfer_count,"
+        " failed_count, saturated_count, size_bytes, duration_us)"
+        " SELECT %s, * FROM unnest(%s::timestamptz[], %s::text[], %s::text[], %s::bigint[], %s::bigint[],"
+        " %s::bigint[], %s::bigint[], %s::bigint[])"
+        " ON CONFLICT (archive_id, cell_at, interface, direction) DO UPDATE SET"
+        " transfer_count = held.transfer_count + excluded.transfer_count,"
+        " failed_count = held.failed_count + excluded.failed_count,"
+        " saturated_count = held.saturated_count + excluded.saturated_count,"
+        " size_bytes = held.size_bytes + excluded.size_bytes,"
+        " duration_us = held.duration_us + excluded.duration_us",
+        [archive_id, *columns.values()],
+    )

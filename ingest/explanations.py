@@ -1,0 +1,162 @@
+"""`tapewise explain`: from a row back to its file and line, and from a line to what became of it."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psycopg
+from psycopg import sql
+from psycopg.rows import dict_row
+
+from ingest.files import BLOCK_BYTES, open_log
+from ingest.ledger import ledger_path
+from ingest.reading import Tally, read_records
+from ingest.sources import Source, get_source
+from schema.errors import LookupFailedError
+from schema.models import FACT_TABLES, event_time_columns
+
+
+@dataclass(frozen=True)
+class LineFate:
+    """What became of line `line_number` of a file: its `fate` in words, and the row, if it is one."""
+
+    path: str
+    line_number: int
+    source: str
+    fate: str
+    text: str | None
+    table: str | None = None
+    row: dict[str, Any] | None = None
+
+
+def explain_row(connection: psycopg.Connection, table: str, row_id: int) -> LineFate:
+    """The file and line that row `row_id` of a fact table was made from.
+
+    The line's text is read from the file if that still stands there. Raises LookupFailedError.
+    """
+    row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
+    if row is None:
+        raise LookupFailedError(
+            f"core.{table} has no row {row_id}", hint="Take the id from mart, e.g. transfer_id of mart.transfers."
+        )
+    path, number = str(row["path"]), int(row["line_number"])
+    return LineFate(path, number, str(row["source"]), "loaded", _read_line(Path(path), number), table, row)
+
+
+def explain_line(connection: psycopg.Connection, path: Path, line_number: int, now: datetime) -> list[LineFate]:
+    """What became of a line of a file, for each source that the file was read for.
+
+    Loaded and rejected lines stand in the warehouse with their numbers. For the others the file is
+    read again: ignored, held from elsewhere, or not read yet. Raises LookupFailedError.
+    """
+    files = connection.execute(
+        "SELECT log_files.id, archives.name || '/' || sources.name, line_count, source_id FROM ledger.log_files"
+        " JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
+        " WHERE path = %s ORDER BY 1 DESC",
+        [ledger_path(path)],
+    ).fetchall()
+    if not files:
+        raise LookupFailedError(
+            f"{path}: was never read", hint="`tapewise sql \"SELECT path FROM mart.log_files\"` lists what was."
+        )
+    fates: dict[int, LineFate] = {}
+    for file_id, source, line_count, source_id in files:
+        if source_id in fates:
+            continue  # an earlier file of the same name; the newest is what stands there
+        if not 1 <= line_number <= line_count:
+            raise LookupFailedError(f"{path}: has lines 1 to {line_count} in the ledger, not {line_number}")
+        fates[source_id] = (
+            _find_loaded(connection, file_id, path, line_number, source)
+            or _find_rejected(connection, file_id, path, line_number, source)
+            or _find_by_reading(connection, source_id, path, line_number, source, now)
+        )
+    return list(fates.values())
+
+
+def _find_loaded(
+    connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: str
+) -> LineFate | None:
+    for table in FACT_TABLES:
+        row = _fetch_row(
+            connection, table.name, sql.SQL("fact.log_file_id = %s AND fact.line_number = %s"), [file_id, line_number]
+        )
+        if row is not None:
+            text = _read_line(path, line_number)
+            return LineFate(str(path), line_number, source, "loaded", text, table.name, row)
+    return None
+
+
+def _find_rejected(
+    connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: str
+) -> LineFate | None:
+    rejected = connection.execute(
+        "SELECT reason, text FROM ledger.rejected_lines WHERE log_file_id = %s AND line_number = %s",
+        [file_id, line_number],
+    ).fetchone()
+    if rejected is None:
+        return None
+    return LineFate(str(path), line_number, source, f"rejected: {rejected[0]}", rejected[1])
+
+
+def _find_by_reading(
+    connection: psycopg.Connection, source_id: int, path: Path, line_number: int, source: str, now: datetime
+) -> LineFate:
+    record = _read_record(get_source(connection, source_id), path, line_number, now)
+    if record is None or record["rejected"] is not None:
+        return LineFate(str(path), line_number, source, "unknown: the file is not what it was when it was read", None)
+    text = str(record["text"])
+    if record["ignored"] is not None:
+        return LineFate(str(path), line_number, source, f"ignored: {record['ignored']}", text)
+    row = _fetch_row(
+        connection,
+        record["table"],
+        sql.SQL("fact.source_id = %s AND fact.{} = %s AND fact.line_hash = %s AND fact.occurrence = %s").format(
+            sql.Identifier(event_time_columns[record["table"]])
+        ),
+        [source_id, record["event_at"], record["line_hash"], record["occurrence"]],
+    )
+    if row is None:
+        return LineFate(str(path), line_number, source, "unknown: the file is not what it was when it was read", text)
+    fate = f"held: loaded from {row['path']}, line {row['line_number']}"
+    return LineFate(str(path), line_number, source, fate, text, record["table"], row)
+
+
+def _fetch_row(
+    connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
+) -> dict[str, Any] | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(
+            sql.SQL(
+                "SELECT fact.*, users.name AS user_name, hosts.name AS host_name, log_files.path,"
+                " archives.name || '/' || sources.name AS source FROM core.{} AS fact"
+                " JOIN ledger.log_files ON log_files.id = fact.log_file_id"
+                " JOIN ledger.sources ON sources.id = fact.source_id"
+                " JOIN core.archives ON archives.id = fact.archive_id"
+                " LEFT JOIN core.users ON users.id = fact.user_id"
+                " LEFT JOIN core.hosts ON hosts.id = fact.host_id WHERE {} LIMIT 1"
+            ).format(sql.Identifier(table), condition),
+            values,
+        ).fetchone()
+
+
+def _read_record(source: Source, path: Path, line_number: int, now: datetime) -> dict[str, Any] | None:
+    with open_log(path, is_complete=True) as reader:
+        for records in read_records(reader, source.format, source.line_settings(now), Tally()):
+            found = records.filter(pl.col("line_number") == line_number)
+            if not found.is_empty():
+                return found.row(0, named=True)
+    return None
+
+
+def _read_line(path: Path, line_number: int) -> str | None:
+    """The text of a line, None where the file or the line is gone."""
+    if not path.is_file():
+        return None
+    with open_log(path, is_complete=True) as reader:
+        for block in reader.blocks(BLOCK_BYTES):
+            found = block.lines.filter(pl.col("line_number") == line_number)
+            if not found.is_empty():
+                return str(found["text"][0])
+    return None

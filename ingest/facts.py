@@ -1,0 +1,41 @@
+"""Records of lines become rows of the fact tables."""
+
+import polars as pl
+import sqlalchemy as sa
+
+from ingest.files import hash_bytes
+from ingest.names import NameTable
+from ingest.sources import Source
+from schema.loader import frame_schema
+from schema.models import event_time_columns
+
+
+def make_facts(
+    records: pl.DataFrame, table: sa.Table, source: Source, log_file_id: int, users: NameTable, hosts: NameTable
+) -> pl.DataFrame:
+    """The rows of `table` that `records` tell, without their `id`.
+
+    `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
+    users and hosts that are missing. A transfer started its duration before it ended; a file's key
+    is the hash of its path in the archive.
+    """
+    duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
+    rows = records.with_columns(
+        users.resolve(records["user"]).alias("user_id"),
+        hosts.resolve(records["host"]).alias("host_id"),
+        pl.col("event_at").alias(event_time_columns[table.name]),
+        pl.lit(source.archive_id, dtype=pl.Int32).alias("archive_id"),
+        pl.lit(source.id, dtype=pl.Int32).alias("source_id"),
+        pl.lit(log_file_id, dtype=pl.Int32).alias("log_file_id"),
+        (pl.col("event_at") - duration).alias("started_at"),
+        hash_bytes(pl.col("archive_path")).alias("file_key"),
+        hash_bytes(pl.col("new_archive_path")).alias("new_file_key"),
+    )
+    return rows.select(pl.col(name).cast(dtype) for name, dtype in frame_schema(table).items() if name != "id")
+
+
+def number_rows(facts: pl.DataFrame, first_ids: list[int], block: int) -> pl.DataFrame:
+    """`facts` with an `id` column in front, taken from blocks of `block` numbers from `first_ids`."""
+    ids = pl.Series(first_ids, dtype=pl.Int64)
+    row = pl.int_range(facts.height, dtype=pl.Int64, eager=True)
+    return facts.select(ids.gather(row // block).alias("id") + row % block, pl.all())

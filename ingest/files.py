@@ -1,0 +1,189 @@
+"""Log files as columns of lines: opened, cut into blocks, split, hashed.
+
+Only whole lines are read: what stands behind the last newline waits until it is finished.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+import polars as pl
+import polars_hash  # noqa: F401  # registers the expressions `.nchash`
+import pyarrow as pa
+import xxhash
+from xopen import xopen
+
+from schema.errors import LogFileError
+
+# Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
+BLOCK_BYTES = 12_000_000
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive whole lines of a file.
+
+    `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
+    would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
+    line's bytes without its line end) and `text` (bytes that are no UTF-8, and NULs, escaped).
+    """
+
+    newline_count: int
+    lines: pl.DataFrame
+
+
+class LogFileReader:
+    """Reads an open log file once, block by block, and knows how far it has come.
+
+    `read_bytes` and `digest` speak of the whole lines given so far, decompressed, `waiting_bytes` of
+    an unfinished last line once the blocks are through. With `is_complete`, the end of the file ends
+    its last line too. `progress_bytes` is the position in the file as it lies on disk.
+    """
+
+    def __init__(self, stream: BinaryIO, raw: BinaryIO, path: Path, *, is_complete: bool = False) -> None:
+        self._stream = stream
+        self._raw = raw
+        self._path = path
+        self._is_complete = is_complete
+        self._hash = xxhash.xxh3_128()
+        self.read_bytes = 0
+        self.waiting_bytes = 0
+
+    @property
+    def digest(self) -> str:
+        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes."""
+        return self._hash.hexdigest()
+
+    @property
+    def progress_bytes(self) -> int:
+        """How much of the file on disk has been read."""
+        return self._raw.tell()
+
+    def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+        """The file's lines, in order. Raises LogFileError where it cannot be read on."""
+        line_number = 1
+        for content in self._contents(block_bytes):
+            self._hash.update(content)
+            self.read_bytes += len(content)
+            whole = content if content.endswith(b"\n") else content + b"\n"
+            lines = split_lines(whole, line_number)
+            yield Block(newline_count=whole.count(b"\n"), lines=lines)
+            line_number += lines.height
+
+    def _contents(self, block_bytes: int) -> Iterator[bytes]:
+        tail = b""
+        while piece := self.read(block_bytes):
+            end = piece.rfind(b"\n") + 1
+            if end == 0:
+                tail += piece
+                continue
+            yield tail + piece[:end]
+            tail = piece[end:]
+        if tail and self._is_complete:
+            yield tail
+        else:
+            self.waiting_bytes = len(tail)
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, decompressed; empty at the end. Raises LogFileError naming the file."""
+        try:
+            return self._stream.read(size)
+        # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
+        except Exception as error:
+            raise LogFileError(
+                f"{self._path}: cannot be read beyond {self._raw.tell():,} bytes: {error}",
+                hint="Is it damaged or still being copied? Nothing of it was loaded; read it again later.",
+            ) from error
+
+
+@contextmanager
+def open_log(path: Path, *, is_complete: bool = False) -> Iterator[LogFileReader]:
+    """Open a log file, compressed (gz, bz2, xz, zst) or not. Raises LogFileError naming the file."""
+    try:
+        if path.is_dir():
+            raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
+        with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
+            yield LogFileReader(cast(BinaryIO, stream), raw, path, is_complete=is_complete)
+    except OSError as error:
+        raise LogFileError(f"{path}: {error.strerror or error}") from error
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The beginning of a file: its digest (None where the file is shorter), and what stands behind.
+
+    `ends_line` says whether it ends with a newline, `has_more` whether there are whole lines beyond;
+    `waiting_bytes` is an unfinished last line.
+    """
+
+    digest: str | None
+    ends_line: bool
+    has_more: bool
+    waiting_bytes: int
+
+
+def compare_prefix(path: Path, length: int, *, is_complete: bool = False) -> Prefix:
+    """Read the first `length` bytes (decompressed) of a file, and whether whole lines follow."""
+    found = xxhash.xxh3_128()
+    left = length
+    last = b"\n"
+    beyond = 0
+    with open_log(path) as reader:
+        while left > 0 and (piece := reader.read(min(left, BLOCK_BYTES))):
+            found.update(piece)
+            left -= len(piece)
+            last = piece[-1:]
+        if left:
+            return Prefix(None, False, True, 0)
+        while piece := reader.read(BLOCK_BYTES):
+            if b"\n" in piece or is_complete:
+                return Prefix(found.hexdigest(), last == b"\n", True, 0)
+            beyond += len(piece)
+    return Prefix(found.hexdigest(), last == b"\n", False, beyond)
+
+
+def split_lines(content: bytes, first_line_number: int = 1) -> pl.DataFrame:
+    """The lines of `content`, which ends with a newline, as `Block.lines` describes them.
+
+    A CR before the newline belongs to the line's end: a copy with other line ends holds the same
+    lines.
+    """
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n")
+    raw = _split(content)
+    text = _split(_escape(content)).cast(pl.String)
+    return pl.select(
+        line_number=pl.int_range(first_line_number, first_line_number + raw.len(), dtype=pl.Int64),
+        line_hash=hash_bytes(pl.lit(raw)),
+        text=pl.lit(text),
+    )
+
+
+def hash_bytes(column: pl.Expr) -> pl.Expr:
+    """xxh3 of binary or text values as a signed 64-bit number, as `bigint` holds it."""
+    hashed: pl.Expr = column.nchash.xxh3_64()  # type: ignore[attr-defined]  # polars_hash adds it
+    return hashed.reinterpret(signed=True)
+
+
+def _escape(content: bytes) -> bytes:
+    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        content = content.decode(errors="backslashreplace").encode()
+    return content.replace(b"\0", rb"\x00") if b"\0" in content else content
+
+
+def _split(content: bytes) -> pl.Series:
+    """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
+    newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
+    offsets = np.zeros(len(newlines) + 1, np.int64)
+    offsets[1:] = newlines - np.arange(len(newlines))
+    values = pa.py_buffer(content.replace(b"\n", b""))
+    array = pa.Array.from_buffers(
+        pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values]
+    )
+    return cast(pl.Series, pl.from_arrow(array))

@@ -1,0 +1,152 @@
+"""What every log format has in common: the record, the fates of a line, and times.
+
+A format is a function over a whole column of lines. It gives a *record frame*: one row per line, in
+the order of the lines, with the columns of `RECORD_SCHEMA` and nothing else. Exactly one of its
+first three columns is set: `table` (the line is a fact of that table), `ignored` or `rejected`
+(with the reason). A record depends on its line and on `LineSettings`, never on other lines.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import polars as pl
+
+UTC_TIME = pl.Datetime("us", "UTC")
+
+RECORD_SCHEMA: dict[str, pl.DataType] = {
+    # fate: exactly one of the three
+    "table": pl.String(),
+    "ignored": pl.String(),
+    "rejected": pl.String(),
+    # every fact
+    "event_at": UTC_TIME,
+    "interface": pl.String(),
+    "operation": pl.String(),
+    "user": pl.String(),
+    "host": pl.String(),
+    "class_of_service": pl.String(),
+    "account": pl.String(),
+    "status_code": pl.Int32(),
+    "is_failed": pl.Boolean(),
+    "is_time_ambiguous": pl.Boolean(),
+    # transfers and opens
+    "direction": pl.String(),
+    "open_s": pl.Float64(),
+    "archive_path": pl.String(),
+    # transfers and name-space events
+    "duration_s": pl.Float64(),
+    "size_bytes": pl.Int64(),
+    # transfers
+    "rate_bytes_per_s": pl.Float64(),
+    "client_path": pl.String(),
+    "is_duration_coarse": pl.Boolean(),
+    "is_duration_below_clock": pl.Boolean(),
+    "is_size_saturated": pl.Boolean(),
+    "is_rate_inconsistent": pl.Boolean(),
+    # name-space events
+    "kind": pl.String(),
+    "new_archive_path": pl.String(),
+}
+
+# Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
+BLANK = "blank line"
+NO_ARCHIVE = "no archive involved"
+
+# Why no record could be made of a line.
+UNRECOGNISED = "not a line of this format"
+NO_SUCH_TIME = "no such date or time"
+SKIPPED_TIME = "local time skipped by the change to summer time"
+OUTSIDE_WINDOW = "time outside the source's window"
+SIZE_OUT_OF_RANGE = "size out of range"
+NUMBER_OUT_OF_RANGE = "number out of range"
+
+# 2^53 bytes is 9 PB: what is beyond is no size, and sums of sizes stay far from overflow.
+MAX_SIZE_BYTES = 2**53
+MAX_DURATION_S = 1e8
+MAX_RATE_BYTES_PER_S = 2.0**53
+# What a signed 32-bit counter shows when it can count no further.
+SATURATED_BYTES = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class LineSettings:
+    """What a record may depend on besides its line.
+
+    `timezone` is an IANA name; `clock_resolution_s` the step of the log's durations;
+    a line whose time is not in [`earliest_at`, `latest_at`) is rejected.
+    """
+
+    timezone: str
+    clock_resolution_s: float
+    earliest_at: datetime
+    latest_at: datetime
+
+
+@dataclass(frozen=True)
+class Format:
+    """A log format.
+
+    `version` is raised whenever a line would give another record than before; `examples` are
+    real-looking lines, one for each kind of line; `parse` takes the texts of lines (String, without
+    line ends, never null) and gives their record frame.
+    """
+
+    name: str
+    title: str
+    version: int
+    clock_resolution_s: float
+    examples: tuple[str, ...]
+    parse: Callable[[pl.Series, LineSettings], pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class EventTime:
+    """Expressions for an event's time and what is wrong with it, made by `event_time`."""
+
+    at: pl.Expr
+    is_ambiguous: pl.Expr
+    rejected: pl.Expr
+
+
+def event_time(local: pl.Expr, settings: LineSettings) -> EventTime:
+    """The UTC time of a local wall-clock time (Datetime[us] without zone, null where unreadable).
+
+    Where the end of summer time makes it ambiguous, the earlier of the two is taken and flagged.
+    """
+    settle = local.dt.replace_time_zone
+    certain = settle(settings.timezone, ambiguous="null", non_existent="null")
+    earliest = settle(settings.timezone, ambiguous="earliest", non_existent="null")
+    at = earliest.dt.convert_time_zone("UTC")
+    window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
+    return EventTime(
+        at=at,
+        is_ambiguous=certain.is_null() & earliest.is_not_null(),
+        rejected=pl.when(local.is_null())
+        .then(pl.lit(NO_SUCH_TIME))
+        .when(earliest.is_null())
+        .then(pl.lit(SKIPPED_TIME))
+        .when(~window)
+        .then(pl.lit(OUTSIDE_WINDOW)),
+    )
+
+
+def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
+    """Collect `records`, with the columns of `RECORD_SCHEMA` that it lacks as null, in that order.
+
+    Flags that a format does not set are false. Rows that are no facts keep their fate only.
+    """
+    is_fact = pl.col("table").is_not_null()
+    known = records.collect_schema()
+    columns = []
+    for name, dtype in RECORD_SCHEMA.items():
+        if name in ("table", "ignored", "rejected"):
+            columns.append(pl.col(name).cast(dtype))
+            continue
+        if name in known:
+            value = pl.col(name).cast(dtype)
+        else:
+            value = pl.lit(False if dtype == pl.Boolean() else None, dtype=dtype)
+        columns.append(pl.when(is_fact).then(value).alias(name))
+    # The streaming engine keeps the order of rows here, and takes two thirds of the time.
+    return records.select(columns).collect(engine="streaming")

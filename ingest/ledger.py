@@ -1,0 +1,155 @@
+"""The ledger's rows of log files: what was read of each, and the balance of its lines."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psycopg
+
+from ingest.reading import Tally
+from schema.loader import copy_frame
+from schema.models import rejected_lines
+
+
+@dataclass(frozen=True)
+class LogFileRow:
+    """A row of `ledger.log_files`, as far as a later reading of the same file needs it."""
+
+    id: int
+    content_digest: str
+    read_bytes: int
+    format_version: int
+    loaded_count: int
+    tally: Tally
+
+
+def ledger_path(path: Path) -> str:
+    """A file's name in the ledger: absolute, so that it means the same from everywhere."""
+    return str(path.resolve()).encode(errors="backslashreplace").decode()
+
+
+def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> LogFileRow | None:
+    """What was last read of `path` for this source, None if nothing was."""
+    row = connection.execute(
+        "SELECT id, content_digest, read_bytes, format_version, line_count, loaded_count, held_count,"
+        " first_event_at, last_event_at FROM ledger.log_files"
+        " WHERE source_id = %s AND path = %s ORDER BY id DESC LIMIT 1",
+        [source_id, path],
+    ).fetchone()
+    if row is None:
+        return None
+    file_id, digest, read_bytes, format_version, line_count, loaded_count, held_count, first, last = row
+    ignored = connection.execute(
+        "SELECT reason, line_count FROM ledger.ignored_lines WHERE log_file_id = %s", [file_id]
+    ).fetchall()
+    rejected = connection.execute(
+        "SELECT reason, count(*) FROM ledger.rejected_lines WHERE log_file_id = %s GROUP BY 1", [file_id]
+    ).fetchall()
+    again = Tally(
+        line_count=line_count,
+        held_count=loaded_count + held_count,
+        ignored=Counter(dict(ignored)),
+        rejected=Counter(dict(rejected)),
+        first_event_at=first,
+        last_event_at=last,
+    )
+    return LogFileRow(file_id, digest, read_bytes, format_version, loaded_count, again)
+
+
+def begin_log_file(
+    connection: psycopg.Connection,
+    known: LogFileRow | None,
+    *,
+    source_id: int,
+    path: str,
+    format_version: int,
+    now: datetime,
+) -> int:
+    """The number of the file's row, made empty, or emptied of what a new reading writes again."""
+    if known is not None:
+        for table in ("ignored_lines", "rejected_lines"):
+            connection.execute(f"DELETE FROM ledger.{table} WHERE log_file_id = %s", [known.id])  # noqa: S608  # ours
+        return known.id
+    row = connection.execute(
+        "INSERT INTO ledger.log_files (source_id, path, content_digest, read_bytes, waiting_bytes,"
+        " format_version, program_version, first_read_at, last_read_at,"
+        " line_count, loaded_count, held_count, ignored_count, rejected_count)"
+        " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0) RETURNING id",
+        [source_id, path, format_version, version("tapewise"), now, now],
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def reject_lines(connection: psycopg.Connection, log_file_id: int, rejected: pl.DataFrame) -> None:
+    """Write the rejected lines of a block; `rejected` are records whose `rejected` is set."""
+    if rejected.is_empty():
+        return
+    frame = rejected.select(
+        pl.lit(log_file_id, dtype=pl.Int32).alias("log_file_id"),
+        "line_number",
+        pl.col("rejected").alias("reason"),
+        "line_hash",
+        "text",
+    )
+    copy_frame(connection, rejected_lines, frame)
+
+
+def end_log_file(
+    connection: psycopg.Connection,
+    log_file_id: int,
+    known: LogFileRow | None,
+    tally: Tally,
+    *,
+    digest: str,
+    read_bytes: int,
+    waiting_bytes: int,
+    format_version: int,
+    now: datetime,
+) -> None:
+    """Write the balance of a reading that is through.
+
+    The row speaks of the file, not of the reading: what an earlier reading of the same file loaded
+    is loaded from it, not held. The table's CHECK refuses a balance that does not add up.
+    """
+    loaded_before = 0 if known is None else known.loaded_count
+    values: dict[str, Any] = {
+        "id": log_file_id,
+        "digest": digest,
+        "read_bytes": read_bytes,
+        "waiting_bytes": waiting_bytes,
+        "format_version": format_version,
+        "program_version": version("tapewise"),
+        "now": now,
+        "first": tally.first_event_at,
+        "last": tally.last_event_at,
+        "line_count": tally.line_count,
+        "loaded": tally.loaded_count + loaded_before,
+        "held": tally.held_count - loaded_before,
+        "ignored": tally.ignored.total(),
+        "rejected": tally.rejected.total(),
+    }
+    connection.execute(
+        "UPDATE ledger.log_files SET content_digest = %(digest)s, read_bytes = %(read_bytes)s,"
+        " waiting_bytes = %(waiting_bytes)s, format_version = %(format_version)s,"
+        " program_version = %(program_version)s, last_read_at = %(now)s,"
+        " first_event_at = %(first)s, last_event_at = %(last)s, line_count = %(line_count)s,"
+        " loaded_count = %(loaded)s, held_count = %(held)s, ignored_count = %(ignored)s,"
+        " rejected_count = %(rejected)s WHERE id = %(id)s",
+        values,
+    )
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO ledger.ignored_lines (log_file_id, reason, line_count) VALUES (%s, %s, %s)",
+            [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
+        )
+
+
+def touch_log_file(connection: psycopg.Connection, known: LogFileRow, now: datetime) -> Tally:
+    """Note that a file was found as it was; gives the tally of this reading: all its facts are held."""
+    connection.execute("UPDATE ledger.log_files SET last_read_at = %s WHERE id = %s", [now, known.id])
+    return replace(known.tally)

@@ -1,0 +1,229 @@
+"""Loads one log file into the warehouse: all of it or nothing, exactly once.
+
+One transaction holds the archive's lock, the facts, the rollup and the ledger. A thread reads,
+parses, compares and encodes ahead of it; what must be visible before the facts (names, month
+partitions, row numbers) that thread settles in short transactions of its own.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import polars as pl
+import psycopg
+import sqlalchemy as sa
+
+from ingest.ahead import run_ahead
+from ingest.cells import add_cells, sum_cells
+from ingest.facts import make_facts, number_rows
+from ingest.files import LogFileReader, compare_prefix, open_log
+from ingest.holdings import Holdings
+from ingest.ledger import LogFileRow, begin_log_file, end_log_file, find_log_file, ledger_path, reject_lines, touch_log_file
+from ingest.names import NameTable
+from ingest.reading import Tally, read_records, split_by_table
+from ingest.sources import Source
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError
+from schema.loader import copy_encoded, encode_frame
+from schema.models import FACT_TABLES, ROW_ID_BLOCK, event_time_columns
+
+# Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
+AHEAD_DEPTH = 60
+ARCHIVE_LOCK = 7462
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What one reading of a file did. `path` is as the user wrote it."""
+
+    path: Path
+    tally: Tally
+    waiting_bytes: int
+    is_unchanged: bool = False
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`."""
+
+    table: sa.Table
+    row_count: int
+    cells: pl.DataFrame | None
+
+
+@dataclass(frozen=True)
+class _Rejects:
+    records: pl.DataFrame
+
+
+_END_OF_FACTS = b""
+_Item = _Facts | _Rejects | bytes
+
+
+def load_file(
+    warehouse: Warehouse,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    is_complete: bool = False,
+    progress: Progress | None = None,
+) -> FileResult:
+    """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
+
+    `now` bounds the believable times and stamps the ledger. `is_complete` says that an unfinished
+    last line is none. `progress` is told the position in the file. Raises LogFileError, DatabaseError.
+    """
+    try:
+        with closing(warehouse.connect(Role.LOADER)) as connection, connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, source.archive_id])
+            known = find_log_file(connection, source.id, ledger_path(path))
+            if known is not None:
+                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+                is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
+                if is_same and not prefix.has_more and known.format_version == source.format.version:
+                    return FileResult(path, touch_log_file(connection, known, now), prefix.waiting_bytes, True)
+                known = known if is_same else None
+            load = _Load(warehouse, source, path, now, progress)
+            return load.run(connection, known, is_complete=is_complete)
+    except psycopg.Error as error:
+        raise DatabaseError(
+            f"{path}: the database broke off the load: {str(error).strip()}",
+            hint="Nothing of this file was loaded. Run the same command again when the database is up.",
+        ) from error
+
+
+def preview_file(
+    warehouse: Warehouse,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    is_complete: bool = False,
+    progress: Progress | None = None,
+) -> FileResult:
+    """What `load_file` would do, without writing anything."""
+    with closing(warehouse.connect(Role.LOADER)) as connection, open_log(path, is_complete=is_complete) as reader:
+        tally = Tally()
+        with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
+            for records in read_records(reader, source.format, source.line_settings(now), tally):
+                for table, found in split_by_table(records):
+                    tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+                if progress is not None:
+                    progress(reader.progress_bytes)
+        return FileResult(path, tally, reader.waiting_bytes)
+
+
+class _Load:
+    """One run of `load_file`, after it has the lock and knows what it knows of the file."""
+
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        source: Source,
+        path: Path,
+        now: datetime,
+        progress: Progress | None,
+    ) -> None:
+        self._warehouse = warehouse
+        self._source = source
+        self._path = path
+        self._now = now
+        self._progress = progress
+        self._tally = Tally()
+        self._months: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
+
+    def run(self, connection: psycopg.Connection, known: LogFileRow | None, *, is_complete: bool) -> FileResult:
+        source = self._source
+        log_file_id = begin_log_file(
+            connection,
+            known,
+            source_id=source.id,
+            path=ledger_path(self._path),
+            format_version=source.format.version,
+            now=self._now,
+        )
+        cells: list[pl.DataFrame] = []
+        with (
+            open_log(self._path, is_complete=is_complete) as reader,
+            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as settling,
+            Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings,
+        ):
+            items = self._prepare(reader, settling, holdings, log_file_id)
+            with run_ahead(items, AHEAD_DEPTH) as ahead:
+                self._send(connection, ahead, log_file_id, cells)
+            add_cells(connection, source.archive_id, cells)
+            end_log_file(
+                connection,
+                log_file_id,
+                known,
+                self._tally,
+                digest=reader.digest,
+                read_bytes=reader.read_bytes,
+                waiting_bytes=reader.waiting_bytes,
+                format_version=source.format.version,
+                now=self._now,
+            )
+            return FileResult(self._path, self._tally, reader.waiting_bytes)
+
+    def _prepare(
+        self, reader: LogFileReader, settling: psycopg.Connection, holdings: Holdings, log_file_id: int
+    ) -> Iterator[_Item]:
+        """The work of the thread: everything of the load but sending."""
+        source = self._source
+        users = NameTable(settling, "users", source.archive_id)
+        hosts = NameTable(settling, "hosts", source.archive_id)
+        tables = {table.name: table for table in FACT_TABLES}
+        for records in read_records(reader, source.format, source.line_settings(self._now), self._tally):
+            for name, found in split_by_table(records):
+                new = holdings.drop_held(name, found)
+                self._tally.add_facts(name, found.height, new.height)
+                if new.is_empty():
+                    continue
+                facts = make_facts(new, tables[name], source, log_file_id, users, hosts)
+                facts = number_rows(facts, _take_row_ids(settling, facts.height), ROW_ID_BLOCK)
+                self._make_partitions(settling, name, facts)
+                is_summed = name == "transfers" and source.is_counted
+                cells = sum_cells(facts, source.archive_timezone) if is_summed else None
+                yield _Facts(tables[name], facts.height, cells)
+                yield from encode_frame(facts, tables[name])
+                yield _END_OF_FACTS
+            rejected = records.filter(pl.col("rejected").is_not_null())
+            if not rejected.is_empty():
+                yield _Rejects(rejected)
+            if self._progress is not None:
+                self._progress(reader.progress_bytes)
+
+    def _send(
+        self, connection: psycopg.Connection, items: Iterator[_Item], log_file_id: int, cells: list[pl.DataFrame]
+    ) -> None:
+        for item in items:
+            if isinstance(item, _Rejects):
+                reject_lines(connection, log_file_id, item.records)
+            elif isinstance(item, _Facts):
+                written = copy_encoded(connection, item.table, iter(lambda: next(items), _END_OF_FACTS))
+                if written != item.row_count:
+                    raise DatabaseError(
+                        f"{self._path}: {item.row_count} rows were sent to {item.table.fullname}, {written} arrived"
+                    )
+                if item.cells is not None:
+                    cells.append(item.cells)
+
+    def _make_partitions(self, settling: psycopg.Connection, table: str, facts: pl.DataFrame) -> None:
+        months = set(facts[event_time_columns[table]].dt.truncate("1mo").dt.date().unique()) - self._months[table]
+        if months:
+            settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
+            self._months[table] |= months
+
+
+def _take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
+    """The first numbers of as many blocks of row numbers as `count` rows need."""
+    blocks = -(-count // ROW_ID_BLOCK)
+    rows = settling.execute(
+        "SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]
+    ).fetchall()
+    return [row[0] for row in rows]

@@ -1,0 +1,43 @@
+"""Users and hosts: small tables of names, filled before the facts that refer to them."""
+
+import polars as pl
+import psycopg
+from psycopg import sql
+
+
+class NameTable:
+    """The names of one archive in `core.users` or `core.hosts`, and their numbers.
+
+    `connection` commits by itself: names are made in short transactions of their own, in sorted
+    order, so that two loads that need the same new names cannot lock each other out.
+    """
+
+    def __init__(self, connection: psycopg.Connection, table: str, archive_id: int) -> None:
+        self._connection = connection
+        self._table = sql.Identifier("core", table)
+        self._archive_id = archive_id
+        self._ids: dict[str, int] = {}
+
+    def resolve(self, names: pl.Series) -> pl.Series:
+        """The number (Int32) of each name (String); null stays null. Makes the missing ones."""
+        missing = sorted(set(names.drop_nulls().unique()) - self._ids.keys())
+        if missing:
+            self._make(missing)
+        return names.replace_strict(self._ids, default=None, return_dtype=pl.Int32)
+
+    def _make(self, names: list[str]) -> None:
+        self._connection.execute(
+            sql.SQL(
+                "INSERT INTO {table} (archive_id, name)"
+                " SELECT %(archive)s, name FROM unnest(%(names)s::text[]) AS name"
+                " WHERE NOT EXISTS (SELECT FROM {table} WHERE archive_id = %(archive)s AND {table}.name = name.name)"
+                " ORDER BY name ON CONFLICT DO NOTHING"
+            ).format(table=self._table),
+            {"archive": self._archive_id, "names": names},
+        )
+        self._ids |= dict(
+            self._connection.execute(
+                sql.SQL("SELECT name, id FROM {} WHERE archive_id = %s AND name = ANY(%s)").format(self._table),
+                [self._archive_id, names],
+            ).fetchall()
+        )

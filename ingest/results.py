@@ -1,0 +1,51 @@
+"""What a reading of a file did, as text for people and as JSON for programs."""
+
+from collections import Counter
+from typing import Any
+
+from ingest.loads import FileResult
+
+TEXT_WIDTH = 80
+
+
+def describe_result(result: FileResult) -> list[str]:
+    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines."""
+    tally = result.tally
+    lines = [
+        f"{result.path}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded + {tally.held_count:,} held"
+        f" + {tally.ignored.total():,} ignored + {tally.rejected.total():,} rejected"
+    ]
+    if result.is_unchanged:
+        lines.append("  unchanged since it was last read: nothing is counted twice")
+    elif tally.held_count:
+        lines.append(f"  held: {tally.held_count:,} lines were in the warehouse already: nothing is counted twice")
+    lines += _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
+    for number, reason, text in tally.rejected_samples:
+        shown = text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
+        lines.append(f"    line {number:,}: {reason}: {shown!r}")
+    if result.waiting_bytes:
+        lines.append(
+            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is finished"
+            " (--complete reads it now)"
+        )
+    return lines
+
+
+def result_to_json(result: FileResult) -> dict[str, Any]:
+    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected."""
+    tally = result.tally
+    return {
+        "path": str(result.path),
+        "line_count": tally.line_count,
+        "loaded_count": tally.loaded_count,
+        "held_count": tally.held_count,
+        "ignored": dict(tally.ignored),
+        "rejected": dict(tally.rejected),
+        "loaded": {table: count for table, count in tally.loaded.items() if count},
+        "waiting_bytes": result.waiting_bytes,
+    }
+
+
+def _list(fate: str, counts: Counter[str]) -> list[str]:
+    parts = [f"{count:,} {what.replace('_', ' ')}" for what, count in counts.most_common() if count]
+    return [f"  {fate}: {', '.join(parts)}"] if parts else []

@@ -1,0 +1,183 @@
+"""Archives and their sources: made at the first load, and then as they are."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import psycopg
+from psycopg.rows import dict_row
+from typing_extensions import LiteralString
+
+from ingest.formats import find_format
+from ingest.formats.base import Format, LineSettings
+from schema.errors import SourceError
+
+# Logs of archives do not go further back; a year that says so is a misread one.
+EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
+INGESTED_KINDS = ("measured", "synthetic")
+
+
+@dataclass(frozen=True)
+class SourceRequest:
+    """What the user says of a stream of logs; `name` tells sources of one archive apart."""
+
+    archive: str
+    kind: str
+    format: Format
+    timezone: str
+    name: str
+    is_counted: bool = True
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted."""
+
+    id: int
+    archive_id: int
+    archive: str
+    archive_timezone: str
+    name: str
+    format: Format
+    timezone: str
+    clock_resolution_s: float
+    is_counted: bool
+    earliest_at: datetime
+    latest_at: datetime | None
+
+    def line_settings(self, now: datetime) -> LineSettings:
+        """What a record of this source may depend on, read at `now`."""
+        return LineSettings(
+            timezone=self.timezone,
+            clock_resolution_s=self.clock_resolution_s,
+            earliest_at=self.earliest_at,
+            latest_at=self.latest_at or now + timedelta(days=1),
+        )
+
+
+def check_timezone(name: str) -> str:
+    """`name`, if it is an IANA zone. Raises SourceError."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise SourceError(
+            f"no time zone is called '{name}'", hint="Use an IANA name such as America/Los_Angeles or UTC."
+        ) from error
+    return name
+
+
+def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
+    """The source that `request` speaks of, None if it is not there yet.
+
+    Raises SourceError where the warehouse has it, or its archive, with other settings: they do not
+    change under rows that were loaded with them.
+    """
+    archive = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [request.archive]).fetchone()
+    if archive is None:
+        return None
+    if archive[0] != request.kind:
+        raise SourceError(
+            f"archive '{request.archive}' is {archive[0]}, not {request.kind}",
+            hint=f"Say --kind {archive[0]}, or choose another name for the archive.",
+        )
+    found = _fetch_source(
+        connection, "archives.name = %s AND sources.name = %s", [request.archive, request.name]
+    )
+    if found is None:
+        return None
+    for setting, held, given in (
+        ("format", found.format.name, request.format.name),
+        ("timezone", found.timezone, request.timezone),
+        ("is_counted", found.is_counted, request.is_counted),
+    ):
+        if held != given:
+            raise SourceError(
+                f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
+                hint="A source's settings stay as they were at its first load. Name another source"
+                " (--source), or drop the archive and read its logs again.",
+            )
+    return found
+
+
+def get_source(connection: psycopg.Connection, source_id: int) -> Source:
+    """The source of that number, which is there."""
+    found = _fetch_source(connection, "sources.id = %s", [source_id])
+    assert found is not None
+    return found
+
+
+def _fetch_source(connection: psycopg.Connection, condition: LiteralString, values: list[object]) -> Source | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(
+            "SELECT sources.id, archive_id, archives.name AS archive, archives.timezone AS archive_timezone,"
+            " sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at"
+            " FROM ledger.sources JOIN core.archives ON archives.id = archive_id WHERE " + condition,
+            values,
+        ).fetchone()
+    return None if row is None else Source(**row | {"format": find_format(row["format"])})
+
+
+def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
+    """The source of `request`, made with its archive if they are not there yet; commits.
+
+    Where nothing was loaded yet, because the first try failed, the settings are those now given. Two
+    commands that make the same source at a time both get it. Raises SourceError as `find_source`.
+    """
+    check_timezone(request.timezone)
+    try:
+        found = find_source(connection, request)
+    except SourceError:
+        found = None  # the statements below change what may be changed, and then it is asked again
+    if found is None:
+        connection.execute(_MAKE_ARCHIVE, vars(request))
+        connection.execute(
+            _MAKE_SOURCE,
+            vars(request)
+            | {
+                "format": request.format.name,
+                "clock_resolution_s": request.format.clock_resolution_s,
+                "earliest_at": EARLIEST_AT,
+            },
+        )
+        connection.commit()
+        found = find_source(connection, request)
+        assert found is not None
+    return found
+
+
+_MAKE_ARCHIVE = """
+    INSERT INTO core.archives AS held (name, kind, timezone) VALUES (%(archive)s, %(kind)s, %(timezone)s)
+    ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, timezone = excluded.timezone
+    WHERE NOT EXISTS (
+        SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
+        WHERE sources.archive_id = held.id
+    )
+"""
+
+_MAKE_SOURCE = """
+    INSERT INTO ledger.sources AS held
+        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
+    SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s
+    FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
+    ON CONFLICT (archive_id, name) DO UPDATE SET
+        format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
+        clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at
+    WHERE NOT EXISTS (SELECT FROM ledger.log_files WHERE log_files.source_id = held.id)
+"""
+
+
+def unsaved_source(request: SourceRequest) -> Source:
+    """A source that is nowhere in the warehouse, for a dry run before the first load."""
+    return Source(
+        id=0,
+        archive_id=0,
+        archive=request.archive,
+        archive_timezone=check_timezone(request.timezone),
+        name=request.name,
+        format=request.format,
+        timezone=request.timezone,
+        clock_resolution_s=request.format.clock_resolution_s,
+        is_counted=request.is_counted,
+        earliest_at=EARLIEST_AT,
+        latest_at=None,
+    )

@@ -1,0 +1,1 @@
+"""The only thing that changes tables, types and grants (Alembic); published revisions never change."""

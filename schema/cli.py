@@ -1,0 +1,118 @@
+"""`tapewise db`: the database itself."""
+
+from pathlib import Path
+
+import click
+
+from schema.backups import back_up, restore
+from schema.database import Role, Warehouse, open_warehouse
+from schema.errors import SettingsError
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+from schema.upgrade import current_revision, newest_revision, upgrade
+
+ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
+
+
+@click.group()
+def db() -> None:
+    """Start, stop, upgrade, back up and restore the database.
+
+    Without a database's URL in the settings, Tapewise keeps its warehouse in an embedded PostgreSQL
+    below its home; every command starts it when it needs it, and it stops by itself some seconds
+    after the last.
+    """
+
+
+def _embedded(settings: Settings) -> EmbeddedServer:
+    if settings.database_url is not None:
+        raise SettingsError(
+            "the settings name a server's URL", hint="Only the embedded server is started and stopped from here."
+        )
+    return EmbeddedServer(settings.home, settings.postgres_version)
+
+
+@db.command()
+@click.pass_obj
+def start(settings: Settings) -> None:
+    """Start the embedded PostgreSQL, to stay up until `db stop`.
+
+    Example: tapewise db start
+    """
+    _embedded(settings).start()
+    with open_warehouse(settings) as warehouse:
+        click.echo(f"PostgreSQL {settings.postgres_version} is up: {warehouse.url(Role.READER)}")
+
+
+@db.command()
+@click.pass_obj
+def stop(settings: Settings) -> None:
+    """Stop the embedded PostgreSQL, whoever uses it.
+
+    Example: tapewise db stop
+    """
+    server = _embedded(settings)
+    was_running = server.status().is_running
+    server.stop()
+    click.echo("PostgreSQL is stopped." if was_running else "PostgreSQL was not running.")
+
+
+@db.command()
+@click.option("--as", "role", type=click.Choice(sorted(ROLES)), default="reader", show_default=True, help="Log in as.")
+@click.pass_obj
+def url(settings: Settings, role: str) -> None:
+    """Print the database's URL, for psql and other programs.
+
+    The embedded server must be kept up for them by `tapewise db start`.
+
+    Example: psql "$(tapewise db url)"
+    """
+    with open_warehouse(settings) as warehouse:
+        click.echo(warehouse.url(ROLES[role]))
+
+
+@db.command(name="upgrade")
+@click.pass_obj
+def upgrade_command(settings: Settings) -> None:
+    """Bring the schema to this program's: run the migrations and make the views anew.
+
+    Makes a new warehouse where there is none. All or nothing; run again, it only renews the views.
+
+    Example: tapewise db upgrade
+    """
+    with open_warehouse(settings) as warehouse:
+        before = read_revision(warehouse)
+        upgrade(lambda: warehouse.connect(Role.OWNER))
+    click.echo(f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new."))
+
+
+def read_revision(warehouse: Warehouse) -> str | None:
+    """The revision of the warehouse's schema, None if it has none."""
+    with warehouse.connect(Role.OWNER) as connection:
+        return current_revision(connection)
+
+
+@db.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.pass_obj
+def backup(settings: Settings, file: Path) -> None:
+    """Write the whole warehouse to FILE (PostgreSQL's custom format), which must not exist.
+
+    Example: tapewise db backup warehouse.dump
+    """
+    with open_warehouse(settings) as warehouse:
+        back_up(warehouse, file)
+    click.echo(f"{file}: {file.stat().st_size:,} bytes.")
+
+
+@db.command(name="restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.pass_obj
+def restore_command(settings: Settings, file: Path) -> None:
+    """Read FILE, written by `db backup`, into a database that holds no warehouse.
+
+    Example: tapewise --home /srv/new-home db restore warehouse.dump
+    """
+    with open_warehouse(settings) as warehouse:
+        restore(warehouse, file)
+    click.echo(f"{file} is restored.")

@@ -1,0 +1,113 @@
+"""How to reach the warehouse: an embedded PostgreSQL, or the site's own server; one code path.
+
+A program logs in under one of three roles: the owner (who upgrades and drops), the loader (who
+ingests) and the reader (who sees `mart` and nothing else). On the embedded server these are three
+users of the database; on a server of the site's the settings' `database_url` serves the first two
+and `reader_url` the third.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from schema import definitions
+from schema.errors import DatabaseError, SettingsError
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+
+DATABASE = "tapewise"
+MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
+
+
+class Role(Enum):
+    """As whom a program logs in."""
+
+    OWNER = definitions.OWNER
+    LOADER = definitions.LOADER
+    READER = definitions.READER
+
+
+class Warehouse:
+    """An open way to one database; made by `open_warehouse` only.
+
+    `server` is the embedded PostgreSQL, or None where the settings name a database's URL.
+    """
+
+    def __init__(self, settings: Settings, server: EmbeddedServer | None, database: str = DATABASE) -> None:
+        self.settings = settings
+        self.server = server
+        self.database = database
+
+    def connect(self, role: Role = Role.LOADER, *, autocommit: bool = False) -> psycopg.Connection:
+        """A new connection as `role`, in UTC. Raises DatabaseError if the server does not let us in."""
+        try:
+            connection: psycopg.Connection[Any] = psycopg.connect(
+                self._conninfo(role), autocommit=autocommit, application_name="tapewise", connect_timeout=30
+            )
+        except psycopg.OperationalError as error:
+            raise DatabaseError(
+                f"the database cannot be reached: {str(error).strip()}",
+                hint="Is the server up, and is the URL in the settings right?",
+            ) from error
+        if connection.info.server_version < MINIMUM_VERSION:
+            connection.close()
+            raise DatabaseError(
+                f"the server runs PostgreSQL {connection.info.server_version // 10000}",
+                hint=f"Tapewise needs PostgreSQL {MINIMUM_VERSION // 10000} or newer.",
+            )
+        return connection
+
+    def url(self, role: Role) -> str:
+        """A libpq URL for other programs; it holds the password if the settings' URL does."""
+        if self.server is not None:
+            return self.server.url(self.database, role.value)
+        return self._site_url(role)
+
+    def _conninfo(self, role: Role) -> str:
+        if self.server is not None:
+            return make_conninfo(**self.server.conninfo(self.database, role.value), options="-c timezone=UTC")
+        given = conninfo_to_dict(self._site_url(role))
+        options = f"{given.pop('options', '')} -c timezone=UTC".strip()
+        return make_conninfo(**given, options=options)
+
+    def _site_url(self, role: Role) -> str:
+        url = self.settings.reader_url if role is Role.READER else self.settings.database_url
+        if url is None:
+            hints = {
+                True: "Set reader_url (TAPEWISE_READER_URL): on a server of your own the reading role logs in"
+                " by itself, because a query could undo a mere SET ROLE.",
+                False: "Set database_url (TAPEWISE_DATABASE_URL); reader_url serves `tapewise sql` only.",
+            }
+            raise SettingsError(f"no URL to log in as {role.value}", hint=hints[role is Role.READER])
+        return url
+
+
+@contextmanager
+def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
+    """The warehouse of `settings`, for as long as the block lasts.
+
+    Starts the embedded PostgreSQL if it is not up, and makes its database if it has none; the
+    server stops by itself some seconds after the last program that uses it.
+    """
+    if settings.database_url is not None or settings.reader_url is not None:
+        yield Warehouse(settings, None)
+        return
+    with EmbeddedServer(settings.home, settings.postgres_version) as server:
+        _make_database(server)
+        yield Warehouse(settings, server)
+
+
+def _make_database(server: EmbeddedServer) -> None:
+    maintenance = make_conninfo(**server.conninfo("postgres", definitions.OWNER))
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
+        if found is None:
+            try:
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+            except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+                pass  # another command made it at the same moment

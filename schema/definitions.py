@@ -1,0 +1,119 @@
+"""What SQLAlchemy's metadata cannot say of the schema: schemas, functions, grants; and the roles.
+
+`SCHEMAS`, `FUNCTIONS` and `GRANTS` are the models' side of the two roads; the migrations hold their
+own copy, because a published revision never changes.
+"""
+
+import time
+
+import psycopg
+from psycopg import errors
+
+OWNER = "tapewise"  # of the embedded PostgreSQL; on a server of the site's, whoever upgrades
+LOADER = "tapewise_loader"
+READER = "tapewise_reader"
+NAMES = "tapewise_names"
+
+SCHEMAS = """
+CREATE SCHEMA ledger;
+CREATE SCHEMA core;
+"""
+
+# CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
+# for the partition. A table made apart and attached needs a lock that neither of them minds.
+FUNCTIONS = """
+CREATE FUNCTION core.make_partitions(fact_table text, months date[]) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+DECLARE
+    since date;
+    partition text;
+    made integer := 0;
+BEGIN
+    IF fact_table NOT IN ('transfers', 'opens', 'namespace_events') THEN
+        RAISE EXCEPTION 'core.% is not a table of facts', fact_table;
+    END IF;
+    PERFORM pg_advisory_xact_lock(7461, 0);
+    FOR since IN SELECT DISTINCT date_trunc('month', month)::date FROM unnest(months) AS month ORDER BY 1 LOOP
+        partition := format('%s_%s', fact_table, to_char(since, 'YYYY_MM'));
+        CONTINUE WHEN to_regclass(format('core.%I', partition)) IS NOT NULL;
+        EXECUTE format(
+            'CREATE TABLE core.%I (LIKE core.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, fact_table
+        );
+        EXECUTE format(
+            'ALTER TABLE core.%I ATTACH PARTITION core.%I FOR VALUES FROM (%L) TO (%L)',
+            fact_table,
+            partition,
+            format('%s 00:00:00+00', since),
+            format('%s 00:00:00+00', (since + interval '1 month')::date)
+        );
+        made := made + 1;
+    END LOOP;
+    RETURN made;
+END
+$function$;
+COMMENT ON FUNCTION core.make_partitions(text, date[]) IS
+    'Makes the missing month partitions (UTC) of a table of facts; gives how many it made';
+"""
+
+GRANTS = f"""
+REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
+GRANT USAGE ON SCHEMA ledger, core TO {LOADER};
+GRANT SELECT ON ALL TABLES IN SCHEMA ledger, core TO {LOADER};
+GRANT INSERT, UPDATE ON core.archives TO {LOADER};
+GRANT INSERT ON core.users, core.hosts TO {LOADER};
+GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
+GRANT INSERT, UPDATE ON core.activity_cells TO {LOADER};
+GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
+GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
+"""
+
+_ATTEMPTS = 10
+
+# Roles belong to the whole server, not to a database: they are made once and never dropped.
+_ROLES = f"""
+DO $do$
+DECLARE
+    role_name text;
+BEGIN
+    FOREACH role_name IN ARRAY ARRAY['{LOADER}', '{READER}', '{NAMES}'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
+            EXECUTE format('CREATE ROLE %I LOGIN', role_name);
+            IF role_name <> '{LOADER}' THEN
+                EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', role_name);
+                EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', role_name, '10min');
+                EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 40', role_name);
+            END IF;
+        END IF;
+    END LOOP;
+    IF NOT pg_has_role('{NAMES}', '{READER}', 'member') THEN
+        GRANT {READER} TO {NAMES};
+    END IF;
+    -- The rest of the server's users have no business here; whoever may connect sees mart, if granted.
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+    EXECUTE format(
+        'GRANT CONNECT ON DATABASE %I TO {LOADER}, {READER}, {NAMES}', current_database()
+    );
+    REVOKE ALL ON SCHEMA public FROM PUBLIC;
+END
+$do$;
+"""
+
+
+def make_roles(connection: psycopg.Connection) -> None:
+    """Make the roles that are missing on the server and say who may connect to this database.
+
+    In the caller's transaction. New roles can log in where the server's rules let them (on the
+    embedded server: the owner's programs); they have no password.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            with connection.transaction():
+                connection.execute(_ROLES)
+            return
+        # Another database of the same server is making them at this moment, and no lock of
+        # PostgreSQL that we may take reaches over databases ("tuple concurrently updated").
+        except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
+            time.sleep(0.1)
+    connection.execute(_ROLES)

@@ -1,0 +1,76 @@
+"""Every error that Tapewise raises on purpose; the whole tree is on this page.
+
+    TapewiseError
+    ├── SettingsError            a setting is missing, malformed or contradicts another
+    ├── ServerError              the embedded PostgreSQL cannot be used
+    │   └── ServerOwnerError     ... because its home belongs to somebody else
+    ├── DatabaseError            a database cannot be reached, or is not as it must be
+    │   ├── RevisionError        ... its schema is older or newer than this program
+    │   └── SchemaMismatchError  ... a frame's columns are not the table's
+    ├── SourceError              an archive or source exists already with other settings
+    ├── LogFileError             a log file cannot be read
+    ├── FormatError              no such log format
+    ├── LookupFailedError        `explain` was asked for a row or line that is not there
+    └── QueryError               a query of the user failed
+
+A message names what is wrong (file, line, field) and says what to do. The command line prints the
+chain of messages and exits with `exit_status`; wrong usage is click's own and exits with 2.
+"""
+
+
+class TapewiseError(Exception):
+    """The root: catch it to catch whatever Tapewise raises on purpose.
+
+    `message` is one sentence without a full stop; `hint`, if any, is what the user can do about it.
+    """
+
+    exit_status = 1
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class SettingsError(TapewiseError):
+    """A setting is missing, malformed or contradicts another."""
+
+
+class ServerError(TapewiseError):
+    """The embedded PostgreSQL cannot be installed, started, stopped or used."""
+
+
+class ServerOwnerError(ServerError):
+    """The home of the embedded PostgreSQL belongs to another user of this machine."""
+
+
+class DatabaseError(TapewiseError):
+    """A database cannot be reached, refused us, broke off, or is not what it must be."""
+
+
+class RevisionError(DatabaseError):
+    """The schema of the database is older or newer than this program expects."""
+
+
+class SchemaMismatchError(DatabaseError):
+    """A frame's columns or types are not those of the table it should be loaded into."""
+
+
+class SourceError(TapewiseError):
+    """An archive or a source exists already, with settings other than those now given."""
+
+
+class LogFileError(TapewiseError):
+    """A log file is missing, not readable, or no log file."""
+
+
+class FormatError(TapewiseError):
+    """No log format has the given name."""
+
+
+class LookupFailedError(TapewiseError):
+    """`explain` was asked for a row or a line that the warehouse does not have."""
+
+
+class QueryError(TapewiseError):
+    """A query that the user wrote failed."""

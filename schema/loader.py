@@ -1,0 +1,84 @@
+"""Bulk loading: polars frames into tables by binary COPY.
+
+pgpq encodes Arrow batches into PostgreSQL's binary format and psycopg sends them; encoding frees
+the interpreter lock, so a producer thread can encode while the main thread sends. Both pgpq and
+ADBC write an Int64 into a float8 column as 5e-324, and a time without zone as UTC, without a word;
+hence `check_frame` before anything is encoded.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+import psycopg
+import sqlalchemy as sa
+from pgpq import ArrowToPostgresBinaryEncoder
+from psycopg import sql
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
+
+from schema.errors import SchemaMismatchError
+
+BATCH_ROWS = 10_000
+
+_POLARS_TYPES: tuple[tuple[type[sa.types.TypeEngine[object]], pl.DataType], ...] = (
+    (sa.BigInteger, pl.Int64()),
+    (sa.Integer, pl.Int32()),
+    (DOUBLE_PRECISION, pl.Float64()),
+    (sa.Boolean, pl.Boolean()),
+    (sa.DateTime, pl.Datetime("us", "UTC")),
+    (sa.Text, pl.String()),
+)
+
+
+def frame_schema(table: sa.Table) -> dict[str, pl.DataType]:
+    """The columns of `table`, in order, with the polars type that a frame for it must have."""
+    return {
+        column.name: next(dtype for kind, dtype in _POLARS_TYPES if isinstance(column.type, kind))
+        for column in table.columns
+    }
+
+
+def check_frame(frame: pl.DataFrame, table: sa.Table) -> None:
+    """Raise SchemaMismatchError unless `frame` has exactly the columns of `table`, in order and type."""
+    expected = frame_schema(table)
+    if dict(frame.schema) == expected and frame.columns == list(expected):
+        return
+    wrong = [
+        f"{name} is {frame.schema.get(name, 'missing')}, should be {expected.get(name, 'absent')}"
+        for name in expected | dict(frame.schema)
+        if frame.schema.get(name) != expected.get(name)
+    ]
+    raise SchemaMismatchError(f"a frame does not fit {table.fullname}: {'; '.join(wrong) or 'order of columns'}")
+
+
+def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Iterator[bytes]:
+    """`frame` in PostgreSQL's binary COPY format, in pieces, none of them empty.
+
+    Raises SchemaMismatchError if it does not fit `table`.
+    """
+    check_frame(frame, table)
+    arrow = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    encoder = ArrowToPostgresBinaryEncoder(arrow.schema)
+    yield bytes(encoder.write_header())
+    for batch in arrow.to_batches(max_chunksize=BATCH_ROWS):
+        # The encoder gives nothing until its own buffer is full.
+        if piece := bytes(encoder.write_batch(batch)):
+            yield piece
+    yield bytes(encoder.finish())
+
+
+def copy_encoded(connection: psycopg.Connection, table: sa.Table, pieces: Iterable[bytes]) -> int:
+    """COPY what `encode_frame` made into `table`, in the caller's transaction; gives the rows written."""
+    statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
+        sql.Identifier(table.schema or "public", table.name),
+        sql.SQL(", ").join(sql.Identifier(column.name) for column in table.columns),
+    )
+    with connection.cursor() as cursor:
+        with cursor.copy(statement) as copy:
+            for piece in pieces:
+                copy.write(piece)
+        return cursor.rowcount
+
+
+def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
+    """Encode and COPY `frame` into `table`, in the caller's transaction; gives the rows written."""
+    return copy_encoded(connection, table, encode_frame(frame, table))

@@ -1,0 +1,254 @@
+"""The tables of the warehouse: `ledger` (what was read) and `core` (what it said).
+
+The only Python definition of them; `migrations/` builds the same schema, and a test compares the
+two by `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
+
+Units are in the names: `_s` seconds, `_us` microseconds, `_bytes` bytes, `_bytes_per_s`; `_at` is a
+`timestamptz`; `is_`/`has_` are flags. `event_time_columns` names the column that carries each fact
+table's event time, by which it is cut into months.
+"""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
+
+metadata = sa.MetaData(
+    naming_convention={
+        "pk": "%(table_name)s_pkey",
+        "uq": "%(table_name)s_%(column_0_N_name)s_key",
+        "fk": "%(table_name)s_%(column_0_N_name)s_fkey",
+        "ck": "%(table_name)s_%(constraint_name)s_check",
+    }
+)
+
+# One sequence numbers the rows of every fact table. A load takes numbers in blocks, because asking
+# for five million of them one at a time would cost more than a tenth of the load.
+ROW_ID_BLOCK = 10_000
+row_ids = sa.Sequence("row_ids", schema="core", metadata=metadata, increment=ROW_ID_BLOCK)
+
+Timestamp = sa.DateTime(timezone=True)
+
+
+def _instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
+    return sa.Column(name, Timestamp, nullable=nullable)
+
+
+def _flag(name: str) -> sa.Column[bool]:
+    return sa.Column(name, sa.Boolean, nullable=False)
+
+
+def _identity() -> sa.Column[int]:
+    return sa.Column("id", sa.Integer, sa.Identity(always=True), primary_key=True)
+
+
+archives = sa.Table(
+    "archives",
+    metadata,
+    _identity(),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("timezone", sa.Text, nullable=False),
+    sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
+    sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
+    schema="core",
+    comment="One row per archive; what speaks of days or hours counts them in its timezone",
+)
+
+
+def _names(table: str, comment: str) -> sa.Table:
+    return sa.Table(
+        table,
+        metadata,
+        _identity(),
+        sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.UniqueConstraint("archive_id", "name"),
+        schema="core",
+        comment=comment,
+    )
+
+
+users = _names("users", "One row per user name or number of an archive")
+hosts = _names("hosts", "One row per client machine of an archive, as its logs name it")
+
+sources = sa.Table(
+    "sources",
+    metadata,
+    _identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("format", sa.Text, nullable=False),
+    sa.Column("timezone", sa.Text, nullable=False),
+    # The step of the durations in the log; coarser durations inside it are flagged line by line.
+    sa.Column("clock_resolution_s", DOUBLE_PRECISION, nullable=False),
+    # False where another source of the archive tells of the same transfers and is the one counted.
+    sa.Column("is_counted", sa.Boolean, nullable=False),
+    _instant("earliest_at"),
+    _instant("latest_at", nullable=True),
+    sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
+    sa.UniqueConstraint("archive_id", "name"),
+    schema="ledger",
+    comment="One row per stream of logs; its settings do not change once it has been read from",
+)
+
+log_files = sa.Table(
+    "log_files",
+    metadata,
+    sa.Column("id", sa.Integer, sa.Identity(always=False), primary_key=True),
+    sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
+    sa.Column("path", sa.Text, nullable=False),
+    # Of the first `read_bytes` bytes, decompressed: the file as far as it was read.
+    sa.Column("content_digest", sa.Text, nullable=False),
+    sa.Column("read_bytes", sa.BigInteger, nullable=False),
+    sa.Column("waiting_bytes", sa.BigInteger, nullable=False),
+    sa.Column("format_version", sa.Integer, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    _instant("first_read_at"),
+    _instant("last_read_at"),
+    _instant("first_event_at", nullable=True),
+    _instant("last_event_at", nullable=True),
+    sa.Column("line_count", sa.BigInteger, nullable=False),
+    sa.Column("loaded_count", sa.BigInteger, nullable=False),
+    sa.Column("held_count", sa.BigInteger, nullable=False),
+    sa.Column("ignored_count", sa.BigInteger, nullable=False),
+    sa.Column("rejected_count", sa.BigInteger, nullable=False),
+    sa.CheckConstraint(
+        "line_count = loaded_count + held_count + ignored_count + rejected_count", name="balance"
+    ),
+    sa.CheckConstraint(
+        "least(loaded_count, held_count, ignored_count, rejected_count) >= 0", name="counts"
+    ),
+    sa.Index("log_files_source_id_path_idx", "source_id", "path"),
+    schema="ledger",
+    comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
+)
+
+ignored_lines = sa.Table(
+    "ignored_lines",
+    metadata,
+    sa.Column("log_file_id", sa.Integer, sa.ForeignKey(log_files.c.id), primary_key=True),
+    sa.Column("reason", sa.Text, primary_key=True),
+    sa.Column("line_count", sa.BigInteger, nullable=False),
+    schema="ledger",
+    comment="One row per log file and reason for which lines of it were passed over",
+)
+
+rejected_lines = sa.Table(
+    "rejected_lines",
+    metadata,
+    sa.Column("log_file_id", sa.Integer, sa.ForeignKey(log_files.c.id), primary_key=True),
+    sa.Column("line_number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("line_hash", sa.BigInteger, nullable=False),
+    sa.Column("text", sa.Text),
+    schema="ledger",
+    comment="One row per line that no record could be made of",
+)
+
+
+def _facts(table: str, event_time: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """A fact table: who, where from (lineage), when, and what; cut into months by `event_time`.
+
+    No key or unique index: it would cost three times the load (the design's measurement). What is
+    held already is compared before a load instead. No foreign keys either: they are checked row by
+    row. The BRIN index serves time ranges, `explain row` (id) and recounts by lineage.
+    """
+    return sa.Table(
+        table,
+        metadata,
+        sa.Column("id", sa.BigInteger, nullable=False),
+        sa.Column("archive_id", sa.Integer, nullable=False),
+        sa.Column("source_id", sa.Integer, nullable=False),
+        sa.Column("log_file_id", sa.Integer, nullable=False),
+        sa.Column("line_number", sa.BigInteger, nullable=False),
+        sa.Column("line_hash", sa.BigInteger, nullable=False),
+        sa.Column("occurrence", sa.Integer, nullable=False),
+        _instant(event_time),
+        sa.Column("interface", sa.Text, nullable=False),
+        sa.Column("operation", sa.Text, nullable=False),
+        sa.Column("user_id", sa.Integer),
+        sa.Column("host_id", sa.Integer),
+        sa.Column("class_of_service", sa.Text),
+        sa.Column("account", sa.Text),
+        sa.Column("status_code", sa.Integer),
+        _flag("is_failed"),
+        _flag("is_time_ambiguous"),
+        *columns,
+        sa.Index(
+            f"{table}_brin",
+            event_time,
+            "id",
+            "log_file_id",
+            postgresql_using="brin",
+            postgresql_with={"pages_per_range": 32},
+        ),
+        schema="core",
+        comment=comment,
+        postgresql_partition_by=f"RANGE ({event_time})",
+    )
+
+
+transfers = _facts(
+    "transfers",
+    "ended_at",
+    "One row per file moved, or tried, between a client and the archive",
+    sa.Column("direction", sa.Text, nullable=False),
+    _instant("started_at", nullable=True),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("open_s", DOUBLE_PRECISION),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("rate_bytes_per_s", DOUBLE_PRECISION),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("client_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    _flag("is_duration_coarse"),
+    _flag("is_duration_below_clock"),
+    _flag("is_size_saturated"),
+    _flag("is_rate_inconsistent"),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+)
+
+opens = _facts(
+    "opens",
+    "opened_at",
+    "One row per file opened",
+    sa.Column("direction", sa.Text),
+    sa.Column("open_s", DOUBLE_PRECISION),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+)
+
+namespace_events = _facts(
+    "namespace_events",
+    "happened_at",
+    "One row per change of names that moved nothing between a client and the archive",
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("new_archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    sa.Column("new_file_key", sa.BigInteger),
+    sa.CheckConstraint("kind in ('delete', 'rename', 'copy')", name="kind"),
+)
+
+activity_cells = sa.Table(
+    "activity_cells",
+    metadata,
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), primary_key=True),
+    sa.Column("cell_at", Timestamp, primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("failed_count", sa.BigInteger, nullable=False),
+    sa.Column("saturated_count", sa.BigInteger, nullable=False),
+    # Sums over the transfers that did not fail, in whole units so that they equal any recount.
+    sa.Column("size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("duration_us", sa.BigInteger, nullable=False),
+    schema="core",
+    comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
+)
+
+FACT_TABLES = (transfers, opens, namespace_events)
+
+event_time_columns = {"transfers": "ended_at", "opens": "opened_at", "namespace_events": "happened_at"}

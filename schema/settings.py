@@ -1,0 +1,77 @@
+"""Settings: a flag of the command line over an environment variable over `tapewise.toml`.
+
+    flag              variable                   tapewise.toml
+    --home            TAPEWISE_HOME              home = "..."
+    --database-url    TAPEWISE_DATABASE_URL      database_url = "postgresql://..."
+    --reader-url      TAPEWISE_READER_URL        reader_url = "postgresql://..."
+                      TAPEWISE_POSTGRES_VERSION  postgres_version = 18
+
+Without a database's URL the warehouse lives in an embedded PostgreSQL below `home`. With one,
+`reader_url` is how `tapewise sql` logs in as the reading role.
+"""
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from schema.errors import SettingsError
+
+CONFIG_FILE = "tapewise.toml"
+
+
+def default_home() -> Path:
+    """Where the embedded PostgreSQL lives unless told otherwise (root: `/var/lib/tapewise/home`)."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/tapewise/home")
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "tapewise"
+
+
+class Settings(BaseSettings):
+    """What every command needs to know to find its warehouse."""
+
+    model_config = SettingsConfigDict(env_prefix="TAPEWISE_", extra="forbid", frozen=True)
+
+    home: Path = Field(default_factory=default_home)
+    database_url: str | None = None
+    reader_url: str | None = None
+    postgres_version: Literal[16, 18] = 18
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Flags, environment, file, in this order; no .env files."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, CONFIG_FILE)
+
+
+def read_settings(**flags: Any) -> Settings:
+    """The settings in force here and now; a flag that is None was not given.
+
+    Reads the environment and `tapewise.toml` in the current folder. Raises SettingsError that names
+    the setting and where it may come from.
+    """
+    try:
+        return Settings(**{name: value for name, value in flags.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise SettingsError(
+            f"setting '{name}': {first['msg']}",
+            hint=f"It was read from a flag, TAPEWISE_{name.upper()} or {CONFIG_FILE}.",
+        ) from None
+    except ValueError as error:  # tomllib's own error, a ValueError, names line and column
+        raise SettingsError(f"{CONFIG_FILE} cannot be read: {error}") from error

@@ -1,0 +1,111 @@
+"""Brings a database's schema to this program's: migrations, then `mart` made anew."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psycopg
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from schema.database import Role, Warehouse, open_warehouse
+from schema.definitions import make_roles
+from schema.errors import RevisionError
+from schema.mart import rebuild_mart
+from schema.settings import Settings
+
+_MIGRATIONS = Path(__file__).parent.parent / "migrations"
+_UPGRADE_LOCK = (7461, 2)
+
+
+def newest_revision() -> str:
+    """The revision that this program expects."""
+    newest = ScriptDirectory.from_config(_config()).get_current_head()
+    assert newest is not None
+    return newest
+
+
+def current_revision(connection: psycopg.Connection) -> str | None:
+    """The revision of the database, None if Tapewise never was in it."""
+    table = connection.execute("SELECT to_regclass('ledger.revisions')").fetchone()
+    if table is None or table[0] is None:
+        return None
+    row = connection.execute("SELECT version_num FROM ledger.revisions").fetchone()
+    return None if row is None else str(row[0])
+
+
+def check_revision(connection: psycopg.Connection) -> None:
+    """Raise RevisionError, with what to do, unless the database is of the expected revision."""
+    current, newest = current_revision(connection), newest_revision()
+    if current == newest:
+        return
+    if current is None:
+        raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
+    if current in {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}:
+        raise RevisionError(
+            f"the warehouse is of revision {current}, this program expects {newest}",
+            hint="Run `tapewise db backup`, then `tapewise db upgrade`.",
+        )
+    raise RevisionError(
+        f"the warehouse is of revision {current}, which this program does not know",
+        hint="A newer Tapewise has upgraded it: use that one.",
+    )
+
+
+@contextmanager
+def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
+    """The warehouse, of the revision that this program expects.
+
+    An embedded server whose database is empty gets its schema here, so that the first command of a
+    newcomer works. Raises RevisionError otherwise.
+    """
+    with open_warehouse(settings) as warehouse:
+        with closing(warehouse.connect(Role.LOADER if warehouse.server is None else Role.OWNER)) as connection:
+            is_new = warehouse.server is not None and current_revision(connection) is None
+            if not is_new:
+                check_revision(connection)
+        if is_new:
+            upgrade(lambda: warehouse.connect(Role.OWNER))
+        yield warehouse
+
+
+def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -> None:
+    """Make roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
+
+    `connect` opens a connection as the owner. Two upgrades at a time wait for each other.
+    """
+    with _transaction(connect) as (connection, config):
+        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
+        make_roles(connection)
+        connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
+        command.upgrade(config, revision)
+        connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
+        rebuild_mart(connection)
+
+
+def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
+    """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
+    with _transaction(connect) as (connection, config):
+        connection.execute("DROP SCHEMA IF EXISTS mart CASCADE")
+        command.downgrade(config, revision)
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+@contextmanager
+def _transaction(connect: Callable[[], psycopg.Connection]) -> Iterator[tuple[psycopg.Connection, Config]]:
+    """One transaction that Alembic (through SQLAlchemy) and our own statements share."""
+    engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.pool.NullPool)
+    with engine.begin() as bound:
+        config = _config()
+        config.attributes["connection"] = bound
+        connection = bound.connection.driver_connection
+        assert isinstance(connection, psycopg.Connection)
+        yield connection, config

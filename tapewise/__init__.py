@@ -1,0 +1,1 @@
+"""The front door: joins the rooms' commands, and the few commands that span rooms."""

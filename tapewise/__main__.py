@@ -1,0 +1,5 @@
+"""`python -m tapewise`."""
+
+from tapewise.cli import main
+
+main()

@@ -1,0 +1,90 @@
+"""`tapewise`: joins the rooms' commands and says in one place how errors are told.
+
+Exit status: 0 done, 1 the user's or the machine's error, 2 wrong usage. Messages go to stderr; a
+traceback is shown only with --debug.
+"""
+
+import sys
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+import schema
+
+# `schema` is also a package of the public index, which would be imported instead of ours if it were
+# installed and came first.
+if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
+    sys.exit(
+        f"tapewise: Python finds another package called 'schema' first ({schema.__file__}).\n"
+        "Install Tapewise in an environment of its own."
+    )
+
+from ingest.cli import archives, explain, formats, ingest  # noqa: E402  # after the check
+from schema.cli import db  # noqa: E402
+from schema.errors import TapewiseError  # noqa: E402
+from schema.settings import read_settings  # noqa: E402
+from tapewise.demo import demo  # noqa: E402
+from tapewise.queries import sql  # noqa: E402
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(version("tapewise"), package_name="tapewise")
+@click.option("--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL.")
+@click.option("--database-url", help="A PostgreSQL server of your own instead of the embedded one.")
+@click.option("--reader-url", help="How the reading role logs in to that server (for `tapewise sql`).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.pass_context
+def cli(context: click.Context, debug: bool, **flags: Any) -> None:
+    """A warehouse for the transfer logs of mass-storage archives.
+
+    Reads the logs into PostgreSQL and answers in SQL what the archive did. Settings come from these
+    flags, from TAPEWISE_HOME and so on in the environment, or from tapewise.toml, in this order.
+
+    \b
+    Example:
+      tapewise ingest --archive hpss --format hsi --timezone America/Los_Angeles hsi.log
+      tapewise sql "SELECT * FROM mart.activity WHERE period = 'day'"
+    """
+    context.meta["debug"] = debug
+    context.obj = read_settings(**flags)
+
+
+for command in (ingest, formats, explain, archives, sql, db, demo):
+    cli.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and exit."""
+    wants_traceback = "--debug" in (sys.argv[1:] if arguments is None else arguments)
+    try:
+        cli.main(arguments, prog_name="tapewise", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("tapewise: interrupted; what was not finished was not loaded.", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()  # or Python complains of the closed pipe once more at exit
+        sys.exit(1)
+    except Exception as error:  # noqa: BLE001  # the last place that can say something useful
+        if wants_traceback:
+            traceback.print_exception(error)
+        else:
+            tell(error)
+        sys.exit(getattr(error, "exit_status", 1))
+    sys.exit(0)
+
+
+def tell(error: BaseException) -> None:
+    """Print an error to stderr: its message, then what to do."""
+    if isinstance(error, TapewiseError):
+        click.echo(f"tapewise: {error.message}.", err=True)
+        if error.hint:
+            click.echo(error.hint, err=True)
+        return
+    click.echo(f"tapewise: unexpected {type(error).__name__}: {error}", err=True)
+    click.echo("This is a fault of Tapewise: run it again with --debug and report what it prints.", err=True)
