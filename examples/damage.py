@@ -1,0 +1,122 @@
+"""What is broken in the logs on purpose.
+
+A damaged line stands where a good line of a transfer stood: its transfer is lost, as in life. Blank
+lines are put in between. Each kind of damage occurs a fixed number of times in each log.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chance import Chance
+from writers import Line
+
+BLANK_LINE = "blank line"
+
+_FAR_YEAR = b"2060"
+# The damaged lines are well inside the file.
+_MARGIN_LINES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A kind of damage, how many lines of each log suffer it, and what it does to them."""
+
+    kind: str
+    what: str
+    counts: dict[str, int]
+    spoil: Callable[[bytes, str], bytes]
+
+
+def _truncate(text: bytes, log: str) -> bytes:
+    """Stop where no reader can take the rest for a whole line."""
+    if log == "nft":
+        return text[:16]
+    if log == "pftp":
+        return text[: text.index(b" /home/") - 1]
+    return b"\t".join(text.split(b"\t")[:3])
+
+
+def _replace_by_words(_text: bytes, log: str) -> bytes:
+    return b"*** " + log.encode() + b" daemon restarted, log reopened by operator ***"
+
+
+def _replace_by_bytes(text: bytes, log: str) -> bytes:
+    """As after a crash: bytes that are no UTF-8, and in the compressed log also NULs."""
+    return (b"\x00" * 24 if log == "pftp" else text[5:12]) + b" \xff\xfe\x80\xc3\x28 \x9f\xf0\x28"
+
+
+def _break_month(text: bytes, _log: str) -> bytes:
+    return re.sub(rb"/10/", b"/13/", text, count=1)
+
+
+def _break_hour(text: bytes, _log: str) -> bytes:
+    return re.sub(rb" \d\d:", b" 25:", text, count=1)
+
+
+def _break_day(text: bytes, _log: str) -> bytes:
+    return re.sub(rb" Oct \d\d ", b" Oct 32 ", text, count=1)
+
+
+def _make_far(text: bytes, _log: str) -> bytes:
+    return re.sub(rb" 1998 ", b" " + _FAR_YEAR + b" ", text, count=1)
+
+
+def _change_size(text: bytes, log: str, change: Callable[[bytes], bytes]) -> bytes:
+    # HSI's open time and HTAR's direction make the size the same field in both.
+    separator, place = {"nft": (b" ", 4), "pftp": (b" ", 7), "hsi": (b"\t", 4)}[log]
+    fields = text.split(separator)
+    fields[place] = change(fields[place])
+    return separator.join(fields)
+
+
+def _negate_size(text: bytes, log: str) -> bytes:
+    return _change_size(text, log, lambda size: b"-" + size)
+
+
+def _spell_size(text: bytes, log: str) -> bytes:
+    return _change_size(text, log, lambda _: b"n/a")
+
+
+DAMAGES = (
+    Damage(
+        "truncated",
+        "the line stops in its stamp or before its path",
+        {"nft": 3, "pftp": 2, "hsi": 3},
+        _truncate,
+    ),
+    Damage("garbage text", "a remark in place of a line", {"nft": 2, "pftp": 1, "hsi": 1}, _replace_by_words),
+    Damage("not UTF-8", "bytes that are no text at all", {"nft": 1, "pftp": 1, "hsi": 1}, _replace_by_bytes),
+    Damage("impossible month", "the 13th month", {"nft": 1}, _break_month),
+    Damage("impossible hour", "25 o'clock", {"nft": 1, "pftp": 1, "hsi": 1}, _break_hour),
+    Damage("impossible day", "the 32nd of October", {"pftp": 1, "hsi": 1}, _break_day),
+    Damage("far future", f"the year {_FAR_YEAR.decode()}", {"pftp": 2, "hsi": 2}, _make_far),
+    Damage("negative size", "a minus before the size", {"nft": 1, "pftp": 1, "hsi": 1}, _negate_size),
+    Damage("size no number", "n/a for a size", {"nft": 1, "pftp": 1, "hsi": 1}, _spell_size),
+)
+_BLANK_COUNTS = {"nft": 3, "pftp": 1, "hsi": 2}
+
+
+def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
+    """Return the lines with the damages of this log done to them, the order kept."""
+    spoilt = list(lines)
+    transfers = [
+        number
+        for number, line in enumerate(lines)
+        # A zero has no negative, and a lost checkpoint would be a pity.
+        if line.detail == "transfers" and 0 < line.logged_bytes < 2**31 - 1 and _is_middle(number, len(lines))
+    ]
+    for damage_kind in DAMAGES:
+        for _ in range(damage_kind.counts.get(log, 0)):
+            number = transfers.pop(chance.integer(0, len(transfers) - 1))
+            line = lines[number]
+            text = damage_kind.spoil(line.text, log)
+            spoilt[number] = Line(text, line.at_s, None, "rejected", damage_kind.kind)
+    for _ in range(_BLANK_COUNTS[log]):
+        place = chance.integer(1, len(spoilt) - 1)
+        spoilt.insert(place, Line(b"", spoilt[place].at_s, None, "ignored", BLANK_LINE))
+    return spoilt
+
+
+def _is_middle(number: int, count: int) -> bool:
+    return _MARGIN_LINES < number < count - _MARGIN_LINES

@@ -1,0 +1,90 @@
+"""What the archive is made of: its laws, its networks and ports, its disks and tapes; and what it tells."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from workload import MB, Batch
+
+
+class Law(NamedTuple):
+    """The true lower envelope of an interface and direction."""
+
+    latency_s: float
+    slope_s_per_byte: float
+
+
+class Network(NamedTuple):
+    """What the transfers of some interfaces share.
+
+    `rate_bytes_per_s` is for each way. A port takes files up to its limit; a transfer takes the first free
+    port that takes it, and there is one queue, from which a free port takes the first file that fits.
+    """
+
+    interfaces: tuple[str, ...]
+    rate_bytes_per_s: float
+    port_limits_bytes: tuple[float, ...]
+
+
+# The law of NFT and the ports are those that LLNL published for its archive; the rest is invented.
+LAWS = {
+    ("nft", "put"): Law(0.756034, 2.14378e-7),
+    ("nft", "get"): Law(0.204141, 2.07143e-7),
+    ("ftp", "put"): Law(0.756034, 2.14378e-7),
+    ("ftp", "get"): Law(0.204141, 2.07143e-7),
+    ("pftp", "put"): Law(0.31, 9.1e-8),
+    ("pftp", "get"): Law(0.11, 8.0e-8),
+    ("hsi", "put"): Law(0.24, 1.15e-7),
+    ("hsi", "get"): Law(0.15, 1.02e-7),
+    ("htar", "put"): Law(0.85, 8.3e-8),
+    ("htar", "get"): Law(0.60, 7.7e-8),
+}
+NETWORKS = {
+    "fddi": Network(("nft", "ftp"), 7.5e6, (4 * MB,) * 8 + (256 * MB,) * 3 + (math.inf,) * 2),
+    "hippi": Network(("pftp", "hsi", "htar"), 20e6, (math.inf,) * 8),
+}
+
+# The latency scatters upwards by an exponential law whose mean is this part of it.
+LATENCY_SCATTER_RATIO = 0.15
+
+DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
+LIBRARY_OPEN_S = (60.0, 130.0)
+SHELF_OPEN_MINIMUM_S = 130.0
+TAPE_RATE_BYTES_PER_S = 9e6
+# Of the gets: files used in these two weeks are found on disk more often than older ones.
+HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
+SHELF_RATIO_OLD = 0.22
+REREAD_RATIO = 0.65
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file in the archive; `is_old` means neither stored nor fetched since the logs begin."""
+
+    path: str
+    size_bytes: int
+    is_old: bool
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """One request and what became of it.
+
+    Times are seconds since the logs begin. `requested_s` is when the transfer was asked for, so the
+    wait for a port counts; the opening (`open_s`, with mount and staging) comes before it. `origin`
+    is disk, library or shelf for a get whose opening was timed.
+    """
+
+    batch: Batch
+    file: StoredFile
+    requested_s: float
+    ended_s: float = 0.0
+    open_s: float = 0.0
+    origin: str = ""
+    new_path: str = ""
+    is_failed: bool = False
+
+    @property
+    def duration_s(self) -> float:
+        """The time from the request to the last byte."""
+        return self.ended_s - self.requested_s

@@ -1,0 +1,161 @@
+"""From records to the lines of the three logs.
+
+The rounding is the daemons': NFT writes milliseconds, FTP whole seconds and 0.499 for whatever took
+less than one, PFTP hundredths with a third digit, HSI a rate and no time. All stamps are local times
+of the end, to the whole second below.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from chance import Chance
+from machine import Record
+from wallclock import is_writing, wall_time
+from workload import MB
+
+# The largest number that a signed 32-bit counter can show.
+SATURATED_BYTES = 2**31 - 1
+SUBSECOND_TEXT = "0.499"
+
+_NFT_SIDES = {"put": "{host}s", "get": "s{host}", "copy": "ss"}
+_PFTP_COMMANDS = {
+    ("serial", "put"): "STOR", ("parallel", "put"): "PSTO", ("list", "put"): "LFSTO",
+    ("serial", "get"): "RETR", ("parallel", "get"): "PRTR", ("list", "get"): "LFRTR",
+}  # fmt: skip
+_HSI_OPERATIONS = {"put": "LH", "get": "HL", "copy": "HH", "delete": "FU", "rename": "FR"}
+
+
+@dataclass(slots=True)
+class Line:
+    """One line of a log, and what a reader has to make of it.
+
+    `fate` is loaded, ignored or rejected; `detail` is the table (transfers, opens or
+    namespace_events), the reason, or the kind of damage. `logged_bytes` is the size as the line tells it.
+    """
+
+    text: bytes
+    at_s: float
+    record: Record | None
+    fate: str
+    detail: str
+    logged_bytes: int = 0
+
+
+def nft_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
+    """Write NFT's and FTP's transfers: user, stamp, source and destination machine, bytes, seconds."""
+    for record in records:
+        batch, size_bytes = record.batch, record.file.size_bytes
+        if batch.operation == "elsewhere":
+            # The other machine is any of two that are not the archive.
+            sides = batch.user.host + chance.pick([letter for letter in "gkm" if letter != batch.user.host])
+            fate, detail = "ignored", "no archive involved"
+        else:
+            sides = _NFT_SIDES[batch.operation].format(host=batch.user.host)
+            fate, detail = "loaded", "namespace_events" if batch.operation == "copy" else "transfers"
+        stamp = f"{wall_time(record.ended_s):%y/%m/%d %H:%M:%S}"
+        text = f"{batch.user.name} {stamp} {sides} {size_bytes} {_nft_seconds(record)}"
+        yield Line(text.encode(), record.ended_s, record, fate, detail, size_bytes)
+
+
+def _nft_seconds(record: Record) -> str:
+    if record.batch.interface == "nft":
+        return f"{record.duration_s:.3f}"
+    return SUBSECOND_TEXT if record.duration_s < 1.0 else f"{round(record.duration_s)}.000"
+
+
+def pftp_lines(records: Iterable[Record]) -> Iterator[Line]:
+    """Write the HPSS PFTP daemon's transfers, and the opens that it logs before a parallel get."""
+    for record in records:
+        batch, path = record.batch, record.file.path
+        name, host = batch.user.name, batch.user.host
+        command = _PFTP_COMMANDS[batch.dialect, batch.operation]
+        descriptor = "" if batch.dialect == "serial" else " fd 0"
+        if command == "PRTR":
+            text = f"{_ctime(record.requested_s)} {host} {path} b POPN_Cmd r r ftp {name} fd 0"
+            yield Line(text.encode("latin-1"), record.requested_s, record, "loaded", "opens")
+        size_bytes = record.file.size_bytes
+        if command == "PSTO":
+            # Clients that store in parallel count in 32 bits; those that work from a list do not.
+            size_bytes = min(size_bytes, SATURATED_BYTES)
+        direction = "i" if batch.operation == "put" else "o"
+        duration_s = round(record.duration_s * 100) / 100
+        text = (
+            f"{_ctime(record.ended_s)} {duration_s:.3f} {host} {size_bytes} {path} b {direction} "
+            f"{command}_Cmd r ftp {name}{descriptor}"
+        )
+        yield Line(text.encode("latin-1"), record.ended_s, record, "loaded", "transfers", size_bytes)
+
+
+def hsi_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
+    """Write the HSI and HTAR server's log; blanks up to the process id, then tabs."""
+    for record in records:
+        batch = record.batch
+        table = "transfers" if batch.operation in ("put", "get") else "namespace_events"
+        size_bytes = 0 if record.is_failed or batch.operation == "rename" else record.file.size_bytes
+        user = batch.user
+        head = f"{_ctime(record.ended_s)} {user.host} {batch.interface} {user.name} {batch.process_id}"
+        if batch.interface == "htar":
+            fields = _htar_fields(record, size_bytes)
+        else:
+            fields = _hsi_fields(record, size_bytes, chance)
+        # Latin-1 gives names back as the bytes that a client of 1998 sent.
+        text = "\t".join([head, *fields]).encode("latin-1")
+        yield Line(text, record.ended_s, record, "loaded", table, size_bytes)
+
+
+def _hsi_fields(record: Record, size_bytes: int, chance: Chance) -> list[str]:
+    operation, path = record.batch.operation, record.file.path
+    code = "-1" if record.is_failed else "0"
+    is_moving = not record.is_failed and operation in ("put", "get", "copy")
+    rate = _rate(size_bytes, record.duration_s) if is_moving else "0.0"
+    fields = [_HSI_OPERATIONS[operation], code, f"{record.open_s:.2f}", str(size_bytes), rate]
+    if operation == "delete":
+        return [*fields, "0", path, ""]
+    if operation == "rename":
+        return [*fields, "0", path, record.new_path]
+    if operation == "copy":
+        return [*fields, _class_of_service(size_bytes), path, record.new_path, record.batch.user.account]
+    local = _local_path(record, chance)
+    class_of_service = _class_of_service(size_bytes) if operation == "put" and is_moving else "0"
+    return [*fields, class_of_service, local, path, record.batch.user.account]
+
+
+def _htar_fields(record: Record, size_bytes: int) -> list[str]:
+    code = "-1" if record.is_failed else "0"
+    duration_s = 0.0 if record.is_failed else round(record.duration_s, 2)
+    action = "create" if record.batch.operation == "put" else "extract"
+    class_of_service = "0" if record.is_failed else _class_of_service(size_bytes)
+    return [
+        action, _HSI_OPERATIONS[record.batch.operation], code, str(size_bytes), f"{duration_s:.2f}",
+        _rate(size_bytes, duration_s), record.file.path, "", class_of_service, record.batch.user.account,
+    ]  # fmt: skip
+
+
+def _rate(size_bytes: int, duration_s: float) -> str:
+    """In units of 1000 bytes a second."""
+    return f"{size_bytes / duration_s / 1000:.1f}" if size_bytes else "0.0"
+
+
+def _class_of_service(size_bytes: int) -> str:
+    return "21" if size_bytes < 8 * MB else "22" if size_bytes < 512 * MB else "23"
+
+
+def _local_path(record: Record, chance: Chance) -> str:
+    if chance.happens(0.04):
+        return "<stdin>" if record.batch.operation == "put" else "<stdout>"
+    name = record.file.path.rsplit("/", 1)[1]
+    return f"/scratch/{record.batch.user.project}/{name}" if chance.happens(0.3) else name
+
+
+def _ctime(time_s: float) -> str:
+    wall = wall_time(time_s)
+    return f"{wall:%a %b} {wall.day:2d} {wall:%H:%M:%S %Y}"
+
+
+def as_written(lines: Iterable[Line]) -> list[Line]:
+    """Put lines into the order of their stamps and drop what ended while nobody was writing.
+
+    What still runs when the daemons go down for maintenance, or when the logs of these weeks are closed, is
+    in no log of ours.
+    """
+    return sorted((line for line in lines if is_writing(line.at_s)), key=lambda line: line.at_s)
