@@ -36,7 +36,7 @@ def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
                 if stopped.is_set():
                     return
             hand_over(_END)
-        except BaseException as error:  # noqa: BLE001  # it is raised again in the user's thread
+        except BaseException as error:  # it is raised again in the user's thread
             hand_over(error)
 
     def receive() -> Iterator[Item]:

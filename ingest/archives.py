@@ -29,7 +29,8 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
     """All archives, by kind (measured first) and name."""
     with connection.cursor(row_factory=class_row(ArchiveSummary)) as cursor:
         return cursor.execute(
-            "SELECT archives.name, archives.kind, archives.timezone, count(DISTINCT sources.id) AS source_count,"
+            "SELECT archives.name, archives.kind, archives.timezone,"
+            " count(DISTINCT sources.id) AS source_count,"
             " count(log_files.id) AS log_file_count, coalesce(sum(loaded_count), 0)::bigint AS loaded_count,"
             " min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at"
             " FROM core.archives LEFT JOIN ledger.sources ON archive_id = archives.id"
@@ -47,7 +48,9 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
     with connection.transaction():
         row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [name]).fetchone()
         if row is None:
-            raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+            raise LookupFailedError(
+                f"no archive is called '{name}'", hint="`tapewise archives list` shows them."
+            )
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, row[0]])
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
@@ -59,7 +62,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.rejected_lines USING ledger.log_files, ledger.sources"
             " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
-            "DELETE FROM ledger.log_files USING ledger.sources WHERE source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.log_files USING ledger.sources"
+            " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.sources WHERE archive_id = %s",
             "DELETE FROM core.users WHERE archive_id = %s",
             "DELETE FROM core.hosts WHERE archive_id = %s",

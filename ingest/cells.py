@@ -19,7 +19,9 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     local_us = pl.col("ended_at").dt.convert_time_zone(timezone).dt.replace_time_zone(None).dt.timestamp("us")
     into_cell = pl.duration(microseconds=local_us % CELL_US)
     moved = pl.col("is_failed").not_()
-    return transfers.group_by((pl.col("ended_at") - into_cell).alias("cell_at"), "interface", "direction").agg(
+    return transfers.group_by(
+        (pl.col("ended_at") - into_cell).alias("cell_at"), "interface", "direction"
+    ).agg(
         transfer_count=pl.len().cast(pl.Int64),
         failed_count=pl.col("is_failed").sum().cast(pl.Int64),
         saturated_count=(pl.col("is_size_saturated") & moved).sum().cast(pl.Int64),

@@ -1,22 +1,20 @@
 """`tapewise ingest`, `formats`, `explain` and `archives`."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 import polars as pl
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ingest.archives import drop_archive, list_archives
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import FORMATS, find_format
 from ingest.formats.base import LineSettings
 from ingest.loads import load_file, preview_file
+from ingest.progress import show_progress
 from ingest.results import describe_result, result_to_json
 from ingest.sources import (
     EARLIEST_AT,
@@ -45,7 +43,9 @@ from schema.upgrade import open_ready_warehouse
     help="Whether real machines wrote the logs; made-up ones are never added up with them.",
 )
 @click.option("--format", "format_name", required=True, help="The logs' format: see `tapewise formats`.")
-@click.option("--timezone", required=True, help="The zone of the logs' times, such as America/Los_Angeles or UTC.")
+@click.option(
+    "--timezone", required=True, help="The zone of the logs' times, such as America/Los_Angeles or UTC."
+)
 @click.option("--source", help="Tells streams of logs of one archive apart.  [default: the format's name]")
 @click.option(
     "--not-counted",
@@ -70,7 +70,7 @@ def ingest(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    """Load log files, compressed or not, each line at most once.
+    r"""Load log files, compressed or not, each line at most once.
 
     Reading a file again, a longer copy of it, or files that overlap counts nothing twice. Every line
     is accounted for: loaded, held already, ignored or rejected, the latter two with the reason. A
@@ -95,11 +95,15 @@ def ingest(
         target = _prepare_source(warehouse, request, is_dry=dry_run)
         for path in paths:
             try:
-                with _show_progress(path, is_shown=not as_json) as tell:
+                with show_progress(path, is_shown=not as_json) as tell:
                     if dry_run:
-                        result = preview_file(warehouse, target, path, now=now, is_complete=complete, progress=tell)
+                        result = preview_file(
+                            warehouse, target, path, now=now, is_complete=complete, progress=tell
+                        )
                     else:
-                        result = load_file(warehouse, target, path, now=now, is_complete=complete, progress=tell)
+                        result = load_file(
+                            warehouse, target, path, now=now, is_complete=complete, progress=tell
+                        )
             except LogFileError as error:
                 failures.append(error)
                 if as_json:
@@ -111,7 +115,8 @@ def ingest(
         click.echo("A dry run: nothing was written.")
     if failures:
         raise LogFileError(
-            f"{len(failures)} of {len(paths)} files could not be read", hint="The others were read; see above."
+            f"{len(failures)} of {len(paths)} files could not be read",
+            hint="The others were read; see above.",
         )
 
 
@@ -120,19 +125,6 @@ def _prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: boo
         if is_dry:
             return find_source(connection, request) or unsaved_source(request)
         return make_source(connection, request)
-
-
-@contextmanager
-def _show_progress(path: Path, *, is_shown: bool) -> Iterator[Callable[[int], None]]:
-    """Something that takes the position in a file; a bar where a person looks on, else nothing."""
-    console = Console(stderr=True)
-    if not is_shown or not console.is_terminal or not path.is_file():
-        yield lambda position: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(path.name, total=path.stat().st_size)
-        yield lambda position: bar.update(task, completed=position)
 
 
 @click.command()
@@ -149,9 +141,13 @@ def formats(name: str | None) -> None:
         click.echo("\n`tapewise formats NAME` shows a format's lines and the records they become.")
         return
     log_format = find_format(name)
-    settings = LineSettings("UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC))
+    settings = LineSettings(
+        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
+    )
     records = log_format.parse(pl.Series("text", log_format.examples), settings)
-    click.echo(f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC here)")
+    click.echo(
+        f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC here)"
+    )
     for line, record in zip(log_format.examples, records.iter_rows(named=True), strict=True):
         click.echo(f"\n{line}")
         for field, value in record.items():
@@ -222,7 +218,11 @@ def list_command(settings: Settings, as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(asdict(archive), default=str))
             continue
-        span = f", {archive.first_event_at:%Y-%m-%d} to {archive.last_event_at:%Y-%m-%d}" if archive.last_event_at else ""
+        span = (
+            f", {archive.first_event_at:%Y-%m-%d} to {archive.last_event_at:%Y-%m-%d}"
+            if archive.last_event_at
+            else ""
+        )
         click.echo(
             f"{archive.name} ({archive.kind}, {archive.timezone}): {archive.loaded_count:,} rows from"
             f" {archive.log_file_count} files of {archive.source_count} sources{span}"

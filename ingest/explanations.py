@@ -39,27 +39,31 @@ def explain_row(connection: psycopg.Connection, table: str, row_id: int) -> Line
     row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
     if row is None:
         raise LookupFailedError(
-            f"core.{table} has no row {row_id}", hint="Take the id from mart, e.g. transfer_id of mart.transfers."
+            f"core.{table} has no row {row_id}",
+            hint="Take the id from mart, e.g. transfer_id of mart.transfers.",
         )
     path, number = str(row["path"]), int(row["line_number"])
     return LineFate(path, number, str(row["source"]), "loaded", _read_line(Path(path), number), table, row)
 
 
-def explain_line(connection: psycopg.Connection, path: Path, line_number: int, now: datetime) -> list[LineFate]:
+def explain_line(
+    connection: psycopg.Connection, path: Path, line_number: int, now: datetime
+) -> list[LineFate]:
     """What became of a line of a file, for each source that the file was read for.
 
     Loaded and rejected lines stand in the warehouse with their numbers. For the others the file is
     read again: ignored, held from elsewhere, or not read yet. Raises LookupFailedError.
     """
     files = connection.execute(
-        "SELECT log_files.id, archives.name || '/' || sources.name, line_count, source_id FROM ledger.log_files"
+        "SELECT log_files.id, archives.name || '/' || sources.name, line_count, source_id"
+        " FROM ledger.log_files"
         " JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
         " WHERE path = %s ORDER BY 1 DESC",
         [ledger_path(path)],
     ).fetchall()
     if not files:
         raise LookupFailedError(
-            f"{path}: was never read", hint="`tapewise sql \"SELECT path FROM mart.log_files\"` lists what was."
+            f"{path}: was never read", hint='`tapewise sql "SELECT path FROM mart.log_files"` lists what was.'
         )
     fates: dict[int, LineFate] = {}
     for file_id, source, line_count, source_id in files:
@@ -80,7 +84,10 @@ def _find_loaded(
 ) -> LineFate | None:
     for table in FACT_TABLES:
         row = _fetch_row(
-            connection, table.name, sql.SQL("fact.log_file_id = %s AND fact.line_number = %s"), [file_id, line_number]
+            connection,
+            table.name,
+            sql.SQL("fact.log_file_id = %s AND fact.line_number = %s"),
+            [file_id, line_number],
         )
         if row is not None:
             text = _read_line(path, line_number)
@@ -105,20 +112,24 @@ def _find_by_reading(
 ) -> LineFate:
     record = _read_record(get_source(connection, source_id), path, line_number, now)
     if record is None or record["rejected"] is not None:
-        return LineFate(str(path), line_number, source, "unknown: the file is not what it was when it was read", None)
+        return LineFate(
+            str(path), line_number, source, "unknown: the file is not what it was when it was read", None
+        )
     text = str(record["text"])
     if record["ignored"] is not None:
         return LineFate(str(path), line_number, source, f"ignored: {record['ignored']}", text)
     row = _fetch_row(
         connection,
         record["table"],
-        sql.SQL("fact.source_id = %s AND fact.{} = %s AND fact.line_hash = %s AND fact.occurrence = %s").format(
-            sql.Identifier(event_time_columns[record["table"]])
-        ),
+        sql.SQL(
+            "fact.source_id = %s AND fact.{} = %s AND fact.line_hash = %s AND fact.occurrence = %s"
+        ).format(sql.Identifier(event_time_columns[record["table"]])),
         [source_id, record["event_at"], record["line_hash"], record["occurrence"]],
     )
     if row is None:
-        return LineFate(str(path), line_number, source, "unknown: the file is not what it was when it was read", text)
+        return LineFate(
+            str(path), line_number, source, "unknown: the file is not what it was when it was read", text
+        )
     fate = f"held: loaded from {row['path']}, line {row['line_number']}"
     return LineFate(str(path), line_number, source, fate, text, record["table"], row)
 

@@ -11,7 +11,12 @@ from schema.models import event_time_columns
 
 
 def make_facts(
-    records: pl.DataFrame, table: sa.Table, source: Source, log_file_id: int, users: NameTable, hosts: NameTable
+    records: pl.DataFrame,
+    table: sa.Table,
+    source: Source,
+    log_file_id: int,
+    users: NameTable,
+    hosts: NameTable,
 ) -> pl.DataFrame:
     """The rows of `table` that `records` tell, without their `id`.
 
@@ -31,7 +36,9 @@ def make_facts(
         hash_bytes(pl.col("archive_path")).alias("file_key"),
         hash_bytes(pl.col("new_archive_path")).alias("new_file_key"),
     )
-    return rows.select(pl.col(name).cast(dtype) for name, dtype in frame_schema(table).items() if name != "id")
+    return rows.select(
+        pl.col(name).cast(dtype) for name, dtype in frame_schema(table).items() if name != "id"
+    )
 
 
 def number_rows(facts: pl.DataFrame, first_ids: list[int], block: int) -> pl.DataFrame:

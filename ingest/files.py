@@ -106,7 +106,7 @@ def open_log(path: Path, *, is_complete: bool = False) -> Iterator[LogFileReader
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
         with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
-            yield LogFileReader(cast(BinaryIO, stream), raw, path, is_complete=is_complete)
+            yield LogFileReader(stream, raw, path, is_complete=is_complete)
     except OSError as error:
         raise LogFileError(f"{path}: {error.strerror or error}") from error
 
@@ -183,7 +183,5 @@ def _split(content: bytes) -> pl.Series:
     offsets = np.zeros(len(newlines) + 1, np.int64)
     offsets[1:] = newlines - np.arange(len(newlines))
     values = pa.py_buffer(content.replace(b"\n", b""))
-    array = pa.Array.from_buffers(
-        pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values]
-    )
+    array = pa.Array.from_buffers(pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values])
     return cast(pl.Series, pl.from_arrow(array))

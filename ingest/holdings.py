@@ -6,11 +6,11 @@ that where the ledger knows that no file of the source has those times.
 """
 
 from types import TracebackType
+from typing import Self
 
 import adbc_driver_postgresql.dbapi as adbc
 import polars as pl
 import psycopg
-from typing_extensions import Self
 
 from schema.models import event_time_columns
 

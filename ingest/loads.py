@@ -20,7 +20,15 @@ from ingest.cells import add_cells, sum_cells
 from ingest.facts import make_facts, number_rows
 from ingest.files import LogFileReader, compare_prefix, open_log
 from ingest.holdings import Holdings
-from ingest.ledger import LogFileRow, begin_log_file, end_log_file, find_log_file, ledger_path, reject_lines, touch_log_file
+from ingest.ledger import (
+    LogFileRow,
+    begin_log_file,
+    end_log_file,
+    find_log_file,
+    ledger_path,
+    reject_lines,
+    touch_log_file,
+)
 from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
 from ingest.sources import Source
@@ -86,7 +94,9 @@ def load_file(
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
                 is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
                 if is_same and not prefix.has_more and known.format_version == source.format.version:
-                    return FileResult(path, touch_log_file(connection, known, now), prefix.waiting_bytes, True)
+                    return FileResult(
+                        path, touch_log_file(connection, known, now), prefix.waiting_bytes, True
+                    )
                 known = known if is_same else None
             load = _Load(warehouse, source, path, now, progress)
             return load.run(connection, known, is_complete=is_complete)
@@ -107,7 +117,10 @@ def preview_file(
     progress: Progress | None = None,
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
-    with closing(warehouse.connect(Role.LOADER)) as connection, open_log(path, is_complete=is_complete) as reader:
+    with (
+        closing(warehouse.connect(Role.LOADER)) as connection,
+        open_log(path, is_complete=is_complete) as reader,
+    ):
         tally = Tally()
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
             for records in read_records(reader, source.format, source.line_settings(now), tally):
@@ -137,7 +150,9 @@ class _Load:
         self._tally = Tally()
         self._months: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
-    def run(self, connection: psycopg.Connection, known: LogFileRow | None, *, is_complete: bool) -> FileResult:
+    def run(
+        self, connection: psycopg.Connection, known: LogFileRow | None, *, is_complete: bool
+    ) -> FileResult:
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -199,31 +214,45 @@ class _Load:
                 self._progress(reader.progress_bytes)
 
     def _send(
-        self, connection: psycopg.Connection, items: Iterator[_Item], log_file_id: int, cells: list[pl.DataFrame]
+        self,
+        connection: psycopg.Connection,
+        items: Iterator[_Item],
+        log_file_id: int,
+        cells: list[pl.DataFrame],
     ) -> None:
         for item in items:
             if isinstance(item, _Rejects):
                 reject_lines(connection, log_file_id, item.records)
             elif isinstance(item, _Facts):
-                written = copy_encoded(connection, item.table, iter(lambda: next(items), _END_OF_FACTS))
+                written = copy_encoded(connection, item.table, _take_pieces(items))
                 if written != item.row_count:
                     raise DatabaseError(
-                        f"{self._path}: {item.row_count} rows were sent to {item.table.fullname}, {written} arrived"
+                        f"{self._path}: {item.row_count} rows were sent to {item.table.fullname},"
+                        f" {written} arrived"
                     )
                 if item.cells is not None:
                     cells.append(item.cells)
 
     def _make_partitions(self, settling: psycopg.Connection, table: str, facts: pl.DataFrame) -> None:
-        months = set(facts[event_time_columns[table]].dt.truncate("1mo").dt.date().unique()) - self._months[table]
+        months = (
+            set(facts[event_time_columns[table]].dt.truncate("1mo").dt.date().unique()) - self._months[table]
+        )
         if months:
             settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
             self._months[table] |= months
 
 
+def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:
+    """The encoded pieces at the head of `items`, up to the mark behind them."""
+    for item in items:
+        if item == _END_OF_FACTS:
+            return
+        assert isinstance(item, bytes)
+        yield item
+
+
 def _take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
     """The first numbers of as many blocks of row numbers as `count` rows need."""
     blocks = -(-count // ROW_ID_BLOCK)
-    rows = settling.execute(
-        "SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]
-    ).fetchall()
+    rows = settling.execute("SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]).fetchall()
     return [row[0] for row in rows]

@@ -29,15 +29,18 @@ class NameTable:
         self._connection.execute(
             sql.SQL(
                 "INSERT INTO {table} (archive_id, name)"
-                " SELECT %(archive)s, name FROM unnest(%(names)s::text[]) AS name"
-                " WHERE NOT EXISTS (SELECT FROM {table} WHERE archive_id = %(archive)s AND {table}.name = name.name)"
-                " ORDER BY name ON CONFLICT DO NOTHING"
+                " SELECT %(archive)s, wanted.name FROM unnest(%(names)s::text[]) AS wanted (name)"
+                " WHERE NOT EXISTS (SELECT FROM {table} AS held"
+                " WHERE held.archive_id = %(archive)s AND held.name = wanted.name)"
+                " ORDER BY wanted.name ON CONFLICT DO NOTHING"
             ).format(table=self._table),
             {"archive": self._archive_id, "names": names},
         )
         self._ids |= dict(
             self._connection.execute(
-                sql.SQL("SELECT name, id FROM {} WHERE archive_id = %s AND name = ANY(%s)").format(self._table),
+                sql.SQL("SELECT name, id FROM {} WHERE archive_id = %s AND name = ANY(%s)").format(
+                    self._table
+                ),
                 [self._archive_id, names],
             ).fetchall()
         )

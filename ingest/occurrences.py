@@ -51,7 +51,9 @@ class OccurrenceCounter:
 def _count_within(keys: pl.DataFrame) -> pl.Series:
     # Counting per group costs much and few lines repeat: count those only.
     row = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
-    repeated = keys.with_columns(row).filter(pl.col("line_hash").is_duplicated() & pl.col("event_at").is_not_null())
+    repeated = keys.with_columns(row).filter(
+        pl.col("line_hash").is_duplicated() & pl.col("event_at").is_not_null()
+    )
     counted = repeated.select("row", occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over(KEY))
     return (
         keys.select(row, has_time=pl.col("event_at").is_not_null())

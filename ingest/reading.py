@@ -15,7 +15,6 @@ from ingest.formats.base import Format, LineSettings
 from ingest.occurrences import OccurrenceCounter
 from schema.models import FACT_TABLES
 
-
 SAMPLES = 3
 
 

@@ -12,21 +12,26 @@ def describe_result(result: FileResult) -> list[str]:
     """The balance of a file in words: its lines by fate, the reasons, the first rejected lines."""
     tally = result.tally
     lines = [
-        f"{result.path}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded + {tally.held_count:,} held"
-        f" + {tally.ignored.total():,} ignored + {tally.rejected.total():,} rejected"
+        f"{result.path}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded"
+        f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
+        f" + {tally.rejected.total():,} rejected"
     ]
     if result.is_unchanged:
         lines.append("  unchanged since it was last read: nothing is counted twice")
     elif tally.held_count:
-        lines.append(f"  held: {tally.held_count:,} lines were in the warehouse already: nothing is counted twice")
-    lines += _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
+        lines.append(
+            f"  held: {tally.held_count:,} lines were in the warehouse already: nothing is counted twice"
+        )
+    lines += (
+        _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
+    )
     for number, reason, text in tally.rejected_samples:
         shown = text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
         lines.append(f"    line {number:,}: {reason}: {shown!r}")
     if result.waiting_bytes:
         lines.append(
-            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is finished"
-            " (--complete reads it now)"
+            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
+            " finished (--complete reads it now)"
         )
     return lines
 
@@ -39,13 +44,14 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
         "line_count": tally.line_count,
         "loaded_count": tally.loaded_count,
         "held_count": tally.held_count,
-        "ignored": dict(tally.ignored),
-        "rejected": dict(tally.rejected),
+        "ignored": dict(sorted(tally.ignored.items())),
+        "rejected": dict(sorted(tally.rejected.items())),
         "loaded": {table: count for table, count in tally.loaded.items() if count},
         "waiting_bytes": result.waiting_bytes,
     }
 
 
 def _list(fate: str, counts: Counter[str]) -> list[str]:
-    parts = [f"{count:,} {what.replace('_', ' ')}" for what, count in counts.most_common() if count]
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{count:,} {what.replace('_', ' ')}" for what, count in ordered if count]
     return [f"  {fate}: {', '.join(parts)}"] if parts else []

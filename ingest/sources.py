@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import LiteralString
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import psycopg
 from psycopg.rows import dict_row
-from typing_extensions import LiteralString
 
 from ingest.formats import find_format
 from ingest.formats.base import Format, LineSettings
@@ -72,7 +72,9 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     Raises SourceError where the warehouse has it, or its archive, with other settings: they do not
     change under rows that were loaded with them.
     """
-    archive = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [request.archive]).fetchone()
+    archive = connection.execute(
+        "SELECT kind FROM core.archives WHERE name = %s", [request.archive]
+    ).fetchone()
     if archive is None:
         return None
     if archive[0] != request.kind:
@@ -106,14 +108,11 @@ def get_source(connection: psycopg.Connection, source_id: int) -> Source:
     return found
 
 
-def _fetch_source(connection: psycopg.Connection, condition: LiteralString, values: list[object]) -> Source | None:
+def _fetch_source(
+    connection: psycopg.Connection, condition: LiteralString, values: list[object]
+) -> Source | None:
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(
-            "SELECT sources.id, archive_id, archives.name AS archive, archives.timezone AS archive_timezone,"
-            " sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at"
-            " FROM ledger.sources JOIN core.archives ON archives.id = archive_id WHERE " + condition,
-            values,
-        ).fetchone()
+        row = cursor.execute(_SELECT_SOURCE + condition, values).fetchone()
     return None if row is None else Source(**row | {"format": find_format(row["format"])})
 
 
@@ -144,6 +143,12 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         assert found is not None
     return found
 
+
+_SELECT_SOURCE: LiteralString = """
+    SELECT sources.id, archive_id, archives.name AS archive, archives.timezone AS archive_timezone,
+        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at
+    FROM ledger.sources JOIN core.archives ON archives.id = archive_id
+    WHERE """
 
 _MAKE_ARCHIVE = """
     INSERT INTO core.archives AS held (name, kind, timezone) VALUES (%(archive)s, %(kind)s, %(timezone)s)

@@ -21,7 +21,9 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     Raises DatabaseError if the file exists or the dump fails.
     """
     if file.exists():
-        raise DatabaseError(f"{file}: exists already", hint="Choose another name; a backup is never overwritten.")
+        raise DatabaseError(
+            f"{file}: exists already", hint="Choose another name; a backup is never overwritten."
+        )
     unfinished = file.with_name(f"{file.name}.unfinished")
     # `mart` holds no data and is made anew from this program's own sql/ when restored.
     _run(
@@ -41,7 +43,8 @@ def restore(warehouse: Warehouse, file: Path) -> None:
     with warehouse.connect(Role.OWNER) as connection:
         if current_revision(connection) is not None:
             raise DatabaseError(
-                "the database holds a warehouse already", hint="Restore into another home or an empty database."
+                "the database holds a warehouse already",
+                hint="Restore into another home or an empty database.",
             )
         make_roles(connection)
     _run(

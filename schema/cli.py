@@ -27,7 +27,8 @@ def db() -> None:
 def _embedded(settings: Settings) -> EmbeddedServer:
     if settings.database_url is not None:
         raise SettingsError(
-            "the settings name a server's URL", hint="Only the embedded server is started and stopped from here."
+            "the settings name a server's URL",
+            hint="Only the embedded server is started and stopped from here.",
         )
     return EmbeddedServer(settings.home, settings.postgres_version)
 
@@ -58,7 +59,9 @@ def stop(settings: Settings) -> None:
 
 
 @db.command()
-@click.option("--as", "role", type=click.Choice(sorted(ROLES)), default="reader", show_default=True, help="Log in as.")
+@click.option(
+    "--as", "role", type=click.Choice(sorted(ROLES)), default="reader", show_default=True, help="Log in as."
+)
 @click.pass_obj
 def url(settings: Settings, role: str) -> None:
     """Print the database's URL, for psql and other programs.
@@ -83,7 +86,9 @@ def upgrade_command(settings: Settings) -> None:
     with open_warehouse(settings) as warehouse:
         before = read_revision(warehouse)
         upgrade(lambda: warehouse.connect(Role.OWNER))
-    click.echo(f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new."))
+    click.echo(
+        f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new.")
+    )
 
 
 def read_revision(warehouse: Warehouse) -> str | None:

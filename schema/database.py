@@ -7,7 +7,7 @@ and `reader_url` the third.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import Any
 
@@ -71,9 +71,9 @@ class Warehouse:
     def _conninfo(self, role: Role) -> str:
         if self.server is not None:
             return make_conninfo(**self.server.conninfo(self.database, role.value), options="-c timezone=UTC")
-        given = conninfo_to_dict(self._site_url(role))
-        options = f"{given.pop('options', '')} -c timezone=UTC".strip()
-        return make_conninfo(**given, options=options)
+        url = self._site_url(role)
+        options = conninfo_to_dict(url).get("options") or ""
+        return make_conninfo(url, options=f"{options} -c timezone=UTC".strip())
 
     def _site_url(self, role: Role) -> str:
         url = self.settings.reader_url if role is Role.READER else self.settings.database_url
@@ -107,7 +107,6 @@ def _make_database(server: EmbeddedServer) -> None:
     with psycopg.connect(maintenance, autocommit=True) as connection:
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
         if found is None:
-            try:
+            # Another command may make it at the same moment.
+            with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
-            except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-                pass  # another command made it at the same moment

@@ -37,7 +37,9 @@ BEGIN
         partition := format('%s_%s', fact_table, to_char(since, 'YYYY_MM'));
         CONTINUE WHEN to_regclass(format('core.%I', partition)) IS NOT NULL;
         EXECUTE format(
-            'CREATE TABLE core.%I (LIKE core.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, fact_table
+            'CREATE TABLE core.%I (LIKE core.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+            partition,
+            fact_table
         );
         EXECUTE format(
             'ALTER TABLE core.%I ATTACH PARTITION core.%I FOR VALUES FROM (%L) TO (%L)',
@@ -72,6 +74,7 @@ GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
 _ATTEMPTS = 10
 
 # Roles belong to the whole server, not to a database: they are made once and never dropped.
+# The names in it are the constants above.
 _ROLES = f"""
 DO $do$
 DECLARE
@@ -98,7 +101,7 @@ BEGIN
     REVOKE ALL ON SCHEMA public FROM PUBLIC;
 END
 $do$;
-"""
+"""  # noqa: S608
 
 
 def make_roles(connection: psycopg.Connection) -> None:

@@ -7,6 +7,7 @@ hence `check_frame` before anything is encoded.
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import polars as pl
 import psycopg
@@ -19,7 +20,7 @@ from schema.errors import SchemaMismatchError
 
 BATCH_ROWS = 10_000
 
-_POLARS_TYPES: tuple[tuple[type[sa.types.TypeEngine[object]], pl.DataType], ...] = (
+_POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
     (sa.BigInteger, pl.Int64()),
     (sa.Integer, pl.Int32()),
     (DOUBLE_PRECISION, pl.Float64()),
@@ -47,7 +48,9 @@ def check_frame(frame: pl.DataFrame, table: sa.Table) -> None:
         for name in expected | dict(frame.schema)
         if frame.schema.get(name) != expected.get(name)
     ]
-    raise SchemaMismatchError(f"a frame does not fit {table.fullname}: {'; '.join(wrong) or 'order of columns'}")
+    raise SchemaMismatchError(
+        f"a frame does not fit {table.fullname}: {'; '.join(wrong) or 'order of columns'}"
+    )
 
 
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Iterator[bytes]:

@@ -114,9 +114,7 @@ log_files = sa.Table(
     sa.CheckConstraint(
         "line_count = loaded_count + held_count + ignored_count + rejected_count", name="balance"
     ),
-    sa.CheckConstraint(
-        "least(loaded_count, held_count, ignored_count, rejected_count) >= 0", name="counts"
-    ),
+    sa.CheckConstraint("least(loaded_count, held_count, ignored_count, rejected_count) >= 0", name="counts"),
     sa.Index("log_files_source_id_path_idx", "source_id", "path"),
     schema="ledger",
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",

@@ -12,9 +12,9 @@ Without a database's URL the warehouse lives in an embedded PostgreSQL below `ho
 
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -22,6 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from schema.binaries import INSTALL_FOLDERS
 from schema.errors import SettingsError
 
 CONFIG_FILE = "tapewise.toml"
@@ -43,7 +44,15 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=default_home)
     database_url: str | None = None
     reader_url: str | None = None
-    postgres_version: Literal[16, 18] = 18
+    postgres_version: int = 18
+
+    @field_validator("postgres_version")
+    @classmethod
+    def _check_version(cls, version: int) -> int:
+        if version not in INSTALL_FOLDERS:
+            known = " or ".join(map(str, sorted(INSTALL_FOLDERS)))
+            raise ValueError(f"the embedded PostgreSQL is {known}, not {version}")
+        return version
 
     @classmethod
     def settings_customise_sources(
@@ -51,8 +60,8 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, environment, file, in this order; no .env files."""
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, CONFIG_FILE)

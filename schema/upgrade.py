@@ -62,7 +62,9 @@ def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
     newcomer works. Raises RevisionError otherwise.
     """
     with open_warehouse(settings) as warehouse:
-        with closing(warehouse.connect(Role.LOADER if warehouse.server is None else Role.OWNER)) as connection:
+        with closing(
+            warehouse.connect(Role.LOADER if warehouse.server is None else Role.OWNER)
+        ) as connection:
             is_new = warehouse.server is not None and current_revision(connection) is None
             if not is_new:
                 check_revision(connection)

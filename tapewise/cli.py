@@ -22,23 +22,25 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from ingest.cli import archives, explain, formats, ingest  # noqa: E402  # after the check
-from schema.cli import db  # noqa: E402
-from schema.errors import TapewiseError  # noqa: E402
-from schema.settings import read_settings  # noqa: E402
-from tapewise.demo import demo  # noqa: E402
-from tapewise.queries import sql  # noqa: E402
+from ingest.cli import archives, explain, formats, ingest  # after the check
+from schema.cli import db
+from schema.errors import TapewiseError
+from schema.settings import read_settings
+from tapewise.demo import demo
+from tapewise.queries import sql
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(version("tapewise"), package_name="tapewise")
-@click.option("--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL.")
+@click.option(
+    "--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL."
+)
 @click.option("--database-url", help="A PostgreSQL server of your own instead of the embedded one.")
 @click.option("--reader-url", help="How the reading role logs in to that server (for `tapewise sql`).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
-def cli(context: click.Context, debug: bool, **flags: Any) -> None:
-    """A warehouse for the transfer logs of mass-storage archives.
+def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
+    r"""A warehouse for the transfer logs of mass-storage archives.
 
     Reads the logs into PostgreSQL and answers in SQL what the archive did. Settings come from these
     flags, from TAPEWISE_HOME and so on in the environment, or from tapewise.toml, in this order.
@@ -70,7 +72,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()  # or Python complains of the closed pipe once more at exit
         sys.exit(1)
-    except Exception as error:  # noqa: BLE001  # the last place that can say something useful
+    except Exception as error:  # the last place that can say something useful
         if wants_traceback:
             traceback.print_exception(error)
         else:

@@ -27,7 +27,7 @@ TABLE_ROWS = 1000
 @click.option("--csv", "shape", flag_value="csv", help="CSV with a header.")
 @click.pass_obj
 def sql(settings: Settings, query: str, shape: str | None) -> None:
-    """Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
+    r"""Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
 
     The reading role sees the views and functions of the schema mart, and no names of users or files.
 
@@ -39,15 +39,20 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
     text = sys.stdin.read() if query == "-" else query
     # An analyst's settings may hold the reader's URL only, which cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
-    with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
-        with connection.cursor() as cursor:
-            try:
-                rows = cursor.stream(text, size=1000)  # type: ignore[arg-type]  # the user's own SQL
-                first = next(rows, None)
-                columns = [column.name for column in cursor.description or ()]
-                _WRITERS[shape](columns, itertools.chain([] if first is None else [first], rows))
-            except psycopg.Error as error:
-                raise _explain(error, text) from error
+    with (
+        opened(settings) as warehouse,
+        closing(warehouse.connect(Role.READER)) as connection,
+        connection.cursor() as cursor,
+    ):
+        try:
+            rows = cursor.stream(text, size=1000)
+            first = next(rows, None)
+            if first is None:
+                cursor.execute(text)  # a stream without rows tells no columns
+            columns = [column.name for column in cursor.description or ()]
+            _WRITERS[shape](columns, itertools.chain([] if first is None else [first], rows))
+        except psycopg.Error as error:
+            raise _explain(error, text) from error
 
 
 def _write_json(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
@@ -91,5 +96,5 @@ def _explain(error: psycopg.Error, query: str) -> QueryError:
         message += f"\n  line {number}: {line}\n  {' ' * len(f'line {number}: ')}{' ' * column}^\n "
     hint = error.diag.message_hint
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        hint = "`tapewise sql` reads the schema mart as the role tapewise_reader; other schemas are closed to it."
+        hint = "`tapewise sql` reads mart as the role tapewise_reader; other schemas are closed to it."
     return QueryError(message, hint=hint)

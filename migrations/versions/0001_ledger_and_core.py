@@ -249,7 +249,9 @@ BEGIN
         partition := format('%s_%s', fact_table, to_char(since, 'YYYY_MM'));
         CONTINUE WHEN to_regclass(format('core.%I', partition)) IS NOT NULL;
         EXECUTE format(
-            'CREATE TABLE core.%I (LIKE core.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', partition, fact_table
+            'CREATE TABLE core.%I (LIKE core.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)',
+            partition,
+            fact_table
         );
         EXECUTE format(
             'ALTER TABLE core.%I ATTACH PARTITION core.%I FOR VALUES FROM (%L) TO (%L)',

@@ -1,0 +1,257 @@
+"""What users type and what they get: output, messages, exit status."""
+
+import csv
+import gzip
+import io
+import json
+
+import click
+import pytest
+
+from tapewise.cli import cli
+
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n001194 97/10/01 00:01:42 sj 13166758 20.415\n"
+HSI = (
+    "Sat Aug 10 00:12:40 2019 dtn1.example.gov hsi 6004 12059\tHL\t0\t61.25\t3665510098\t68638.4\t5"
+    "\t<stdout>\t/home/p/secret-name.tar.gz\t6004\n"
+)
+
+
+def ingest(tapewise, path, *options, archive, log_format="nft", zone="UTC"):
+    return tapewise(
+        "ingest", "--archive", archive, "--kind", "synthetic", "--format", log_format, "--timezone", zone,
+        *options, str(path),
+    )  # fmt: skip
+
+
+def every_command(group=cli, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from every_command(command, (*path, name))
+        else:
+            yield (*path, name), command
+
+
+@pytest.mark.parametrize(
+    "path, command", [*every_command()], ids=lambda value: "-".join(value) if isinstance(value, tuple) else ""
+)
+def test_every_command_has_help_with_an_example(path, command):
+    context = click.Context(command, info_name=" ".join(path))
+    assert "Example" in command.get_help(context)
+    assert f"{path[-1]}" in command.get_help(context).split("Example", 1)[1]
+
+
+def test_ingest_says_what_became_of_every_line(tapewise, tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text(NFT + "\nnonsense\n005041 97/10/01 00:01:43 jx 7700 0.425\nunfinished")
+    result = ingest(tapewise, "a.log", archive="balance")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        "a.log: 5 lines = 2 loaded + 0 held + 2 ignored + 1 rejected",
+        "  loaded: 2 transfers",
+        "  ignored: 1 blank line, 1 no archive involved",
+        "  rejected: 1 not a line of this format",
+        "    line 4: not a line of this format: 'nonsense'",
+        "  waiting: an unfinished last line of 10 bytes is read when it is finished"
+        " (--complete reads it now)",
+    ]
+    again = ingest(tapewise, "a.log", archive="balance")
+    assert "5 lines = 0 loaded + 2 held + 2 ignored + 1 rejected" in again.stdout
+    assert "nothing is counted twice" in again.stdout
+
+
+def test_ingest_as_json(tapewise, tmp_path):
+    with gzip.open(tmp_path / "a.log.gz", "wt") as log:
+        log.write(NFT + "nonsense\n")
+    result = ingest(tapewise, "a.log.gz", "--json", archive="json")
+    assert json.loads(result.stdout) == {
+        "path": "a.log.gz",
+        "line_count": 3,
+        "loaded_count": 2,
+        "held_count": 0,
+        "ignored": {},
+        "rejected": {"not a line of this format": 1},
+        "loaded": {"transfers": 2},
+        "waiting_bytes": 0,
+    }
+
+
+def test_a_dry_run_writes_nothing(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    result = ingest(tapewise, "a.log", "--dry-run", archive="dry")
+    assert "2 lines = 2 loaded" in result.stdout
+    assert "nothing was written" in result.stdout
+    assert "dry" not in tapewise("archives", "list").stdout
+    ingest(tapewise, "a.log", archive="wet")
+    result = ingest(tapewise, "a.log", "--dry-run", archive="wet")
+    assert "2 lines = 0 loaded + 2 held" in result.stdout
+
+
+def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
+    (tmp_path / "good.log").write_text(NFT)
+    (tmp_path / "bad.log.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
+    result = tapewise(
+        "ingest", "--archive", "some", "--kind", "synthetic", "--format", "nft", "--timezone", "UTC",
+        "absent.log", "bad.log.gz", ".", "good.log",
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "good.log: 2 lines = 2 loaded" in result.stdout
+    assert "absent.log: No such file or directory" in result.stderr
+    assert "bad.log.gz: cannot be read beyond" in result.stderr
+    assert "tapewise: .: is a folder" in result.stderr
+    assert "3 of 4 files could not be read" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments, status, message",
+    [
+        (["ingest", "--archive", "x", "--format", "nft", "--timezone", "Mars/Olympus", "a"], 1, "Mars/Olympus"),
+        (["ingest", "--archive", "x", "--format", "netflow", "--timezone", "UTC", "a"], 1, "netflow"),
+        (["ingest", "--archive", "x", "--format", "nft", "--timezone", "UTC"], 2, "PATHS"),
+        (["ingest", "--archive", "x", "--kind", "simulated", "--format", "nft", "--timezone", "UTC", "a"], 2, "simulated"),
+        (["nonsense"], 2, "nonsense"),
+        (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
+        (["sql", "SELECT * FROM core.users"], 1, "permission denied for schema core"),
+        (["sql", "DROP SCHEMA mart"], 1, "read-only transaction"),
+        (["sql", "RESET ROLE; SELECT * FROM core.users"], 1, "multiple commands"),
+        (["explain", "row", "transfers", "999999999999"], 1, "has no row 999999999999"),
+        (["explain", "line", "nowhere.log", "1"], 1, "never read"),
+        (["explain", "row", "users", "1"], 2, "users"),
+        (["archives", "drop", "nothing", "--yes"], 1, "no archive is called 'nothing'"),
+        (["db", "restore", "/nowhere"], 2, "/nowhere"),
+        (["formats", "netflow"], 1, "netflow"),
+    ],
+)  # fmt: skip
+def test_errors_are_one_message_and_a_status(tapewise, arguments, status, message):
+    result = tapewise(*arguments)
+    assert result.returncode == status
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not result.stdout
+
+
+def test_a_traceback_comes_with_debug_only(tapewise):
+    assert "Traceback" in tapewise("--debug", "formats", "netflow").stderr
+
+
+def test_settings_of_a_source_do_not_change_under_its_rows(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    ingest(tapewise, "a.log", archive="fixed", zone="America/Los_Angeles")
+    result = ingest(tapewise, "a.log", archive="fixed", zone="UTC")
+    assert result.returncode == 1
+    assert "has timezone America/Los_Angeles, not UTC" in result.stderr
+    result = tapewise("ingest", "--archive", "fixed", "--format", "nft", "--timezone", "UTC", "a.log")
+    assert "is synthetic, not measured" in result.stderr
+
+
+def test_settings_of_a_first_try_that_failed_do_not_stick(tapewise, tmp_path):
+    assert ingest(tapewise, "absent.log", archive="retry", zone="Europe/Berlin").returncode == 1
+    (tmp_path / "a.log").write_text(NFT)
+    assert ingest(tapewise, "a.log", archive="retry", zone="UTC").returncode == 0
+    assert "retry (synthetic, UTC)" in tapewise("archives", "list").stdout
+
+
+def test_sql_in_three_shapes(tapewise):
+    query = "SELECT * FROM (VALUES (1, 2.5::float8, 'a', NULL::text), (10, 1e-7::float8, 'b,c', 'd')) AS t (n, x, s, e)"
+    table = tapewise("sql", query).stdout.splitlines()
+    assert table[1].split() == ["n", "x", "s", "e"]
+    assert table[3].split() == ["1", "2.5", "a"]
+    assert table[4].split() == ["10", "1e-07", "b,c", "d"]
+    assert json.loads(tapewise("sql", query, "--json").stdout) == [
+        {"n": 1, "x": 2.5, "s": "a", "e": None},
+        {"n": 10, "x": 1e-7, "s": "b,c", "e": "d"},
+    ]
+    rows = list(csv.reader(io.StringIO(tapewise("sql", "--csv", query).stdout)))
+    assert rows == [["n", "x", "s", "e"], ["1", "2.5", "a", ""], ["10", "1e-07", "b,c", "d"]]
+    assert json.loads(tapewise("sql", "--json", "-", input="SELECT 1 AS a WHERE false").stdout) == []
+    assert tapewise("sql", "--csv", "SELECT 1 AS a WHERE false").stdout == "a\n"
+
+
+def test_sql_points_at_the_error(tapewise):
+    result = tapewise("sql", "SELECT 1,\n  wrong")
+    assert "line 2:   wrong" in result.stderr
+    lines = result.stderr.splitlines()
+    assert lines[2].index("^") == lines[1].index("wrong")
+
+
+def test_explain_goes_both_ways(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text("\n" + HSI + "nonsense\n")
+    (tmp_path / "copy.log").write_text(HSI)
+    for name in ("a.log", "copy.log"):
+        ingest(tapewise, name, archive="explained", log_format="hsi")
+    assert "ignored: blank line" in tapewise("explain", "line", "a.log", "1").stdout
+    loaded = tapewise("explain", "line", "a.log", "2").stdout
+    assert "loaded into core.transfers" in loaded
+    assert "secret-name" in loaded
+    assert "rejected: not a line of this format" in tapewise("explain", "line", "a.log", "3").stdout
+    held = tapewise("explain", "line", "copy.log", "1").stdout
+    assert f"held: loaded from {tmp_path / 'a.log'}, line 2" in held
+    assert tapewise("explain", "line", "a.log", "4").returncode == 1
+    query = "SELECT transfer_id FROM mart.transfers WHERE archive = 'explained'"
+    ((row_id,),) = [row.values() for row in json.loads(tapewise("sql", "--json", query).stdout)]
+    back = tapewise("explain", "row", "transfers", str(row_id)).stdout
+    assert f"{tmp_path / 'a.log'}, line 2" in back
+    assert HSI.strip() in back
+
+
+def test_formats_show_lines_and_their_records(tapewise):
+    listed = tapewise("formats").stdout
+    for name in ("nft", "pftp", "hsi"):
+        assert f"\n{name}" in f"\n{listed}"
+        shown = tapewise("formats", name).stdout
+        assert "size_bytes" in shown
+        assert "event_at" in shown
+
+
+def test_dropping_an_archive_lets_it_be_read_again(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    ingest(tapewise, "a.log", archive="dropped", zone="Europe/Berlin")
+    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and nobody answers
+    assert "dropped' is dropped, 2 rows" in tapewise("archives", "drop", "dropped", "--yes").stdout
+    assert "dropped" not in tapewise("archives", "list").stdout
+    assert "2 loaded" in ingest(tapewise, "a.log", archive="dropped", zone="UTC").stdout
+
+
+def test_backup_and_restore(tapewise, tmp_path, home):
+    (tmp_path / "a.log").write_text(NFT)
+    ingest(tapewise, "a.log", archive="kept")
+    assert tapewise("db", "backup", "all.dump").returncode == 0
+    assert "exists already" in tapewise("db", "backup", "all.dump").stderr
+    assert "holds a warehouse already" in tapewise("db", "restore", "all.dump").stderr
+    other = home / "restored"
+    query = "SELECT * FROM mart.activity ORDER BY archive, period, starts_at, interface, direction"
+    try:
+        result = tapewise("--home", str(other), "db", "restore", "all.dump")
+        assert result.returncode == 0, result.stderr
+        assert (
+            tapewise("--home", str(other), "sql", "--csv", query).stdout
+            == tapewise("sql", "--csv", query).stdout
+        )
+        # New rows get numbers that no restored row has.
+        (tmp_path / "b.log").write_text(NFT.replace("97/10", "97/11"))
+        assert ingest(tapewise, "b.log", archive="kept").returncode == 0
+    finally:
+        tapewise("--home", str(other), "db", "stop")
+
+
+def test_settings_flag_over_environment_over_file(tapewise, tmp_path, home):
+    (tmp_path / "tapewise.toml").write_text('postgres_version = 17\nhome = "/nowhere"\n')
+    result = tapewise("db", "stop")
+    assert result.returncode == 1
+    assert "setting 'postgres_version'" in result.stderr
+    assert tapewise("db", "stop", env={"TAPEWISE_POSTGRES_VERSION": "18"}).returncode == 0
+    (tmp_path / "tapewise.toml").write_text("home = \n")
+    assert "tapewise.toml cannot be read" in tapewise("formats").stderr
+    (tmp_path / "tapewise.toml").write_text('colour = "red"\n')
+    assert "setting 'colour'" in tapewise("formats").stderr
+
+
+def test_an_unreachable_server_is_told_without_its_password(tapewise):
+    result = tapewise(
+        "sql", "SELECT 1", env={"TAPEWISE_DATABASE_URL": "postgresql://u:hush@127.0.0.1:9/db",
+                                "TAPEWISE_READER_URL": "postgresql://r:hush@127.0.0.1:9/db"},
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "cannot be reached" in result.stderr
+    assert "hush" not in result.stderr

@@ -1,0 +1,160 @@
+"""The databases of the tests: one server a session, one upgraded template, a clone of it for each test.
+
+The server is an embedded PostgreSQL of the tests' own, of version TAPEWISE_TEST_POSTGRES (18, or 16), or
+the one at TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_reader gets a password).
+TAPEWISE_DATABASE_URL and other settings of the user are taken away first: no test may touch a real
+warehouse.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from ingest.formats import find_format
+from ingest.loads import FileResult, load_file
+from ingest.sources import Source, SourceRequest, make_source
+from schema.database import Role, Warehouse
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+from schema.upgrade import upgrade
+
+TEMPLATE = f"tapewise_template_{os.getpid()}"
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+for variable in [name for name in os.environ if name.startswith("TAPEWISE_") and "_TEST_" not in name]:
+    if variable != "TAPEWISE_SAMPLE_LOGS":
+        del os.environ[variable]
+
+
+@pytest.fixture(scope="session")
+def sample_logs() -> Path:
+    """The folder of real log lines, which are not part of the project."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("TAPEWISE_SAMPLE_LOGS", beside))
+    if not folder.is_dir():
+        pytest.skip("no real log lines here: set TAPEWISE_SAMPLE_LOGS to their folder")
+    return folder
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the session's databases are: an embedded server, or the URL of one."""
+
+    server: EmbeddedServer | None
+    url: str | None
+    reader_password: str
+
+    def warehouse(self, database: str) -> Warehouse:
+        if self.server is not None:
+            return Warehouse(Settings(home=self.server.home), self.server, database)
+        given = conninfo_to_dict(self.url or "")
+        login = {"user": Role.READER.value, "password": self.reader_password}
+        return Warehouse(
+            Settings(
+                database_url=make_conninfo(**given | {"dbname": database}),
+                reader_url=make_conninfo(**given | {"dbname": database} | login),
+            ),
+            None,
+            database,
+        )
+
+    def maintain(self, statement: str, database: str) -> None:
+        """Run CREATE or DROP DATABASE, which want a connection of their own outside a transaction."""
+        where = make_conninfo(**self.server.conninfo("postgres")) if self.server else self.url or ""
+        with psycopg.connect(where, autocommit=True) as connection:
+            connection.execute(sql.SQL(statement).format(sql.Identifier(database), sql.Identifier(TEMPLATE)))
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """The session's server, with the upgraded template."""
+    url = os.environ.get("TAPEWISE_TEST_DATABASE_URL")
+    password = secrets.token_hex(16)
+    if url:
+        yield from _prepare(Site(None, url, password))
+        return
+    home = Path(tempfile.mkdtemp(prefix="tapewise-tests-"))
+    home.chmod(0o755)  # as root, the server's own account must get in
+    version = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
+    server = EmbeddedServer(home, version, system_folder=home / "system")
+    try:
+        with server:
+            yield from _prepare(Site(server, None, password))
+    finally:
+        server.stop()
+        shutil.rmtree(home)
+
+
+def _prepare(site: Site) -> Iterator[Site]:
+    site.maintain("CREATE DATABASE {}", TEMPLATE)
+    try:
+        template = site.warehouse(TEMPLATE)
+        upgrade(lambda: template.connect(Role.OWNER))
+        if site.url:
+            with template.connect(Role.OWNER) as connection:
+                connection.execute(
+                    sql.SQL("ALTER ROLE tapewise_reader PASSWORD {}").format(
+                        sql.Literal(site.reader_password)
+                    )
+                )
+        yield site
+    finally:
+        site.maintain("DROP DATABASE {} WITH (FORCE)", TEMPLATE)
+
+
+@pytest.fixture
+def warehouse(site: Site) -> Iterator[Warehouse]:
+    """A fresh warehouse of its own."""
+    database = f"tapewise_test_{secrets.token_hex(6)}"
+    site.maintain("CREATE DATABASE {} TEMPLATE {}", database)
+    yield site.warehouse(database)
+    site.maintain("DROP DATABASE {} WITH (FORCE)", database)
+
+
+@pytest.fixture
+def database(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
+    """The owner's connection to a fresh warehouse."""
+    with warehouse.connect(Role.OWNER) as connection:
+        yield connection
+
+
+@pytest.fixture
+def load(warehouse: Warehouse) -> Callable[..., FileResult]:
+    """Load one file into the fresh warehouse, as the command would."""
+
+    def load(
+        path: Path,
+        format_name: str,
+        *,
+        archive: str = "test",
+        timezone: str = "UTC",
+        kind: str = "synthetic",
+        source: str | None = None,
+        is_counted: bool = True,
+        is_complete: bool = False,
+    ) -> FileResult:
+        target = register(
+            warehouse,
+            SourceRequest(
+                archive, kind, find_format(format_name), timezone, source or format_name, is_counted
+            ),
+        )
+        return load_file(warehouse, target, path, now=NOW, is_complete=is_complete)
+
+    return load
+
+
+def register(warehouse: Warehouse, request: SourceRequest) -> Source:
+    """The source of `request`, made if need be."""
+    with warehouse.connect() as connection:
+        return make_source(connection, request)

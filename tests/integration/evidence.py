@@ -1,0 +1,224 @@
+"""What a warehouse holds and whether its ledger is right, asked in SQL apart from the code under test."""
+
+import bz2
+import gzip
+import lzma
+from collections import Counter
+from contextlib import closing
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from backports import zstd
+from psycopg import sql
+
+from schema.database import Role, Warehouse
+
+FACTS = ("transfers", "opens", "namespace_events")
+# Where a row came from may differ between two roads to the same facts; numbers of names may, too.
+LINEAGE = {"id", "log_file_id", "line_number"}
+NAMED = {
+    "archive_id": sql.SQL("archives.name"),
+    "source_id": sql.SQL("sources.name"),
+    "user_id": sql.SQL("users.name"),
+    "host_id": sql.SQL("hosts.name"),
+}
+
+_ALL_FACTS = """
+    WITH facts AS (
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            ended_at AS event_at
+        FROM core.transfers
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            opened_at
+        FROM core.opens
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            happened_at
+        FROM core.namespace_events
+    )
+"""
+
+LOADED_IS_NOT_THE_FACTS = """
+    SELECT path, loaded_count, count(facts.id) FROM ledger.log_files
+    LEFT JOIN facts ON facts.log_file_id = log_files.id
+    GROUP BY log_files.id HAVING loaded_count <> count(facts.id)
+"""
+
+# Each gives the rows that are wrong.
+VIOLATIONS = {
+    "the counts do not add up": """
+        SELECT path, line_count, loaded_count, held_count, ignored_count, rejected_count FROM ledger.log_files
+        WHERE line_count <> loaded_count + held_count + ignored_count + rejected_count
+            OR least(line_count, loaded_count, held_count, ignored_count, rejected_count) < 0
+    """,
+    "loaded is not the facts by lineage": LOADED_IS_NOT_THE_FACTS,
+    "ignored is not its reasons": """
+        SELECT path, ignored_count, sum(ignored_lines.line_count) FROM ledger.log_files
+        LEFT JOIN ledger.ignored_lines ON log_file_id = id
+        GROUP BY id HAVING ignored_count <> coalesce(sum(ignored_lines.line_count), 0)
+    """,
+    "rejected is not its lines": """
+        SELECT path, rejected_count, count(line_number) FROM ledger.log_files
+        LEFT JOIN ledger.rejected_lines ON log_file_id = id
+        GROUP BY id HAVING rejected_count <> count(line_number)
+    """,
+    "a fact is of no file or source": """
+        SELECT facts.id, log_file_id, facts.source_id FROM facts
+        LEFT JOIN ledger.log_files ON log_files.id = log_file_id AND log_files.source_id = facts.source_id
+        LEFT JOIN ledger.sources ON sources.id = facts.source_id AND sources.archive_id = facts.archive_id
+        WHERE log_files.id IS NULL OR sources.id IS NULL
+    """,
+    "a fact is of no user or host of its archive": """
+        SELECT facts.id, user_id, host_id FROM facts
+        LEFT JOIN core.users ON users.id = user_id AND users.archive_id = facts.archive_id
+        LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
+        WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
+    """,
+    "a line has two fates, or is no line of its file": """
+        SELECT path, line_number, count(*), line_count FROM (
+            SELECT log_file_id, line_number FROM facts
+            UNION ALL SELECT log_file_id, line_number FROM ledger.rejected_lines
+        ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
+        GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
+    """,
+    "an identity stands twice": """
+        SELECT source_id, event_at, line_hash, occurrence, count(*) FROM facts
+        GROUP BY source_id, event_at, line_hash, occurrence HAVING count(*) > 1
+    """,
+    "the repeats of a line are not numbered from 0 on": """
+        SELECT source_id, event_at, line_hash, array_agg(occurrence) FROM facts
+        GROUP BY source_id, event_at, line_hash HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
+    """,
+    "a row number stands twice": "SELECT id, count(*) FROM facts GROUP BY id HAVING count(*) > 1",
+    "a file's facts are outside its times": """
+        SELECT path, first_event_at, last_event_at, min(event_at), max(event_at) FROM ledger.log_files
+        JOIN facts ON facts.log_file_id = log_files.id GROUP BY log_files.id
+        HAVING (min(event_at) < first_event_at OR max(event_at) > last_event_at) IS NOT FALSE
+    """,
+    "the cells are not a recount of the transfers": """
+        , counted AS (
+            SELECT transfers.archive_id,
+                ended_at - make_interval(secs => (
+                    extract(epoch FROM ended_at AT TIME ZONE archives.timezone) % 600)::float8) AS cell_at,
+                interface, direction, is_failed, is_size_saturated, size_bytes,
+                duration_s * 1e6 AS duration_us
+            FROM core.transfers JOIN core.archives ON archives.id = transfers.archive_id
+            JOIN ledger.sources ON sources.id = transfers.source_id WHERE is_counted
+        ), recount AS (
+            SELECT archive_id, cell_at, interface, direction, count(*),
+                count(*) FILTER (WHERE is_failed),
+                count(*) FILTER (WHERE is_size_saturated AND NOT is_failed),
+                coalesce(sum(size_bytes) FILTER (WHERE NOT is_failed), 0)::bigint,
+                coalesce(sum(
+                    floor(duration_us) + (duration_us - floor(duration_us) >= 0.5)::integer
+                ) FILTER (WHERE NOT is_failed), 0)::bigint
+            FROM counted GROUP BY archive_id, cell_at, interface, direction
+        )
+        (SELECT 'recounted', * FROM (TABLE recount EXCEPT ALL TABLE core.activity_cells) AS missing)
+        UNION ALL
+        (SELECT 'held', * FROM (TABLE core.activity_cells EXCEPT ALL TABLE recount) AS surplus)
+    """,
+}
+
+
+def check_warehouse(warehouse: Warehouse) -> None:
+    """Assert that the ledger, the facts and the cells agree with each other and with the files on disk."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        found = {
+            name: rows
+            for name, query in VIOLATIONS.items()
+            if (rows := connection.execute(_ALL_FACTS + query).fetchmany(5))  # type: ignore[arg-type]
+        }
+        assert not found
+        newest = connection.execute(
+            "SELECT DISTINCT ON (source_id, path) path, read_bytes, waiting_bytes, line_count"
+            " FROM ledger.log_files ORDER BY source_id, path, id DESC"
+        ).fetchall()
+    for path, read_bytes, waiting_bytes, line_count in newest:
+        content = decompress(Path(path))
+        # Without --complete only whole lines are read, and the rest waits.
+        unfinished = read_bytes > 0 and content[read_bytes - 1 : read_bytes] != b"\n"
+        assert (len(content), path) == (read_bytes + waiting_bytes, path)
+        assert (line_count, path) == (content[:read_bytes].count(b"\n") + unfinished, path)
+
+
+def decompress(path: Path) -> bytes:
+    match path.suffix:
+        case ".gz":
+            return gzip.decompress(path.read_bytes())
+        case ".bz2":
+            return bz2.decompress(path.read_bytes())
+        case ".xz":
+            return lzma.decompress(path.read_bytes())
+        case ".zst":
+            return zstd.decompress(path.read_bytes())
+    return path.read_bytes()
+
+
+def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
+    """Every row of the facts and the cells, without lineage, with names in place of their numbers."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        return {
+            table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
+            for table in (*FACTS, "activity_cells")
+        }
+
+
+def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
+    """The same for many rows: how many, and the sum of their hashes."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        return {
+            table: connection.execute(
+                sql.SQL(
+                    "SELECT count(*), coalesce(sum(hash_record_extended(fact, 0)::numeric), 0)"
+                    " FROM ({}) AS fact"
+                ).format(_facts_query(connection, table))
+            ).fetchone()
+            for table in (*FACTS, "activity_cells")
+        }
+
+
+def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
+    columns = [
+        row[0]
+        for row in connection.execute(
+            "SELECT column_name FROM information_schema.columns"
+            " WHERE table_schema = 'core' AND table_name = %s ORDER BY ordinal_position",
+            [table],
+        )
+        if row[0] not in LINEAGE
+    ]
+    assert "size_bytes" in columns or table == "opens"
+    joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
+    if table in FACTS:
+        joins += (
+            " LEFT JOIN ledger.sources ON sources.id = rows.source_id"
+            " LEFT JOIN core.users ON users.id = rows.user_id LEFT JOIN core.hosts ON hosts.id = rows.host_id"
+        )
+    return sql.SQL("SELECT {} FROM core.{} AS rows" + joins).format(
+        sql.SQL(", ").join(NAMED.get(name, sql.Identifier("rows", name)) for name in columns),
+        sql.Identifier(table),
+    )
+
+
+def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    """The ledger's rows with their details, in order: all of them that a reading should come to again."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        return connection.execute(
+            "SELECT path, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
+            " line_count, loaded_count, held_count, ignored_count, rejected_count,"
+            " (SELECT array_agg((reason, line_count)::text ORDER BY reason) FROM ledger.ignored_lines"
+            "  WHERE log_file_id = log_files.id),"
+            " (SELECT array_agg((line_number, reason, line_hash, text)::text ORDER BY line_number)"
+            "  FROM ledger.rejected_lines WHERE log_file_id = log_files.id)"
+            " FROM ledger.log_files ORDER BY id"
+        ).fetchall()
+
+
+def check_lineage(warehouse: Warehouse) -> None:
+    """Assert that `loaded_count` is a recount: the check that equal facts and counts do not imply."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        assert connection.execute(_ALL_FACTS + LOADED_IS_NOT_THE_FACTS).fetchall() == []
