@@ -5,9 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-# Everything we write is below these; `sql` is linted by sqlfluff.
-CODE := schema migrations ingest tapewise examples benchmarks tests
-
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -57,6 +54,10 @@ format: $(VENV)/dev.stamp  ## let ruff mend what it can
 .PHONY: bench
 bench: $(VENV)/dev.stamp  ## loading against a bare COPY, in one run
 	$(BIN)/python -m benchmarks.load
+
+.PHONY: docs
+docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from the code
+	PYTHONPATH=. $(BIN)/python docs/generate.py
 
 .PHONY: lock
 lock:  ## renew the hashed lock files (needs uv)

@@ -17,6 +17,9 @@ HSI = (
 )
 
 
+INGEST = ["ingest", "--archive", "x"]
+
+
 def ingest(tapewise, path, *options, archive, log_format="nft", zone="UTC"):
     return tapewise(
         "ingest", "--archive", archive, "--kind", "synthetic", "--format", log_format, "--timezone", zone,
@@ -106,10 +109,10 @@ def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
 @pytest.mark.parametrize(
     "arguments, status, message",
     [
-        (["ingest", "--archive", "x", "--format", "nft", "--timezone", "Mars/Olympus", "a"], 1, "Mars/Olympus"),
-        (["ingest", "--archive", "x", "--format", "netflow", "--timezone", "UTC", "a"], 1, "netflow"),
-        (["ingest", "--archive", "x", "--format", "nft", "--timezone", "UTC"], 2, "PATHS"),
-        (["ingest", "--archive", "x", "--kind", "simulated", "--format", "nft", "--timezone", "UTC", "a"], 2, "simulated"),
+        ([*INGEST, "--format", "nft", "--timezone", "Mars/Olympus", "a"], 1, "Mars/Olympus"),
+        ([*INGEST, "--format", "netflow", "--timezone", "UTC", "a"], 1, "netflow"),
+        ([*INGEST, "--format", "nft", "--timezone", "UTC"], 2, "PATHS"),
+        ([*INGEST, "--kind", "simulated", "--format", "nft", "--timezone", "UTC", "a"], 2, "simulated"),
         (["nonsense"], 2, "nonsense"),
         (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
         (["sql", "SELECT * FROM core.users"], 1, "permission denied for schema core"),
@@ -153,7 +156,10 @@ def test_settings_of_a_first_try_that_failed_do_not_stick(tapewise, tmp_path):
 
 
 def test_sql_in_three_shapes(tapewise):
-    query = "SELECT * FROM (VALUES (1, 2.5::float8, 'a', NULL::text), (10, 1e-7::float8, 'b,c', 'd')) AS t (n, x, s, e)"
+    query = (
+        "SELECT * FROM (VALUES (1, 2.5::float8, 'a', NULL::text), (10, 1e-7::float8, 'b,c', 'd'))"
+        " AS t (n, x, s, e)"
+    )
     table = tapewise("sql", query).stdout.splitlines()
     assert table[1].split() == ["n", "x", "s", "e"]
     assert table[3].split() == ["1", "2.5", "a"]

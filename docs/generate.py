@@ -1,0 +1,95 @@
+"""Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
+
+`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/. A test compares what is
+written here with the pages in the tree.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from ingest.formats import FORMATS
+from ingest.formats.base import Format, LineSettings
+from ingest.sources import EARLIEST_AT
+from schema.mart import MartObject, read_mart
+
+FOLDER = Path(__file__).parent / "reference"
+NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"
+
+
+def describe_mart() -> str:
+    """The page on the views and functions of `mart`."""
+    objects = sorted(read_mart(), key=lambda each: (each.metadata.kind != "view", each.name))
+    parts = [
+        "# Views and functions",
+        NOTICE,
+        "The schema `mart` is what analysts and dashboards see. Functions take the same leading arguments"
+        " everywhere, all optional; null means all. Times are `timestamptz`, ranges are [since, until).\n"
+        "Units are in the names: `_s` seconds, `_bytes` bytes, `_ratio` 0 to 1.",
+        "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): one row per {_row(each)}" for each in objects),
+    ]
+    for each in objects:
+        metadata = each.metadata
+        parts += [f"## `mart.{each.name}`", f"One row per {_row(each)}. {metadata.summary}"]
+        if metadata.arguments:
+            parts.append(_table("argument", metadata.arguments))
+        parts += [
+            _table("column", metadata.columns),
+            f"Source: {metadata.source}",
+            f"Readable by {', '.join(f'`{role}`' for role in metadata.grants)}.",
+            f"```sql\n{metadata.example.strip()}\n```",
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def describe_formats() -> str:
+    """The page on the log formats: each with its lines and the records they become."""
+    parts = [
+        "# Log formats",
+        NOTICE,
+        "What `tapewise formats NAME` shows. The lines are of our own making; times are read as UTC here.\n"
+        "Fields that are null or false are left out; TABs are shown as `→`.",
+    ]
+    for each in FORMATS.values():
+        parts += [
+            f"## `{each.name}`: {each.title}",
+            f"Version {each.version} of the reader; durations in steps of {each.clock_resolution_s:g} s.",
+            *_describe_lines(each),
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _describe_lines(log_format: Format) -> list[str]:
+    settings = LineSettings(
+        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
+    )
+    records = log_format.parse(pl.Series("text", log_format.examples), settings)
+    return [
+        "```text\n"
+        + "\n".join(
+            [line.replace("\t", "→")]
+            + [f"    {name:<22} {value}" for name, value in record.items() if value not in (None, False)]
+        )
+        + "\n```"
+        for line, record in zip(log_format.examples, records.iter_rows(named=True), strict=True)
+    ]
+
+
+def _row(each: MartObject) -> str:
+    return each.metadata.one_row_is.removeprefix("one row per ")
+
+
+def _table(what: str, meanings: dict[str, str]) -> str:
+    rows = (
+        f"| `{name}` | {meaning.replace(chr(10), ' ').replace('|', '/')} |"
+        for name, meaning in meanings.items()
+    )
+    return "\n".join([f"| {what} | meaning |", "|---|---|", *rows])
+
+
+PAGES = {"mart.md": describe_mart, "formats.md": describe_formats}
+
+if __name__ == "__main__":
+    for page, describe in PAGES.items():
+        (FOLDER / page).write_text(describe(), encoding="utf-8")

@@ -1,0 +1,103 @@
+"""Fields that several formats share: their grammar, their values, and the fate they give a line.
+
+A format matches each kind of line with one regular expression and names its groups after the
+columns of the record, or `<name>_text` where the record holds a number made from the text. The
+classes are spelled out (`[0-9]`, literal blanks), because polars matches those three times as fast
+as the ones that speak of all of Unicode (the design's measurement).
+"""
+
+import polars as pl
+
+from ingest.formats.base import (
+    BLANK,
+    MAX_SIZE_BYTES,
+    NUMBER_OUT_OF_RANGE,
+    SIZE_OUT_OF_RANGE,
+    UNRECOGNISED,
+    EventTime,
+)
+
+DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
+# The weekday is read over: real logs have wrong ones. Day of month: "4", " 4" or "04".
+CTIME = r"[A-Za-z]{3} (?<time_text>[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})"
+
+
+def bare_lines(lines: pl.Series) -> pl.LazyFrame:
+    """The lines as column `line`, without the carriage return that files from Windows carry."""
+    return lines.alias("line").to_frame().lazy().with_columns(pl.col("line").str.strip_suffix("\r"))
+
+
+def clock_time(text: pl.Expr, layout: str) -> pl.Expr:
+    """The local time that `text` writes in `layout`; null where there is no such date or time."""
+    # A minute's 61st second reads as the next minute's first, but no Unix clock shows one.
+    leap = text.str.contains(":60", literal=True)
+    # `cache=False`: few lines of a log share their second, so that the cache costs more than it saves.
+    time = text.str.to_datetime(layout, time_unit="us", strict=False, cache=False)
+    return pl.when(~leap).then(time)
+
+
+def ctime(text: pl.Expr) -> pl.Expr:
+    """The local time of what `CTIME` calls `time_text`: `Feb  4 16:45:04 2019`."""
+    return clock_time(text, "%b %e %H:%M:%S %Y")
+
+
+def whole_number(text: pl.Expr) -> pl.Expr:
+    """An integer; null where there is none, or where it does not fit in 64 bits."""
+    return text.cast(pl.Int64, strict=False)
+
+
+def decimal_number(text: pl.Expr) -> pl.Expr:
+    """A floating-point number; null where there is none."""
+    return text.cast(pl.Float64, strict=False)
+
+
+def text_or_null(text: pl.Expr) -> pl.Expr:
+    """The text, null where the field is empty."""
+    return pl.when(text != "").then(text)
+
+
+def exceeds(value: pl.Expr, limit: float, *, text: pl.Expr | None = None) -> pl.Expr:
+    """Whether the number is above `limit`, or stands in `text` and was too long to be read at all."""
+    too_large = (value > limit).fill_null(False)
+    return too_large if text is None else too_large | (text.is_not_null() & value.is_null())
+
+
+def with_fates(
+    records: pl.LazyFrame,
+    *,
+    is_line: pl.Expr,
+    time: EventTime,
+    size_text: pl.Expr,
+    is_number_out_of_range: pl.Expr,
+    table: pl.Expr,
+    passed_over: pl.Expr | None = None,
+) -> pl.LazyFrame:
+    """Add each line's time and fate: `event_at`, `is_time_ambiguous`, `rejected`, `ignored`, `table`.
+
+    The first reason to reject a line is the one that is given: it is no line of the format
+    (`is_line` is false), its time, its size (`size_text` and column `size_bytes`), its other
+    numbers. Nothing is passed over unless it could be read, blank lines apart: `passed_over` is the
+    reason why a sound line tells of no archive traffic. `table` is where the rest go.
+    """
+    is_blank = pl.col("line").str.strip_chars(" \t\r") == ""
+    is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
+    reason = pl.coalesce(
+        pl.when(~is_line).then(pl.lit(UNRECOGNISED)),
+        time.rejected,
+        pl.when(is_size_out_of_range).then(pl.lit(SIZE_OUT_OF_RANGE)),
+        pl.when(is_number_out_of_range).then(pl.lit(NUMBER_OUT_OF_RANGE)),
+    )
+    if passed_over is None:
+        passed_over = pl.lit(None, dtype=pl.String)
+    is_sound = pl.col("rejected").is_null()
+    ignored = pl.when(is_blank).then(pl.lit(BLANK)).otherwise(pl.when(is_sound).then(passed_over))
+    is_fact = is_sound & pl.col("ignored").is_null()
+    return (
+        records.with_columns(
+            event_at=time.at,
+            is_time_ambiguous=time.is_ambiguous,
+            rejected=pl.when(~is_blank).then(reason),
+        )
+        .with_columns(ignored=ignored)
+        .with_columns(table=pl.when(is_fact).then(table))
+    )

@@ -1,0 +1,108 @@
+"""NFT: the network file transfer log of Lawrence Livermore's UniTree archive.
+
+    002718 97/11/05 14:07:31 ks 73400320 41.902
+
+= user number, date and time at the end of the transfer, source and destination machine, bytes,
+seconds. `s` is the archive, so this is a put by machine `k`:
+
+    event_at 1997-11-05 22:07:31 UTC (in California), direction put, operation ks, user 002718,
+    host k, size_bytes 73400320, duration_s 41.902
+
+Which machine a letter stands for is not known; letters are kept as they are, and only the small `s`
+is the archive. What goes from `s` to `s` is a copy inside the archive; where neither letter is `s`,
+no archive is involved.
+
+FTP transfers stand in the same file, rounded to whole seconds, those below one second as 0.499.
+Nothing else tells them apart, so the flags say how a duration is written: one NFT transfer in a
+thousand looks coarse by chance.
+"""
+
+import polars as pl
+
+from ingest.formats.base import (
+    MAX_DURATION_S,
+    NO_ARCHIVE,
+    Format,
+    LineSettings,
+    complete_records,
+    event_time,
+)
+from ingest.formats.fields import (
+    DECIMAL,
+    clock_time,
+    decimal_number,
+    exceeds,
+    bare_lines,
+    whole_number,
+    with_fates,
+)
+
+LINE = (
+    r"^(?<user>[0-9]{1,9}) +(?<year>[0-9]{2})/(?<day>[0-9]{2}/[0-9]{2}) +(?<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})"
+    r" +(?<from>[A-Za-z])(?<to>[A-Za-z]) +(?<size_text>[0-9]+) +(?<duration_text>" + DECIMAL + r") *$"
+)
+ARCHIVE = "s"
+# What stands for every FTP transfer that took less than its clock's one second.
+FTP_SUBSECOND = "0.499"
+
+
+def _local_time() -> pl.Expr:
+    # Two-digit years as POSIX reads them.
+    century = pl.when(pl.col("year") >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
+    text = pl.concat_str([century, pl.col("year"), pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")])
+    return clock_time(text, "%Y/%m/%d %H:%M:%S")
+
+
+def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+    """The record frame of NFT lines; the module's docstring shows a line and its record."""
+    is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
+    is_copy = is_put & is_get
+    is_subsecond = pl.col("duration_text") == FTP_SUBSECOND
+    duration_s = pl.col("duration_s")
+    records = (
+        bare_lines(lines)
+        .with_columns(pl.col("line").str.extract_groups(LINE).alias("groups"))
+        .unnest("groups")
+        .with_columns(
+            local=_local_time(),
+            size_bytes=whole_number(pl.col("size_text")),
+            duration_s=decimal_number(pl.col("duration_text")),
+        )
+        .with_columns(
+            interface=pl.lit("nft"),
+            operation=pl.col("from") + pl.col("to"),
+            direction=pl.when(~is_copy).then(
+                pl.when(is_put).then(pl.lit("put")).when(is_get).then(pl.lit("get"))
+            ),
+            host=pl.when(~is_copy).then(pl.when(is_put).then("from").otherwise("to")),
+            kind=pl.when(is_copy).then(pl.lit("copy")),
+            is_duration_coarse=is_subsecond | (duration_s == duration_s.floor()),
+            is_duration_below_clock=is_subsecond | (duration_s < settings.clock_resolution_s),
+        )
+    )
+    return complete_records(
+        with_fates(
+            records,
+            is_line=pl.col("user").is_not_null(),
+            time=event_time(pl.col("local"), settings),
+            size_text=pl.col("size_text"),
+            is_number_out_of_range=exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text")),
+            passed_over=pl.when(~is_put & ~is_get).then(pl.lit(NO_ARCHIVE)),
+            table=pl.when(is_copy).then(pl.lit("namespace_events")).otherwise(pl.lit("transfers")),
+        )
+    )
+
+
+NFT = Format(
+    name="nft",
+    title="NFT transfer log of the UniTree archive at Lawrence Livermore",
+    version=1,
+    clock_resolution_s=0.001,
+    examples=(
+        "002718 97/11/05 14:07:31 ks 73400320 41.902",
+        "003141 97/11/05 14:09:02 sw 8388608 0.499",
+        "002718 97/11/05 14:11:40 ss 73400320 12.350",
+        "002718 97/11/05 14:12:03 kw 524288 0.730",
+    ),
+    parse=parse,
+)

@@ -1,0 +1,122 @@
+"""The transfer log of HPSS's FTP daemon, which serves FTP and parallel FTP (PFTP).
+
+    Tue Mar 5 09:14:22 2019 12.480 n7.example.org 1073741824 /home/k/run 7/out.tar b i PSTO_Cmd r ftp kim fd 0
+
+= ctime at the end of the transfer, seconds, client host, bytes, path, type of transfer, direction
+(`i` into the archive, `o` out of it), command, access mode, service, user, and at times a file
+descriptor:
+
+    event_at 2019-03-05 17:14:22 UTC (in California), interface pftp, direction put,
+    operation PSTO_Cmd, user kim, host n7.example.org, archive_path /home/k/run 7/out.tar,
+    size_bytes 1073741824, duration_s 12.48
+
+HPSS 7.4 also logs that a file was opened, with neither seconds nor bytes; `r` or `w` before the
+access mode says what for:
+
+    Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0
+
+Paths may hold blanks, and what looks like the fields after them: those furthest to the right count.
+Commands with P and LF in front are parallel. A direction that contradicts a command we know makes
+the line no line of this format, since one of the two is not what we take it for; commands that we
+do not know are believed. The log has no status: it tells of transfers that were completed.
+"""
+
+import polars as pl
+
+from ingest.formats.base import (
+    MAX_DURATION_S,
+    SATURATED_BYTES,
+    Format,
+    LineSettings,
+    complete_records,
+    event_time,
+)
+from ingest.formats.fields import (
+    CTIME,
+    DECIMAL,
+    ctime,
+    decimal_number,
+    exceeds,
+    bare_lines,
+    whole_number,
+    with_fates,
+)
+
+_USER = r" (?<access>[a-z]) ftp (?<user>[^ ]+)(?: fd -?[0-9]+| \[fd -?[0-9]+\])? *$"
+TRANSFER = (
+    f"^{CTIME} (?<duration_text>{DECIMAL}) (?<host>[^ ]+) (?<size_text>[0-9]+) (?<archive_path>.+)"
+    f" [ab] (?<way>[io]) (?<operation>[A-Za-z0-9]+_Cmd){_USER}"
+)
+OPEN = f"^{CTIME} (?<host>[^ ]+) (?<archive_path>.+) [ab] (?<operation>POPN_Cmd) (?<mode>[a-z][a-z+]*){_USER}"
+# Only lines with this are matched with OPEN: a match that fails late is slow.
+OPEN_MARK = " POPN_Cmd "
+KNOWN_WAYS = {
+    "STOR_Cmd": "i",
+    "PSTO_Cmd": "i",
+    "LFSTO_Cmd": "i",
+    "RETR_Cmd": "o",
+    "PRTR_Cmd": "o",
+    "LFRTR_Cmd": "o",
+}
+
+
+def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+    """The record frame of the FTP daemon's lines; the module's docstring shows them and a record."""
+    line, transfer, opening = pl.col("line"), pl.col("transfer").struct, pl.col("opening").struct
+    is_transfer, is_open = transfer.field("user").is_not_null(), opening.field("user").is_not_null()
+    way, mode = pl.col("way"), opening.field("mode")
+    known_way = pl.col("operation").replace_strict(KNOWN_WAYS, default=None, return_dtype=pl.String)
+    is_parallel = pl.col("operation").str.contains("^(?:P|LF)")
+    size_bytes, duration_s = pl.col("size_bytes"), pl.col("duration_s")
+    either = ("time_text", "host", "archive_path", "operation", "user")
+    records = (
+        bare_lines(lines)
+        .with_columns(
+            transfer=line.str.extract_groups(TRANSFER),
+            opening=pl.when(line.str.contains(OPEN_MARK, literal=True)).then(line).str.extract_groups(OPEN),
+        )
+        .with_columns(
+            *(pl.coalesce(transfer.field(name), opening.field(name)).alias(name) for name in either),
+            *(transfer.field(name) for name in ("way", "size_text", "duration_text")),
+        )
+        .with_columns(
+            local=ctime(pl.col("time_text")),
+            size_bytes=whole_number(pl.col("size_text")),
+            duration_s=decimal_number(pl.col("duration_text")),
+        )
+        .with_columns(
+            interface=pl.when(is_parallel).then(pl.lit("pftp")).otherwise(pl.lit("ftp")),
+            direction=pl.when((way == "i") | (mode == "w"))
+            .then(pl.lit("put"))
+            .when((way == "o") | (mode == "r"))
+            .then(pl.lit("get")),
+            is_duration_below_clock=(duration_s < settings.clock_resolution_s).fill_null(False),
+            is_size_saturated=(size_bytes == SATURATED_BYTES).fill_null(False),
+        )
+    )
+    return complete_records(
+        with_fates(
+            records,
+            is_line=is_open | (is_transfer & (way == known_way).fill_null(True)),
+            time=event_time(pl.col("local"), settings),
+            size_text=pl.col("size_text"),
+            is_number_out_of_range=exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text")),
+            table=pl.when(is_open).then(pl.lit("opens")).otherwise(pl.lit("transfers")),
+        )
+    )
+
+
+PFTP = Format(
+    name="pftp",
+    title="FTP and PFTP daemon transfer log of HPSS",
+    version=1,
+    clock_resolution_s=0.01,
+    examples=(
+        "Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0",
+        "Tue Mar 5 09:14:22 2019 12.480 n7.example.org 1073741824 /home/k/run 7/out.tar b i PSTO_Cmd"
+        " r ftp kim fd 0",
+        "Tue Mar 5 09:20:50 2019 web2.example.org /home/w/index.dat b POPN_Cmd r r ftp www",
+        "Tue Mar 5 09:20:51 2019 0.310 web2.example.org 524288 /home/w/index.dat b o RETR_Cmd r ftp www",
+    ),
+    parse=parse,
+)

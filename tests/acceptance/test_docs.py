@@ -1,0 +1,136 @@
+"""The examples of README.md and docs/ are run, and must print what the page shows.
+
+A block fenced as `console` holds commands behind `$ ` and what they print; a line `...` stands for any
+lines, `...` within a line for any text. The blocks of a page run in order, in a folder with the
+examples, on a home of the page's own.
+"""
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+
+from tapewise.cli import cli
+
+TREE = Path(__file__).resolve().parents[2]
+PAGES = [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]
+RUN_PAGES = [page for page in PAGES if "```console" in page.read_text()]
+
+
+@dataclass(frozen=True)
+class Example:
+    command: str
+    expected: list[str]
+
+
+def read_examples(text: str) -> Iterator[Example]:
+    for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = re.sub(r"\\\n\s*", "", part).partition("\n")
+            yield Example(command, output.splitlines())
+
+
+def matches(expected: list[str], printed: list[str]) -> bool:
+    pattern = ""
+    for line in expected:
+        if line.strip() == "...":
+            pattern += r"(?:.*\n)*?"
+        else:
+            pattern += ".*?".join(re.escape(piece) for piece in line.rstrip().split("...")) + r"[ ]*\n"
+    return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in printed)) is not None
+
+
+@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
+def test_the_examples_of_a_page_print_what_it_shows(page: Path):
+    folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
+    folder.chmod(0o755)  # as root, the server's own account must get in
+    for name in ("Makefile", "requirements", "pyproject.toml"):
+        (folder / name).symlink_to(TREE / name)
+    shutil.copytree(TREE / "examples", folder / "examples")
+    # `make` finds an environment that is new enough, with this interpreter's `tapewise` in it.
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (programs / "tapewise").write_text(
+        f"#!/bin/sh\nPYTHONPATH='{TREE}' exec '{sys.executable}' -c "
+        '"import sys; sys.argv[0] = \'.venv/bin/tapewise\'; from tapewise.cli import main; main()" "$@"\n'
+    )
+    (programs / "tapewise").chmod(0o755)
+    for stamp in ("runtime.stamp", "dev.stamp"):
+        (folder / ".venv" / stamp).touch()
+    environment = os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "TAPEWISE_HOME": str(folder / ".demo"),
+    }
+    try:
+        for example in read_examples(page.read_text()):
+            done = subprocess.run(
+                ["bash", "-c", example.command],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            # The demo runs from this tree, whose examples the folder has a copy of.
+            printed = done.stdout.replace(f"{TREE}/", "").replace(f"{folder}/", "").splitlines()
+            assert matches(example.expected, printed), (
+                f"$ {example.command}\nprinted\n" + "\n".join(printed) + "\nwhere the page shows\n"
+                + "\n".join(example.expected)
+            )  # fmt: skip
+    finally:
+        subprocess.run([programs / "tapewise", "db", "stop"], cwd=folder, env=environment, check=True)
+        shutil.rmtree(folder)
+
+
+def test_the_comparison_of_output_can_fail():
+    assert matches(["a", "...", "d ... f"], ["a", "b", "c", "d e f  "])
+    assert matches(["..."], [])
+    assert not matches(["a"], ["b"])
+    assert not matches(["a"], ["a", "b"])
+    assert not matches(["a", "...", "c"], ["a", "b"])
+
+
+def test_readme_and_tutorial_have_examples():
+    assert {TREE / "README.md", TREE / "docs" / "tutorial" / "first-hour.md"} <= set(RUN_PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TREE)))
+def test_links_between_pages_lead_somewhere(page: Path):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def test_every_command_and_option_is_in_the_reference():
+    reference = (TREE / "docs" / "reference" / "commands.md").read_text()
+
+    def check(command: click.Command, name: str) -> None:
+        for child_name, child in getattr(command, "commands", {}).items():
+            check(child, f"{name} {child_name}")
+        if not isinstance(command, click.Group):
+            section = re.search(rf"^## `{name}`\n(.*?)(?=^## |\Z)", reference, flags=re.MULTILINE | re.DOTALL)
+            assert section, f"docs/reference/commands.md has no section `{name}`"
+            for parameter in command.params:
+                shown = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.name.upper()
+                assert shown in section[1], f"{shown} of {name}"
+
+    check(cli, "tapewise")
+
+
+def test_the_pages_made_from_the_code_are_as_the_code_says():
+    spec = importlib.util.spec_from_file_location("docs_generate", TREE / "docs" / "generate.py")
+    assert spec and spec.loader
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for page, describe in generate.PAGES.items():
+        assert (generate.FOLDER / page).read_text() == describe(), f"{page} is old: run `make docs`"

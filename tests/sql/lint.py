@@ -1,0 +1,46 @@
+"""`python -m tests.sql.lint`: sqlfluff over sql/, the bodies of functions included.
+
+sqlfluff passes over what stands between `$function$` marks, so each body is also linted by itself.
+Exits with 1 if there is a complaint.
+"""
+
+import re
+import sys
+
+import sqlfluff
+
+from schema.mart import SQL_FOLDER
+
+CONFIG = str(SQL_FOLDER.parent / ".sqlfluff")
+BODY = re.compile(r"\$function\$\n(.*?)\$function\$", re.DOTALL)
+
+
+def complain_about(text: str) -> list[tuple[int, str]]:
+    """sqlfluff's complaints of a text: line number and what is wrong."""
+    found = sqlfluff.lint(text, dialect="postgres", config_path=CONFIG)
+    return [(each["start_line_no"], f"{each['code']} {each['description']}") for each in found]
+
+
+def main() -> int:
+    """Lint every file; print complaints as `file:line: ...`."""
+    count = 0
+    for path in sorted(SQL_FOLDER.glob("*/*.sql")):
+        text = path.read_text(encoding="utf-8")
+        complaints = complain_about(text)
+        for body in BODY.finditer(text):
+            offset = text.count("\n", 0, body.start(1) + len(body[1]) - len(body[1].lstrip("\n")))
+            complaints += [
+                (offset + line, what)
+                for line, what in complain_about(body[1].strip("\n") + "\n")
+                # An argument is called by the function's name, which the body alone does not know.
+                if not what.startswith(f"RF01 Reference '{path.parent.name}.")
+            ]
+        for line, what in complaints:
+            print(f"{path.relative_to(SQL_FOLDER.parent)}:{line}: {what}")
+        count += len(complaints)
+    print(f"sqlfluff: {count} complaints")
+    return min(count, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

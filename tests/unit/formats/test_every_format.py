@@ -1,0 +1,292 @@
+"""What holds for every format, whatever its lines look like."""
+
+import itertools
+import string
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.formats import FORMATS, find_format
+from ingest.formats.base import (
+    BLANK,
+    NO_ARCHIVE,
+    NO_SUCH_TIME,
+    NUMBER_OUT_OF_RANGE,
+    OUTSIDE_WINDOW,
+    RECORD_SCHEMA,
+    SIZE_OUT_OF_RANGE,
+    SKIPPED_TIME,
+    UNRECOGNISED,
+    Format,
+    LineSettings,
+)
+from schema.errors import FormatError
+
+TABLES = {"transfers", "opens", "namespace_events"}
+IGNORED = {BLANK, NO_ARCHIVE}
+REJECTED = {
+    UNRECOGNISED,
+    NO_SUCH_TIME,
+    SKIPPED_TIME,
+    OUTSIDE_WINDOW,
+    SIZE_OUT_OF_RANGE,
+    NUMBER_OUT_OF_RANGE,
+}
+EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
+EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
+EVERY_EXAMPLE = pytest.mark.parametrize(
+    ("format_", "line"), EXAMPLES, ids=[f"{format_.name}{i}" for i, (format_, _) in enumerate(EXAMPLES)]
+)
+
+
+def settings_of(format_: Format, timezone: str = "America/Los_Angeles") -> LineSettings:
+    return LineSettings(
+        timezone=timezone,
+        clock_resolution_s=format_.clock_resolution_s,
+        earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
+        latest_at=datetime(2030, 1, 1, tzinfo=UTC),
+    )
+
+
+def parse(format_: Format, lines: list[str], settings: LineSettings | None = None) -> pl.DataFrame:
+    return format_.parse(pl.Series(lines, dtype=pl.String), settings or settings_of(format_))
+
+
+def line_at(format_: Format, date_text: str, clock: str) -> str:
+    """A line of the format with the time `YYYY-MM-DD` and `HH:MM:SS`, neither of which need exist."""
+    year, month, day = date_text.split("-")
+    if format_.name == "nft":
+        return f"002718 {year[2:]}/{month}/{day} {clock} ks 73400320 41.902"
+    month_name = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * int(month) - 3 : 3 * int(month)]
+    stamp = f"Mon {month_name} {int(day):2} {clock} {year}"
+    if format_.name == "pftp":
+        return f"{stamp} 0.310 web2.example.org 524288 /home/w/index.dat b o RETR_Cmd r ftp www"
+    return f"{stamp} web2.example.org hsi 41507 2211\tLH\t0\t0.03\t7340032\t24466.8\t4\ta\t/home/a\tm1234"
+
+
+def record_at(
+    format_: Format, date_text: str, clock: str, timezone: str = "America/Los_Angeles"
+) -> dict[str, object]:
+    records = parse(format_, [line_at(format_, date_text, clock)], settings_of(format_, timezone))
+    return records.row(0, named=True)
+
+
+def telling_lines(format_: Format) -> list[str]:
+    """Lines of every fate, most of them facts, so that two that could disturb each other often meet."""
+    times = ("1997-10-26 01:30:00", "1998-04-05 02:30:00", "1998-02-30 12:00:00", "2031-01-01 00:00:00")
+    return [*format_.examples, *(line_at(format_, *time.split()) for time in times), "", "no line"]
+
+
+@st.composite
+def mutated_lines(draw: st.DrawFn, lines: list[str]) -> str:
+    """One of the lines, cut, or with a piece of it replaced."""
+    line = draw(st.sampled_from(lines))
+    start, end = sorted(draw(st.tuples(*[st.integers(0, len(line))] * 2)))
+    pieces = ["", " ", "\t", "\r", "-1", "9" * 30, "1e5", "nan", "60", "Feb 30", "_Cmd", "0" * 400]
+    piece = draw(st.sampled_from(pieces) | st.text(max_size=3))
+    return line[:start] + piece + draw(st.sampled_from([line[end:], line[start:], ""]))
+
+
+def any_lines(format_: Format) -> st.SearchStrategy[list[str]]:
+    telling = telling_lines(format_)
+    return st.lists(
+        st.sampled_from(telling)
+        | mutated_lines(telling)
+        | mutated_lines([line for _, line in EXAMPLES])
+        | st.text(max_size=60)
+        | st.text(alphabet=string.digits + " \t./:-hjs", max_size=60),
+        max_size=12,
+    )
+
+
+@EVERY_FORMAT
+@settings(deadline=None)  # machines that build are slow at times
+@given(data=st.data())
+def test_any_text_has_one_fate_a_line_and_never_raises(format_: Format, data: st.DataObject) -> None:
+    lines = data.draw(any_lines(format_))
+    records = parse(format_, lines)
+    assert dict(records.schema) == RECORD_SCHEMA
+    assert records.height == len(lines)
+    for table, ignored, rejected in records.select("table", "ignored", "rejected").rows():
+        assert [table in TABLES, ignored in IGNORED, rejected in REJECTED].count(True) == 1
+        assert [table, ignored, rejected].count(None) == 2
+
+
+@EVERY_FORMAT
+@settings(deadline=None)  # machines that build are slow at times
+@given(data=st.data())
+def test_a_record_does_not_depend_on_its_neighbours(format_: Format, data: st.DataObject) -> None:
+    lines = data.draw(any_lines(format_))
+    together = parse(format_, lines).rows()
+    alone = [parse(format_, [line]).row(0) for line in lines]
+    assert together == alone
+
+
+@EVERY_FORMAT
+@settings(deadline=None)  # machines that build are slow at times
+@given(data=st.data())
+def test_facts_have_what_their_tables_demand_and_other_lines_have_their_fate_only(
+    format_: Format, data: st.DataObject
+) -> None:
+    lines = data.draw(any_lines(format_))
+    records = parse(format_, lines)
+    flags = [name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.Boolean()]
+    for record in records.to_dicts():
+        if record["table"] is None:
+            assert sum(value is not None for value in record.values()) == 1
+            continue
+        assert all(record[name] is not None for name in ["event_at", "interface", "operation", *flags])
+        assert record["direction"] in {"put", "get", None}
+        assert (record["kind"] in {"delete", "rename", "copy"}) == (record["table"] == "namespace_events")
+        assert record["size_bytes"] is None or 0 <= record["size_bytes"] <= 2**53
+        assert record["duration_s"] is None or 0 <= record["duration_s"] <= 1e8
+
+
+@EVERY_FORMAT
+def test_any_two_lines_leave_each_other_alone(format_: Format) -> None:
+    lines = telling_lines(format_)
+    alone = {line: parse(format_, [line]).row(0) for line in lines}
+    for first, second in itertools.product(lines, repeat=2):
+        assert parse(format_, [first, second]).rows() == [alone[first], alone[second]]
+
+
+@EVERY_FORMAT
+def test_a_long_column_keeps_the_order_of_its_lines(format_: Format) -> None:
+    midnight = datetime(1997, 11, 5)
+    clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(86400)]
+    lines = [line_at(format_, "1997-11-05", clock) for clock in clocks]
+    event_at = parse(format_, lines * 3, settings_of(format_, "UTC"))["event_at"]
+    assert event_at.dt.strftime("%H:%M:%S").to_list() == clocks * 3
+
+
+@EVERY_FORMAT
+def test_no_lines_give_an_empty_frame(format_: Format) -> None:
+    records = parse(format_, [])
+    assert dict(records.schema) == RECORD_SCHEMA
+    assert records.is_empty()
+
+
+@EVERY_EXAMPLE
+def test_an_example_is_a_sound_line(format_: Format, line: str) -> None:
+    assert parse(format_, [line])["rejected"].to_list() == [None]
+
+
+@EVERY_EXAMPLE
+def test_a_carriage_return_at_the_end_changes_nothing(format_: Format, line: str) -> None:
+    assert parse(format_, [line + "\r"]).rows() == parse(format_, [line]).rows()
+
+
+@EVERY_EXAMPLE
+def test_a_line_is_a_line_of_one_format_only(format_: Format, line: str) -> None:
+    for other in FORMATS.values():
+        if other is not format_:
+            assert parse(other, [line])["rejected"].to_list() == [UNRECOGNISED]
+
+
+@EVERY_FORMAT
+def test_blank_lines_are_ignored(format_: Format) -> None:
+    assert parse(format_, ["", " ", "\t \r", "\r"])["ignored"].to_list() == [BLANK] * 4
+    assert parse(format_, ["\u00a0", "\x0b", "\x00"])["rejected"].to_list() == [UNRECOGNISED] * 3
+
+
+@EVERY_FORMAT
+@settings(deadline=None)  # machines that build are slow at times
+@given(
+    local=st.datetimes(datetime(1985, 1, 2), datetime(2029, 12, 30)),
+)
+def test_local_times_are_brought_to_utc(format_: Format, local: datetime) -> None:
+    local = local.replace(microsecond=0)
+    date_text, clock = local.strftime("%Y-%m-%d %H:%M:%S").split()
+    record = record_at(format_, date_text, clock, "America/Phoenix")  # 7 hours behind all year round
+    assert record["event_at"] == (local + timedelta(hours=7)).replace(tzinfo=UTC)
+    assert record["is_time_ambiguous"] is False
+
+
+@EVERY_FORMAT
+def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: Format) -> None:
+    before, first, after = (
+        record_at(format_, "1997-10-26", clock) for clock in ("00:59:59", "01:30:00", "02:00:00")
+    )
+    assert first["event_at"] == datetime(1997, 10, 26, 8, 30, tzinfo=UTC)
+    assert [record["is_time_ambiguous"] for record in (before, first, after)] == [False, True, False]
+    assert after["event_at"] == datetime(1997, 10, 26, 10, 0, tzinfo=UTC)
+
+
+@EVERY_FORMAT
+def test_an_hour_that_never_was_is_rejected(format_: Format) -> None:
+    assert record_at(format_, "1998-04-05", "02:30:00")["rejected"] == SKIPPED_TIME
+    assert record_at(format_, "1998-04-05", "01:59:59")["rejected"] is None
+    assert record_at(format_, "1998-04-05", "03:00:00")["rejected"] is None
+
+
+@EVERY_FORMAT
+def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
+    for date_text, clock in (("1997-10-26", "01:30:00"), ("1998-04-05", "02:30:00")):
+        record = record_at(format_, date_text, clock, "UTC")
+        assert record["event_at"] == datetime.fromisoformat(f"{date_text}T{clock}+00:00")
+        assert record["is_time_ambiguous"] is False
+
+
+@EVERY_FORMAT
+@pytest.mark.parametrize(
+    ("date_text", "clock"),
+    [
+        ("1998-02-30", "12:00:00"),
+        ("1997-02-29", "12:00:00"),
+        ("1997-04-31", "12:00:00"),
+        ("1997-11-00", "12:00:00"),
+        ("1997-11-05", "24:00:00"),
+        ("1997-11-05", "12:60:00"),
+        ("1997-11-05", "12:00:61"),
+        ("1997-12-31", "23:59:60"),
+    ],
+)
+def test_a_time_that_no_clock_shows_is_rejected(format_: Format, date_text: str, clock: str) -> None:
+    assert record_at(format_, date_text, clock)["rejected"] == NO_SUCH_TIME
+
+
+@EVERY_FORMAT
+def test_leap_days_exist(format_: Format) -> None:
+    assert record_at(format_, "2000-02-29", "12:00:00")["rejected"] is None
+
+
+@EVERY_FORMAT
+def test_the_window_holds_its_beginning_and_not_its_end(format_: Format) -> None:
+    settings = LineSettings(
+        timezone="UTC",
+        clock_resolution_s=format_.clock_resolution_s,
+        earliest_at=datetime(1997, 11, 5, tzinfo=UTC),
+        latest_at=datetime(1997, 11, 6, tzinfo=UTC),
+    )
+    lines = [
+        line_at(format_, *when.split())
+        for when in (
+            "1997-11-04 23:59:59",
+            "1997-11-05 00:00:00",
+            "1997-11-05 23:59:59",
+            "1997-11-06 00:00:00",
+        )
+    ]
+    rejected = parse(format_, lines, settings)["rejected"].to_list()
+    assert rejected == [OUTSIDE_WINDOW, None, None, OUTSIDE_WINDOW]
+
+
+@pytest.mark.parametrize("format_", [FORMATS["hsi"], FORMATS["pftp"]], ids=["hsi", "pftp"])
+@pytest.mark.parametrize("year", ["0000", "0001", "9999"])
+def test_years_that_are_none_are_outside_the_window(format_: Format, year: str) -> None:
+    for day in ("01-01", "12-31"):
+        assert record_at(format_, f"{year}-{day}", "23:30:00")["rejected"] == OUTSIDE_WINDOW
+
+
+def test_a_format_is_found_by_its_name() -> None:
+    assert find_format("nft") is FORMATS["nft"]
+
+
+def test_an_unknown_format_is_refused_with_the_names_of_those_there_are() -> None:
+    with pytest.raises(FormatError) as raised:
+        find_format("xferlog")
+    assert raised.value.message == "no log format is called 'xferlog'"
+    assert raised.value.hint == "the formats are hsi, nft, pftp"
