@@ -19,7 +19,7 @@ from xopen import xopen
 from schema.errors import LogFileError
 
 # Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
-BLOCK_BYTES = 12_000_000
+BLOCK_BYTES = 6_000_000
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,8 @@ def split_lines(content: bytes, first_line_number: int = 1) -> pl.DataFrame:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
     raw = _split(content)
-    text = _split(_escape(content)).cast(pl.String)
+    escaped = _escape(content)
+    text = (raw if escaped is content else _split(escaped)).cast(pl.String)
     return pl.select(
         line_number=pl.int_range(first_line_number, first_line_number + raw.len(), dtype=pl.Int64),
         line_hash=hash_bytes(pl.lit(raw)),
@@ -169,7 +170,10 @@ def hash_bytes(column: pl.Expr) -> pl.Expr:
 
 
 def _escape(content: bytes) -> bytes:
-    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay."""
+    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay.
+
+    The same object where there is nothing to escape.
+    """
     try:
         content.decode()
     except UnicodeDecodeError:

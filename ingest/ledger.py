@@ -149,7 +149,12 @@ def end_log_file(
         )
 
 
-def touch_log_file(connection: psycopg.Connection, known: LogFileRow, now: datetime) -> Tally:
-    """Note that a file was found as it was; gives the tally of this reading: all its facts are held."""
-    connection.execute("UPDATE ledger.log_files SET last_read_at = %s WHERE id = %s", [now, known.id])
+def touch_log_file(
+    connection: psycopg.Connection, known: LogFileRow, *, waiting_bytes: int, now: datetime
+) -> Tally:
+    """Note that a file's whole lines were found as they were; gives the tally of this reading: all are held."""
+    connection.execute(
+        "UPDATE ledger.log_files SET last_read_at = %s, waiting_bytes = %s WHERE id = %s",
+        [now, waiting_bytes, known.id],
+    )
     return replace(known.tally)

@@ -94,9 +94,8 @@ def load_file(
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
                 is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
                 if is_same and not prefix.has_more and known.format_version == source.format.version:
-                    return FileResult(
-                        path, touch_log_file(connection, known, now), prefix.waiting_bytes, True
-                    )
+                    tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
+                    return FileResult(path, tally, prefix.waiting_bytes, True)
                 known = known if is_same else None
             load = _Load(warehouse, source, path, now, progress)
             return load.run(connection, known, is_complete=is_complete)

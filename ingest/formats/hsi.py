@@ -36,10 +36,10 @@ from ingest.formats.base import (
 from ingest.formats.fields import (
     CTIME,
     DECIMAL,
+    bare_lines,
     ctime,
     decimal_number,
     exceeds,
-    bare_lines,
     text_or_null,
     whole_number,
     with_fates,

@@ -29,10 +29,10 @@ from ingest.formats.base import (
 )
 from ingest.formats.fields import (
     DECIMAL,
+    bare_lines,
     clock_time,
     decimal_number,
     exceeds,
-    bare_lines,
     whole_number,
     with_fates,
 )

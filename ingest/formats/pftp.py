@@ -34,10 +34,10 @@ from ingest.formats.base import (
 from ingest.formats.fields import (
     CTIME,
     DECIMAL,
+    bare_lines,
     ctime,
     decimal_number,
     exceeds,
-    bare_lines,
     whole_number,
     with_fates,
 )

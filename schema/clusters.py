@@ -1,0 +1,182 @@
+"""One cluster of the embedded PostgreSQL: making its data, starting its postmaster, reading its log.
+
+Whoever calls these functions holds the cluster's start lock; only reading needs none.
+"""
+
+import errno
+import os
+import pwd
+import shlex
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from schema import homes, keeper
+from schema.binaries import Binaries
+from schema.errors import ServerError
+from schema.keeper import DATA_FOLDER, Account
+
+SUPERUSER = "tapewise"
+PORT = "5432"  # only part of the socket's name
+START_TIMEOUT_S = 600
+
+# The sort order must be that of the code points, on every machine and for good: indexes rely on it.
+LOCALES = {
+    16: ["--locale=C", "--lc-ctype=C.UTF-8"],
+    18: ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
+}
+# What a site may tune afterwards, in data/postgresql.conf or with ALTER SYSTEM.
+SETTINGS = {
+    "max_connections": "100",
+    "max_wal_size": "2GB",
+    "shared_buffers": "256MB",
+    "max_locks_per_transaction": "256",  # a query over decades of month partitions locks each of them
+    "jit": "off",  # the wheel has none
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+}
+LOG_LIMIT_BYTES = 16 * 2**20
+LOG_TAIL_LINES = 15
+
+HINTS = {
+    errno.ENOSPC: "free some space, or choose a home on another disk (--home)",
+    errno.EDQUOT: "free some space, or choose a home on another disk (--home)",
+    errno.EROFS: "choose a home that can be written to (--home)",
+    errno.EACCES: "choose a home that you can write to (--home)",
+    errno.EPERM: "choose a home that you can write to (--home)",
+}
+
+
+def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_lock: int) -> None:
+    """Make the data folder; it has its final name only when it is complete and on disk."""
+    unfinished = cluster / f"{DATA_FOLDER}.unfinished"
+    if unfinished.exists():  # initdb was killed, and is dead: it holds the start lock as long as it lives
+        shutil.rmtree(unfinished)
+    unfinished.mkdir(mode=0o700)
+    if account:
+        os.chown(unfinished, account.uid, account.gid)
+    settings = [argument for item in SETTINGS.items() for argument in ("--set", "=".join(item))]
+    result = keeper.run(
+        [
+            binaries.find_tool("initdb"),
+            f"--pgdata={unfinished.name}",
+            f"--username={SUPERUSER}",
+            "--encoding=UTF8",
+            *LOCALES[binaries.version],
+            "--auth-local=peer",
+            "--auth-host=reject",
+            "--data-checksums",
+            *settings,
+        ],
+        account,
+        folder=cluster,
+        inherited=[start_lock],
+    )
+    if result.returncode != 0:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise ServerError(
+            f"initdb could not make a cluster in {cluster}:{_format_tail(result.stdout)}",
+            hint=_hint_at(result.stdout),
+        )
+    unfinished.rename(cluster / DATA_FOLDER)
+    folder = os.open(cluster, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # or a power cut could bring the unfinished name back, with a filled warehouse in it
+    finally:
+        os.close(folder)
+
+
+def write_access_files(cluster: Path, account: Account | None) -> None:
+    """Write who may connect, through the socket: who runs us, and the server's account; nobody else."""
+    names = [pwd.getpwuid(os.geteuid()).pw_name] + ([account.name] if account else [])
+    quoted = ['"' + name.replace('"', '""') + '"' for name in names]
+    contents = {
+        "pg_hba.conf": "local all all peer map=tapewise\n",
+        "pg_ident.conf": "".join(f"tapewise {name} all\n" for name in quoted),
+    }
+    for name, text in contents.items():
+        path = cluster / name
+        path.write_text(text)
+        path.chmod(0o644)
+
+
+def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
+    """Start the server and wait until it accepts connections; it inherits and so keeps `server_lock`."""
+    # On the command line, where neither a file nor ALTER SYSTEM can undo it.
+    options = {
+        "listen_addresses": "",
+        "port": PORT,
+        "unix_socket_directories": str(homes.choose_socket_folder(cluster)),
+        "unix_socket_permissions": "0700",
+        "hba_file": "pg_hba.conf",
+        "ident_file": "pg_ident.conf",
+        "logging_collector": "off",
+    }
+    with open_log(cluster) as log:
+        begin = log.tell()
+        result = keeper.run(
+            [
+                binaries.find_tool("pg_ctl"),
+                "start",
+                "--silent",
+                "--wait",
+                f"--timeout={START_TIMEOUT_S}",
+                f"--pgdata={DATA_FOLDER}",
+                f"--options={shlex.join(f'--{name}={value}' for name, value in options.items())}",
+            ],
+            account,
+            folder=cluster,  # paths are relative to it: pg_ctl would pass them through a shell unquoted
+            output=log,
+            inherited=[server_lock],
+        )
+    if result.returncode != 0 or find_ready_postmaster(cluster) is None:
+        tail = read_log_tail(cluster, begin)
+        raise ServerError(
+            f"the embedded PostgreSQL in {cluster} did not start:{tail}", hint=_hint_at(tail.encode())
+        )
+
+
+def find_ready_postmaster(cluster: Path) -> int | None:
+    """Return the pid of the postmaster if it accepts connections."""
+    lines = keeper.read_pid_file(cluster / DATA_FOLDER)
+    if len(lines) < 8 or lines[7].strip() != "ready":
+        return None
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(os.fspath(homes.choose_socket_folder(cluster) / homes.SOCKET_NAME))
+        except OSError:  # the pid file outlived its postmaster
+            return None
+    return int(lines[0])
+
+
+@contextmanager
+def open_log(cluster: Path) -> Iterator[BinaryIO]:
+    """Open the server's log to append to it; a log that has grown large is put aside first."""
+    path = cluster / "server.log"
+    with suppress(FileNotFoundError):
+        if path.stat().st_size > LOG_LIMIT_BYTES:
+            path.rename(path.with_name("server.log.1"))
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+        yield log
+
+
+def read_log_tail(cluster: Path, begin: int = 0) -> str:
+    """Return the last lines of the server's log, from byte `begin` on, set in for a message."""
+    try:
+        content = (cluster / "server.log").read_bytes()[begin:]
+    except OSError:
+        return ""
+    return _format_tail(content)
+
+
+def _format_tail(output: bytes) -> str:
+    lines = output.decode(errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    return "".join(f"\n    {line}" for line in lines)
+
+
+def _hint_at(output: bytes) -> str | None:
+    """Return the hint for the system error that a program's output speaks of."""
+    return next((hint for code, hint in HINTS.items() if os.strerror(code).encode() in output), None)

@@ -1,0 +1,262 @@
+"""The keeper stops an embedded PostgreSQL that nobody uses any more; with the locks that tell it so.
+
+A server outlives the command that started it, so that the next command finds it warm, but not for ever: a
+command may be killed at any moment, and nothing then runs that could stop the server. So each server has a
+keeper, a small process that looks once a second whether anybody still holds a share of the server.
+
+The kernel does the book-keeping, with `flock` on files in the cluster's folder; it frees a lock when the last
+process that holds it dies, however it dies.
+
+    in-use.lock   shared by every client for as long as it uses the server
+    start.lock    held by whoever starts or stops the server, and by an `initdb` that outlives its client
+    server.lock   held by the postmaster and each of its children, so by orphaned backends too
+    keeper.lock   held by the keeper
+
+Needs nothing but the standard library and imports nothing of ours: it is run by its path, isolated from the
+environment and the current folder. Linux only, as it looks for processes in `/proc`.
+"""
+
+import argparse
+import fcntl
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+IN_USE_LOCK = "in-use.lock"
+START_LOCK = "start.lock"
+SERVER_LOCK = "server.lock"
+KEEPER_LOCK = "keeper.lock"
+KEPT_MARKER = "kept"
+DATA_FOLDER = "data"
+
+STOP_TIMEOUT_S = 120.0
+POLL_S = 1.0
+
+
+class Account(NamedTuple):
+    """The system account that the server runs as when we are root, whom PostgreSQL refuses."""
+
+    name: str
+    uid: int
+    gid: int
+
+
+def run(
+    arguments: Sequence[str | Path],
+    account: Account | None,
+    *,
+    folder: Path,
+    output: int | IO[bytes] = subprocess.PIPE,
+    inherited: Sequence[int] = (),
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program of the server in `folder`, as `account` or else as ourselves, and wait for it.
+
+    Its environment is bare: `PGPORT`, `PGOPTIONS` and their like would change what the server does, and
+    another locale the text of its messages. Only the file descriptors in `inherited` reach it.
+    """
+    return subprocess.run(
+        arguments,
+        user=account.uid if account else None,
+        group=account.gid if account else None,
+        extra_groups=[] if account else None,
+        cwd=folder,
+        env={"PATH": os.defpath, "LC_ALL": "C"},
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        pass_fds=inherited,
+        check=False,
+    )
+
+
+def open_lock(path: Path) -> int:
+    """Open a lock file, made if it is missing; the descriptor does not reach child processes."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+
+
+def lock(descriptor: int, *, shared: bool = False) -> None:
+    """Lock exclusively or shared, and wait for as long as others hold the lock."""
+    fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+
+
+def try_lock(descriptor: int) -> bool:
+    """Lock exclusively if nobody else holds the lock; False if somebody does."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def unlock(descriptor: int) -> None:
+    """Give a lock back and keep its file open."""
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def read_pid_file(data: Path) -> list[str]:
+    """Return the lines of the postmaster's pid file; none if there is no such file."""
+    try:
+        return (data / "postmaster.pid").read_text(errors="replace").splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def find_processes(data: Path, *, is_deleted: bool = False) -> list[int]:
+    """Return the pids of the PostgreSQL processes at work in `data`, or in a deleted folder of its name."""
+    wanted = os.path.realpath(data) + (" (deleted)" if is_deleted else "")
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit():
+            continue
+        try:
+            if str((process / "cwd").readlink()) != wanted:
+                continue
+            program = str((process / "exe").readlink()).removesuffix(" (deleted)")
+        except OSError:  # it ended meanwhile, or is another user's
+            continue
+        if program.endswith("/postgres"):
+            found.append(int(process.name))
+    return found
+
+
+def find_postmaster(data: Path) -> int | None:
+    """Return the pid of the postmaster of `data`; None if it is dead and the pid file is stale or missing."""
+    lines = read_pid_file(data)
+    try:
+        pid = int(lines[0]) if lines else 0
+    except ValueError:
+        return None
+    return pid if pid in find_processes(data) else None
+
+
+def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
+    """Signal processes as `account`: a pid read from a file of that account must not let root kill others."""
+    if pids:
+        run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
+
+
+def stop_orphans(data: Path, account: Account | None, *, only_deleted: bool = False) -> bool:
+    """Tell processes that have lost their postmaster or their data folder to end; False if there are none.
+
+    They end as in a crash, from which the next start recovers. Left alone, a query could go on for hours.
+    """
+    orphans = find_processes(data, is_deleted=True)
+    if not only_deleted and find_postmaster(data) is None:
+        orphans += find_processes(data)
+    send_signal("QUIT", orphans, account)
+    return bool(orphans)
+
+
+def stop_server(
+    data: Path, server_lock: int, account: Account | None, *, timeout_s: float = STOP_TIMEOUT_S
+) -> bool:
+    """Shut the server down and wait until none of its processes is left; False if they do not end in time.
+
+    Shuts down fast (clients are cut off, a checkpoint is written), and without a checkpoint after half of
+    the time.
+    The caller holds `start.lock`. Does nothing where no server runs, and copes with a deleted data folder.
+    """
+    begin = time.monotonic()
+    is_asked = False
+    while not try_lock(server_lock):
+        waited_s = time.monotonic() - begin
+        if waited_s > timeout_s:
+            return False
+        postmaster = find_postmaster(data)
+        if postmaster is None:
+            stop_orphans(data, account)
+        elif not is_asked:
+            send_signal("INT", [postmaster], account)
+            is_asked = True
+        elif waited_s > timeout_s / 2:
+            send_signal("QUIT", [postmaster], account)
+        time.sleep(0.05)
+    unlock(server_lock)
+    return True
+
+
+class Keeper:
+    """Watches one cluster's folder until its server is idle, stops it, and ends."""
+
+    def __init__(self, folder: Path, account: Account | None, linger_s: float) -> None:
+        self.folder = folder
+        self.data = folder / DATA_FOLDER
+        self.account = account
+        self.linger_s = linger_s
+        self.keeper_lock = open_lock(folder / KEEPER_LOCK)
+        self.start_lock = open_lock(folder / START_LOCK)
+        self.in_use_lock = open_lock(folder / IN_USE_LOCK)
+        self.server_lock = open_lock(folder / SERVER_LOCK)
+
+    def watch(self) -> None:
+        """Poll until the server was idle for `linger_s` seconds or somebody asked to keep it."""
+        idle_since: float | None = None
+        while True:
+            time.sleep(min(POLL_S, self.linger_s / 2 + 0.05))
+            if self._is_folder_gone():
+                self._stop_deleted()
+                return
+            if not try_lock(self.start_lock):  # somebody starts or stops it
+                idle_since = None
+                continue
+            if try_lock(self.in_use_lock):
+                now = time.monotonic()
+                idle_since = now if idle_since is None else idle_since
+                is_kept = (self.folder / KEPT_MARKER).exists()
+                if is_kept or now - idle_since >= self.linger_s:
+                    if not is_kept and not stop_server(self.data, self.server_lock, self.account):
+                        sys.stderr.write("tapewise: the keeper could not stop the server\n")
+                    # Before start.lock: whoever takes that one next must see that the keeper is gone.
+                    os.close(self.keeper_lock)
+                    return
+                unlock(self.in_use_lock)
+            else:
+                idle_since = None
+            unlock(self.start_lock)
+
+    def _stop_deleted(self) -> None:
+        """Stop the server of a deleted folder, and leave alone one that was put in its place.
+
+        Deleting takes its time: our lock may go first and the data last.
+        """
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while not try_lock(self.server_lock) and time.monotonic() < deadline:
+            stop_orphans(self.data, self.account, only_deleted=True)
+            time.sleep(0.1)
+
+    def _is_folder_gone(self) -> bool:
+        """Tell whether the cluster's folder was deleted, or put anew in its place."""
+        try:
+            return not os.path.samestat((self.folder / START_LOCK).stat(), os.fstat(self.start_lock))
+        except OSError:
+            return True
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Become the keeper of a cluster, in the background; do nothing if it has one.
+
+    Returns when the keeper holds its lock and so is at work.
+    """
+    parser = argparse.ArgumentParser(prog="schema.keeper", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--linger-s", type=float, default=10.0)
+    parser.add_argument("--account", nargs=3, metavar=("NAME", "UID", "GID"))
+    options = parser.parse_args(arguments)
+    account = None
+    if options.account:
+        name, uid, gid = options.account
+        account = Account(name, int(uid), int(gid))
+
+    keeper = Keeper(options.folder, account, options.linger_s)
+    if try_lock(keeper.keeper_lock) and os.fork() == 0:  # forked, so that our caller needs not wait for us
+        os.setsid()
+        keeper.watch()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""Makes schema `mart` from `sql/`: one folder per view or function, text and metadata side by side.
+
+    sql/opens/view.sql         CREATE VIEW mart.opens AS ...
+    sql/opens/metadata.yaml    what one row is, what each column means, who may read it
+
+`mart` holds no data, so it is never altered: it is dropped and made anew, whole, in one transaction.
+"""
+
+import graphlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import psycopg
+import yaml
+from psycopg import errors, sql
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from schema.definitions import NAMES, READER
+from schema.errors import DatabaseError
+
+# Beside our packages, in a checkout and in an installed wheel alike.
+SQL_FOLDER = Path(__file__).parent.parent / "sql"
+
+_Sentence = Annotated[str, Field(min_length=1)]
+
+
+class Metadata(BaseModel):
+    """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
+
+    kind: Literal["view", "function"]
+    summary: _Sentence
+    one_row_is: _Sentence
+    arguments: dict[str, _Sentence] = Field(default_factory=dict)
+    columns: dict[str, _Sentence]
+    depends_on: list[str]
+    grants: Annotated[list[Literal["tapewise_reader", "tapewise_names"]], Field(min_length=1)]
+    source: _Sentence
+    example: _Sentence
+
+
+@dataclass(frozen=True)
+class MartObject:
+    """A view or function of `mart`: the folder it comes from, its SQL and what is said of it."""
+
+    folder: Path
+    text: str
+    metadata: Metadata
+
+    @property
+    def name(self) -> str:
+        """The name of the object, which is the name of its folder."""
+        return self.folder.name
+
+
+def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
+    """The objects in `folder`, each after those it depends on, else by name.
+
+    Raises DatabaseError that names the file where a file is missing or malformed, where a dependency is
+    unknown, and where dependencies run in a circle.
+    """
+    if not folder.is_dir():
+        raise DatabaseError(
+            f"{folder} is missing", hint="Is Tapewise installed whole? It brings its sql/ along."
+        )
+    objects = {path.name: _read_object(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+    for each in objects.values():
+        for name in each.metadata.depends_on:
+            if name not in objects:
+                raise DatabaseError(
+                    f"{each.folder / 'metadata.yaml'}: depends_on: no folder '{name}' in {folder}"
+                )
+    sorter = graphlib.TopologicalSorter(
+        {name: sorted(each.metadata.depends_on) for name, each in objects.items()}
+    )
+    try:
+        return [objects[name] for name in sorter.static_order()]
+    except graphlib.CycleError as error:
+        circle = error.args[1]
+        files = ", ".join(str(objects[name].folder / "metadata.yaml") for name in sorted(set(circle)))
+        raise DatabaseError(f"depends_on runs in a circle ({' <- '.join(circle)}): {files}") from None
+
+
+def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:
+    """Drop schema `mart` and make it anew from `folder`, with comments and grants.
+
+    Runs in the caller's transaction, as the owner. Needs the roles and the tables of `core` and `ledger`.
+    Raises DatabaseError if anything outside `mart` is built upon it, if a text is no good, or if a text
+    and its metadata disagree; nothing of it has happened then, and the caller's transaction goes on.
+    """
+    objects = read_mart(folder)
+    with connection.transaction():
+        drop_mart(connection)
+        connection.execute("CREATE SCHEMA mart")
+        connection.execute(
+            "COMMENT ON SCHEMA mart IS 'What analysts see: views and functions, made anew by each upgrade'"
+        )
+        connection.execute(
+            sql.SQL("GRANT USAGE ON SCHEMA mart TO {}, {}").format(
+                sql.Identifier(READER), sql.Identifier(NAMES)
+            )
+        )
+        for each in objects:
+            _make(connection, each)
+
+
+def drop_mart(connection: psycopg.Connection) -> None:
+    """Drop schema `mart`, if there is one, in the caller's transaction.
+
+    Migrations need it gone before they alter a column that a view shows. Raises DatabaseError that names
+    what outside `mart` is built upon it (an analyst's own view), or was put into it and is not ours;
+    nothing is dropped then.
+    """
+    found = connection.execute(
+        """
+        SELECT 'VIEW', pg_class.oid::regclass::text FROM pg_class
+        WHERE relnamespace = to_regnamespace('mart') AND relkind = 'v'
+        UNION ALL
+        SELECT 'FUNCTION', pg_proc.oid::regprocedure::text FROM pg_proc
+        WHERE pronamespace = to_regnamespace('mart') AND prokind = 'f'
+        """
+    ).fetchall()
+    try:
+        with connection.transaction():
+            # Never CASCADE: what we do not know of must stop us. Functions come second, because a view
+            # may use one, while the text of a function is not looked into.
+            for kind in ("VIEW", "FUNCTION"):
+                names = ", ".join(name for found_kind, name in found if found_kind == kind)
+                if names:
+                    connection.execute(f"DROP {kind} {names} RESTRICT".encode())
+            connection.execute("DROP SCHEMA IF EXISTS mart RESTRICT")
+    except errors.DependentObjectsStillExist as error:
+        raise DatabaseError(
+            f"schema mart cannot be made anew: {_in_one_line(error.diag.message_detail)}",
+            hint="Each upgrade drops and remakes mart, and would take these with it. Save their definitions "
+            "(pg_dump -s), drop them, upgrade, and make them again.",
+        ) from error
+
+
+def _in_one_line(detail: str | None) -> str:
+    return "; ".join((detail or "something depends on it").splitlines())
+
+
+def _read_object(folder: Path) -> MartObject:
+    path = folder / "metadata.yaml"
+    try:
+        metadata = Metadata.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise DatabaseError(f"{path} is missing") from None
+    except yaml.YAMLError as error:
+        raise DatabaseError(f"{path} is no YAML: {error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise DatabaseError(f"{path}: {where}: {first['msg']}") from None
+    path = folder / f"{metadata.kind}.sql"
+    try:
+        return MartObject(folder, path.read_text(encoding="utf-8"), metadata)
+    except FileNotFoundError:
+        raise DatabaseError(f"{path} is missing") from None
+
+
+def _make(connection: psycopg.Connection, each: MartObject) -> None:
+    """Create one object, see that metadata and database agree, and add comments and grants."""
+    path = each.folder / f"{each.metadata.kind}.sql"
+    try:
+        # Without parameters psycopg sends the text as it stands: `%` and `:word` mean nothing to it.
+        connection.execute(each.text.encode())
+    except psycopg.Error as error:
+        raise DatabaseError(f"{path}: {str(error).strip()}") from error
+    if each.metadata.kind == "view":
+        _finish_view(connection, each)
+    else:
+        _finish_function(connection, each)
+
+
+def _finish_view(connection: psycopg.Connection, view: MartObject) -> None:
+    rows = connection.execute(
+        """
+        SELECT attname FROM pg_attribute
+        WHERE attrelid = to_regclass(format('mart.%%I', %s::text)) AND attnum > 0
+        ORDER BY attnum
+        """,
+        [view.name],
+    ).fetchall()
+    _compare(view, "columns", [name for (name,) in rows], view.metadata.columns)
+    target = sql.Identifier("mart", view.name)
+    for column, meaning in view.metadata.columns.items():
+        connection.execute(
+            sql.SQL("COMMENT ON COLUMN {} IS {}").format(
+                sql.Identifier("mart", view.name, column), sql.Literal(meaning)
+            )
+        )
+    connection.execute(sql.SQL("COMMENT ON VIEW {} IS {}").format(target, sql.Literal(_comment(view))))
+    connection.execute(sql.SQL("GRANT SELECT ON {} TO {}").format(target, _grantees(view)))
+
+
+def _finish_function(connection: psycopg.Connection, function: MartObject) -> None:
+    rows = connection.execute(
+        """
+        SELECT pg_proc.oid::regprocedure::text, argument.name, argument.mode
+        FROM pg_proc, unnest(proargnames, proargmodes::text[]) WITH ORDINALITY AS argument (name, mode, place)
+        WHERE pronamespace = to_regnamespace('mart') AND proname = %s
+        ORDER BY argument.place
+        """,
+        [function.name],
+    ).fetchall()
+    metadata = function.metadata
+    _compare(function, "arguments", [name for _, name, mode in rows if mode == "i"], metadata.arguments)
+    _compare(function, "columns", [name for _, name, mode in rows if mode == "t"], metadata.columns)
+    # Functions have no columns to comment on: what they give and take is said in one comment.
+    comment = "\n".join(
+        [
+            _comment(function),
+            *(f"Argument {name}: {meaning}" for name, meaning in metadata.arguments.items()),
+            *(f"Column {name}: {meaning}" for name, meaning in metadata.columns.items()),
+        ]
+    )
+    target = sql.SQL(rows[0][0])
+    connection.execute(sql.SQL("COMMENT ON FUNCTION {} IS {}").format(target, sql.Literal(comment)))
+    connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(target))
+    connection.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(target, _grantees(function)))
+
+
+def _compare(each: MartObject, what: str, made: list[str], described: Iterable[str]) -> None:
+    """Raise DatabaseError unless the database has exactly what the metadata describes, in this order."""
+    path = each.folder / "metadata.yaml"
+    if not made:
+        raise DatabaseError(
+            f"{path}: there is no {each.metadata.kind} mart.{each.name} with {what} to describe"
+        )
+    described = list(described)
+    for name in described:
+        if name not in made:
+            raise DatabaseError(f"{path}: {what} describes '{name}', which mart.{each.name} does not have")
+    for name in made:
+        if name not in described:
+            raise DatabaseError(f"{path}: {what} does not describe '{name}' of mart.{each.name}")
+    if made != described:
+        raise DatabaseError(f"{path}: {what} are not in the order of mart.{each.name}: {', '.join(made)}")
+
+
+def _comment(each: MartObject) -> str:
+    row = each.metadata.one_row_is
+    return f"{row[0].upper()}{row[1:]}. {each.metadata.summary}"
+
+
+def _grantees(each: MartObject) -> sql.Composed:
+    return sql.SQL(", ").join(sql.Identifier(role) for role in each.metadata.grants)

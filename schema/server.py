@@ -1,0 +1,283 @@
+"""The embedded PostgreSQL: a server of our own, started on demand and stopped when nobody uses it.
+
+    with EmbeddedServer(home) as server:
+        connection = psycopg.connect(server.url("warehouse"))
+
+It listens on a Unix socket only, in a folder that only its owner can enter, and lets in only the operating
+system's user who runs Tapewise, as any role of the database.
+
+What lies in the cluster's folder, `home/postgresql-18`:
+
+    data/           PostgreSQL's; the server's account owns it
+    data.unfinished while `initdb` works, and after one that was killed
+    run/            the socket
+    server.log      what the server, and its keeper, said; server.log.1 before that
+    pg_hba.conf, pg_ident.conf      who may connect; written at every start
+    *.lock, kept    see `schema.keeper`
+"""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import quote, urlencode
+
+from schema import clusters, homes, keeper
+from schema.binaries import Binaries, copy_binaries, find_binaries
+from schema.clusters import PORT, START_TIMEOUT_S, SUPERUSER
+from schema.errors import ServerError
+from schema.keeper import DATA_FOLDER, Account
+
+LINGER_S = 10.0
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """What is known of a server without starting it."""
+
+    version: int
+    cluster: Path | None
+    """The real path of the cluster's folder; None if there is none yet."""
+    pid: int | None
+    """The postmaster, if it accepts connections."""
+    is_kept: bool
+    """Whether it goes on until `stop`; else it ends when nobody uses it."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the server accepts connections."""
+        return self.pid is not None
+
+
+class EmbeddedServer:
+    """The server of one home; as many objects and processes as like may use it at a time.
+
+    Making the object changes nothing. `linger_s` is how long the server stays up after its last user; of
+    several users' values that of the first counts. `system_folder` is where root keeps programs and clusters
+    (/var/lib/tapewise, or `TAPEWISE_SYSTEM_FOLDER`, meant for tests).
+
+    Every method raises `ServerError`, and its subclass `ServerOwnerError` if the home is another user's.
+    """
+
+    def __init__(
+        self, home: Path, version: int = 18, *, linger_s: float = LINGER_S, system_folder: Path | None = None
+    ) -> None:
+        self.home = Path(home).absolute()
+        self.version = version
+        self.linger_s = linger_s
+        self.system_folder = system_folder or Path(
+            os.environ.get("TAPEWISE_SYSTEM_FOLDER", homes.SYSTEM_FOLDER)
+        )
+        self._share: int | None = None
+
+    def __enter__(self) -> Self:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def acquire(self) -> None:
+        """Hold a share of the server until `release` or this process's end; start it if it does not run.
+
+        Makes the cluster at first use. Waits for as long as the server recovers from a crash, ten minutes at
+        most. Does nothing if this object holds a share already.
+        """
+        if self._share is not None:
+            return
+        with _os_errors_explained(f"start the embedded PostgreSQL in {self.home}"):
+            cluster, account = self._make_cluster()
+            share = keeper.open_lock(cluster / keeper.IN_USE_LOCK)
+            try:
+                # First of all, so that the keeper leaves alone what is about to start.
+                keeper.lock(share, shared=True)
+                with _locked(cluster / keeper.START_LOCK) as start_lock:
+                    self._ensure_running(cluster, account, start_lock)
+            except BaseException:
+                os.close(share)
+                raise
+            self._share = share
+
+    def release(self) -> None:
+        """Give the share back; the server ends a little later if nobody else has one."""
+        if self._share is not None:
+            os.close(self._share)
+            self._share = None
+
+    def start(self) -> None:
+        """Start the server, if it does not run, and keep it up until `stop`, also without users.
+
+        A kept server that crashed, or the machine with it, is started anew by its next user, and still kept.
+        """
+        with _os_errors_explained(f"start the embedded PostgreSQL in {self.home}"):
+            cluster, account = self._make_cluster()
+            marker = cluster / keeper.KEPT_MARKER
+            with _locked(cluster / keeper.START_LOCK) as start_lock:
+                was_kept = marker.exists()
+                marker.touch()  # before the start, or a crash in between left a server without a keeper
+                try:
+                    self._ensure_running(cluster, account, start_lock)
+                except BaseException:
+                    if not was_kept:
+                        marker.unlink()
+                    raise
+
+    def stop(self) -> None:
+        """Stop the server and keep it no longer; cuts off whoever uses it. Gives back this object's share.
+
+        Does nothing where no server runs.
+        """
+        self.release()
+        cluster = self._find_cluster()
+        if cluster is None:
+            return
+        with _os_errors_explained(f"stop the embedded PostgreSQL in {self.home}"):
+            account = homes.find_account()
+            with _locked(cluster / keeper.START_LOCK), _opened(cluster / keeper.SERVER_LOCK) as server_lock:
+                (cluster / keeper.KEPT_MARKER).unlink(missing_ok=True)
+                if not keeper.stop_server(cluster / DATA_FOLDER, server_lock, account):
+                    raise ServerError(
+                        f"the embedded PostgreSQL in {self.home} did not stop in time",
+                        hint=f"look into {cluster / 'server.log'}",
+                    )
+
+    def status(self) -> ServerStatus:
+        """Look whether the server runs; changes nothing."""
+        cluster = self._find_cluster()
+        with _os_errors_explained(f"look at the embedded PostgreSQL in {self.home}"):
+            is_kept = cluster is not None and (cluster / keeper.KEPT_MARKER).exists()
+            pid = clusters.find_ready_postmaster(cluster) if cluster else None
+        return ServerStatus(self.version, cluster, pid, is_kept)
+
+    def conninfo(self, dbname: str, user: str = SUPERUSER) -> dict[str, str]:
+        """Return what `psycopg.connect` needs as keywords; the server must have run, but need not run now."""
+        cluster = self._find_cluster()
+        if cluster is None:
+            raise ServerError(f"{self.home} has no embedded PostgreSQL {self.version} yet")
+        folder = homes.choose_socket_folder(cluster)
+        return {"host": str(folder), "port": PORT, "dbname": dbname, "user": user}
+
+    def url(self, dbname: str, user: str = SUPERUSER) -> str:
+        """Return the same as a URI, which libpq understands."""
+        info = self.conninfo(dbname, user)
+        place = urlencode({"host": info["host"], "port": info["port"]})
+        return f"postgresql://{quote(user, safe='')}@/{quote(dbname, safe='')}?{place}"
+
+    @property
+    def _link(self) -> Path:
+        return self.home / f"postgresql-{self.version}"
+
+    def _find_cluster(self) -> Path | None:
+        with _os_errors_explained(f"look at the embedded PostgreSQL in {self.home}"):
+            homes.check_owner(self.home, self._link)
+            return homes.find_cluster(self._link)
+
+    def _make_cluster(self) -> tuple[Path, Account | None]:
+        homes.check_owner(self.home, self._link)
+        account = homes.find_account()
+        if account:
+            homes.make_system_folder(self.system_folder)  # before the home, which by default lies in it
+        return homes.make_cluster(self.home, self._link, account, self.system_folder), account
+
+    def _find_binaries(self) -> Binaries:
+        binaries = find_binaries(self.version)
+        if os.geteuid() == 0:  # the environment may lie where the server's account cannot read it
+            return copy_binaries(binaries, homes.make_system_folder(self.system_folder))
+        return binaries
+
+    def _ensure_running(self, cluster: Path, account: Account | None, start_lock: int) -> None:
+        """Start the server unless it accepts connections; the caller holds `start_lock`."""
+        if not (cluster / keeper.KEPT_MARKER).exists():
+            self._ensure_keeper(cluster, account)
+        if clusters.find_ready_postmaster(cluster):
+            return
+        binaries = self._find_binaries()
+        with _opened(cluster / keeper.SERVER_LOCK) as server_lock:
+            if not self._wait_for_others(cluster, account, server_lock):
+                return
+            data = cluster / DATA_FOLDER
+            if not data.exists():
+                clusters.make_data(cluster, binaries, account, start_lock)
+            socket_folder = homes.choose_socket_folder(cluster)
+            homes.make_socket_folder(socket_folder, account)
+            # Nobody uses them; but PostgreSQL would give up if their pid were some other process's by now.
+            for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
+                stale.unlink(missing_ok=True)
+            clusters.write_access_files(cluster, account)
+            clusters.run_postmaster(cluster, binaries, account, server_lock)
+
+    def _wait_for_others(self, cluster: Path, account: Account | None, server_lock: int) -> bool:
+        """Wait until the server may be started; False if somebody else's start has succeeded instead."""
+        data = cluster / DATA_FOLDER
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            # What is left of a predecessor in a folder of the same name would remove the new server's socket.
+            has_orphans = keeper.stop_orphans(data, account)
+            if not has_orphans and keeper.try_lock(server_lock):
+                break
+            if clusters.find_ready_postmaster(cluster):
+                return False
+            if time.monotonic() > deadline:
+                raise ServerError(
+                    f"the embedded PostgreSQL in {self.home} is not ready after {START_TIMEOUT_S} s:"
+                    f"{clusters.read_log_tail(cluster)}",
+                    hint="it may be recovering from a crash: try again later",
+                )
+            time.sleep(0.05)
+        strangers = keeper.find_processes(data)
+        if strangers:
+            raise ServerError(
+                f"a PostgreSQL that Tapewise did not start runs in {data} (process {strangers[0]})",
+                hint="stop it",
+            )
+        return True
+
+    def _ensure_keeper(self, cluster: Path, account: Account | None) -> None:
+        """Start a keeper if there is none: before the server, so that at no moment it runs without one."""
+        with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
+            if not keeper.try_lock(keeper_lock):
+                return
+        # By its path and isolated, as our package may be found only through this process's sys.path.
+        command = [sys.executable, "-I", "-S", keeper.__file__, str(cluster), f"--linger-s={self.linger_s}"]
+        if account:
+            command += ["--account", account.name, str(account.uid), str(account.gid)]
+        with clusters.open_log(cluster) as log:
+            result = keeper.run(command, None, folder=Path("/"), output=log)
+        if result.returncode != 0:
+            tail = clusters.read_log_tail(cluster)
+            raise ServerError(f"the keeper of the embedded PostgreSQL failed:{tail}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = keeper.open_lock(path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    with _opened(path) as descriptor:
+        keeper.lock(descriptor)
+        yield descriptor
+
+
+@contextmanager
+def _os_errors_explained(action: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = error.filename2 or error.filename
+        where = f" ({place})" if place else ""
+        raise ServerError(
+            f"cannot {action}: {error.strerror or error}{where}", hint=clusters.HINTS.get(error.errno or 0)
+        ) from error
