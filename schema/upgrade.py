@@ -13,7 +13,7 @@ from alembic.script import ScriptDirectory
 from schema.database import Role, Warehouse, open_warehouse
 from schema.definitions import make_roles
 from schema.errors import RevisionError
-from schema.mart import rebuild_mart
+from schema.mart import drop_mart, rebuild_mart
 from schema.settings import Settings
 
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
@@ -82,6 +82,7 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
         make_roles(connection)
         connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
+        drop_mart(connection)  # a view would keep a migration from altering the columns it shows
         command.upgrade(config, revision)
         connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
         rebuild_mart(connection)
@@ -90,7 +91,7 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
     """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
     with _transaction(connect) as (connection, config):
-        connection.execute("DROP SCHEMA IF EXISTS mart CASCADE")
+        drop_mart(connection)
         command.downgrade(config, revision)
 
 

@@ -122,6 +122,25 @@ def test_a_program_refuses_a_schema_that_is_not_its_own(warehouse: Warehouse, fo
         assert hint in (caught.value.hint or "")
 
 
+def test_an_upgrade_shuts_the_database_to_the_rest_of_the_server(empty: Warehouse):
+    # Not in a clone of the template: PostgreSQL does not copy who may connect.
+    upgrade(lambda: empty.connect(Role.OWNER))
+    with empty.connect(Role.OWNER) as connection:
+        privileges = [
+            connection.execute(
+                "SELECT has_database_privilege(%s, current_database(), %s)", [role, privilege]
+            ).fetchone()
+            for role, privilege in (
+                ("pg_monitor", "CONNECT"),
+                ("pg_monitor", "TEMPORARY"),
+                ("tapewise_reader", "TEMPORARY"),
+                ("tapewise_reader", "CONNECT"),
+                ("tapewise_loader", "CONNECT"),
+            )
+        ]
+    assert privileges == [(False,), (False,), (False,), (True,), (True,)]
+
+
 def test_no_reader_of_mart_may_write_or_see_behind_it(warehouse: Warehouse):
     with warehouse.connect(Role.READER, autocommit=True) as connection:
         for statement in (

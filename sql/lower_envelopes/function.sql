@@ -1,0 +1,164 @@
+CREATE FUNCTION mart.lower_envelopes(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    stratum_size integer DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    direction text,
+    stratum_size integer,
+    stratum_count bigint,
+    transfer_count bigint,
+    filtered_count bigint,
+    latency_s double precision,
+    slope_s_per_byte double precision,
+    rate_bytes_per_s double precision,
+    r_squared double precision,
+    latency_se_s double precision,
+    slope_se_s_per_byte double precision,
+    residual_se_s double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- The same strata that mart.envelope_points shows, read once for the points and for the counts.
+WITH strata AS (
+    SELECT *
+    FROM
+        mart.envelope_strata(
+            archive => lower_envelopes.archive,
+            since => lower_envelopes.since,
+            until => lower_envelopes.until,
+            interface => lower_envelopes.interface,
+            direction => lower_envelopes.direction,
+            client => lower_envelopes.client,
+            class_of_service => lower_envelopes.class_of_service,
+            stratum_size => lower_envelopes.stratum_size
+        )
+),
+
+-- Each archive and direction, those too from which the filter leaves nothing.
+counts AS (
+    SELECT
+        strata.archive,
+        strata.kind,
+        strata.direction,
+        strata.stratum_size,
+        count(*) FILTER (WHERE strata.is_full) AS stratum_count,
+        coalesce(
+            sum(strata.transfer_count) FILTER (WHERE NOT strata.is_filtered), 0
+        )::bigint AS transfer_count,
+        coalesce(
+            sum(strata.transfer_count) FILTER (WHERE strata.is_filtered), 0
+        )::bigint AS filtered_count,
+        min(strata.size_bytes) FILTER (WHERE strata.is_full) AS smallest_bytes,
+        min(strata.duration_s) FILTER (WHERE strata.is_full) AS shortest_s
+    FROM strata
+    GROUP BY strata.archive, strata.kind, strata.direction, strata.stratum_size
+),
+
+-- Measured from the smallest and the shortest, so that what does not vary is exactly zero and not the
+-- rounding error of a mean; in order, so that the sums are the same bits every time.
+points AS (
+    SELECT
+        strata.archive,
+        strata.direction,
+        strata.stratum,
+        (strata.size_bytes - counts.smallest_bytes)::double precision AS size_above_bytes,
+        strata.duration_s - counts.shortest_s AS duration_above_s
+    FROM strata
+    INNER JOIN counts ON strata.archive = counts.archive AND strata.direction = counts.direction
+    WHERE strata.is_full
+),
+
+fits AS (
+    SELECT
+        points.archive,
+        points.direction,
+        regr_slope(
+            points.duration_above_s, points.size_above_bytes ORDER BY points.stratum
+        ) AS slope_s_per_byte,
+        regr_intercept(
+            points.duration_above_s, points.size_above_bytes ORDER BY points.stratum
+        ) AS intercept_above_s,
+        regr_avgx(
+            points.duration_above_s, points.size_above_bytes ORDER BY points.stratum
+        ) AS mean_above_bytes,
+        regr_sxx(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS size_squares,
+        regr_syy(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS duration_squares
+    FROM points
+    GROUP BY points.archive, points.direction
+),
+
+-- From the residuals themselves: the difference of two sums of squares would lose the digits that matter.
+residuals AS (
+    SELECT
+        points.archive,
+        points.direction,
+        sum(
+            power(
+                points.duration_above_s
+                - fits.intercept_above_s
+                - fits.slope_s_per_byte * points.size_above_bytes,
+                2
+            )
+            ORDER BY points.stratum
+        ) AS residual_squares
+    FROM points
+    INNER JOIN fits ON points.archive = fits.archive AND points.direction = fits.direction
+    GROUP BY points.archive, points.direction
+),
+
+-- The line, with n - 2 degrees of freedom; with two points it has no error to speak of, but none known.
+lines AS (
+    SELECT
+        counts.archive,
+        counts.kind,
+        counts.direction,
+        counts.stratum_size,
+        counts.stratum_count,
+        counts.transfer_count,
+        counts.filtered_count,
+        counts.shortest_s
+        + fits.intercept_above_s
+        - fits.slope_s_per_byte * counts.smallest_bytes AS latency_s,
+        fits.slope_s_per_byte,
+        1 - residuals.residual_squares / nullif(fits.duration_squares, 0) AS r_squared,
+        sqrt(
+            residuals.residual_squares / CASE WHEN counts.stratum_count > 2 THEN counts.stratum_count - 2 END
+        ) AS residual_se_s,
+        counts.smallest_bytes + fits.mean_above_bytes AS mean_bytes,
+        nullif(fits.size_squares, 0) AS size_squares
+    FROM counts
+    LEFT JOIN fits ON counts.archive = fits.archive AND counts.direction = fits.direction
+    LEFT JOIN residuals ON counts.archive = residuals.archive AND counts.direction = residuals.direction
+)
+
+SELECT
+    lines.archive,
+    lines.kind,
+    lines.direction,
+
+    lines.stratum_size,
+    lines.stratum_count,
+    lines.transfer_count,
+    lines.filtered_count,
+    lines.latency_s,
+    lines.slope_s_per_byte,
+    CASE WHEN lines.slope_s_per_byte > 0 THEN 1 / lines.slope_s_per_byte END AS rate_bytes_per_s,
+    lines.r_squared,
+    lines.residual_se_s
+    * sqrt(
+        1 / nullif(lines.stratum_count, 0)::double precision
+        + power(lines.mean_bytes, 2) / lines.size_squares
+    ) AS latency_se_s,
+    lines.residual_se_s / sqrt(lines.size_squares) AS slope_se_s_per_byte,
+    lines.residual_se_s
+FROM lines
+
+$function$;

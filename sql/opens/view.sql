@@ -1,0 +1,44 @@
+CREATE VIEW mart.opens AS
+
+WITH opens AS (
+    SELECT * FROM core.opens
+),
+
+archives AS (
+    SELECT * FROM core.archives
+),
+
+-- Where two logs tell of the same requests only one of them is counted.
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
+),
+
+hosts AS (
+    SELECT * FROM core.hosts
+)
+
+SELECT
+    opens.id AS open_id,
+    archives.name AS archive,
+    archives.kind,
+    sources.name AS source,
+    opens.interface,
+    opens.direction,
+    opens.operation,
+    opens.user_id,
+    hosts.name AS client,
+    opens.class_of_service,
+    opens.file_key,
+    opens.status_code,
+
+    opens.open_s,
+
+    opens.is_failed,
+    opens.is_time_ambiguous,
+
+    opens.opened_at
+FROM opens
+INNER JOIN archives ON opens.archive_id = archives.id
+INNER JOIN sources ON opens.source_id = sources.id
+LEFT JOIN hosts ON opens.host_id = hosts.id;

@@ -1,0 +1,22 @@
+CREATE VIEW mart.transfer_names AS
+
+WITH transfers AS (
+    SELECT * FROM core.transfers
+),
+
+-- The same rows as mart.transfers.
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
+)
+
+SELECT
+    transfers.id AS transfer_id,
+    transfers.archive_path,
+    transfers.client_path,
+    transfers.account,
+
+    -- Join by it too, and a month of transfers reads a month of names.
+    transfers.ended_at
+FROM transfers
+INNER JOIN sources ON transfers.source_id = sources.id;

@@ -1,0 +1,59 @@
+CREATE VIEW mart.transfers AS
+
+WITH transfers AS (
+    SELECT * FROM core.transfers
+),
+
+archives AS (
+    SELECT * FROM core.archives
+),
+
+-- Where two logs tell of the same transfers only one of them is counted: one movement, one row.
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
+),
+
+hosts AS (
+    SELECT * FROM core.hosts
+)
+
+SELECT
+    transfers.id AS transfer_id,
+    archives.name AS archive,
+    archives.kind,
+    sources.name AS source,
+    transfers.interface,
+    transfers.direction,
+    transfers.operation,
+    transfers.user_id,
+    hosts.name AS client,
+    transfers.class_of_service,
+    transfers.file_key,
+    transfers.status_code,
+
+    transfers.size_bytes,
+    transfers.duration_s,
+    transfers.open_s,
+    -- A saturated size would give a rate that is wrong without showing it.
+    coalesce(
+        transfers.rate_bytes_per_s,
+        CASE
+            WHEN transfers.is_size_saturated THEN NULL
+            ELSE transfers.size_bytes / nullif(transfers.duration_s, 0)
+        END
+    ) AS rate_bytes_per_s,
+
+    transfers.is_failed,
+    transfers.is_time_ambiguous,
+    transfers.is_duration_coarse,
+    transfers.is_duration_below_clock,
+    transfers.is_size_saturated,
+    transfers.is_rate_inconsistent,
+
+    transfers.started_at,
+    transfers.ended_at
+FROM transfers
+INNER JOIN archives ON transfers.archive_id = archives.id
+INNER JOIN sources ON transfers.source_id = sources.id
+LEFT JOIN hosts ON transfers.host_id = hosts.id;

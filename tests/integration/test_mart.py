@@ -1,0 +1,475 @@
+"""Schema `mart` as a whole: made anew, described, granted, and planned as its design promises."""
+
+import itertools
+import math
+import random
+import re
+import shutil
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from psycopg import errors, sql
+
+from schema.errors import DatabaseError
+from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from tests.sql.cases import insert_rows, run_query
+
+OBJECTS = read_mart()
+VIEWS = [each for each in OBJECTS if each.metadata.kind == "view"]
+FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
+THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
+
+# Everything that a rebuild makes, in words that do not hold object numbers.
+SNAPSHOT = """
+SELECT
+    relname AS name,
+    pg_get_viewdef(oid) AS text,
+    relacl::text AS grants,
+    obj_description(oid, 'pg_class') AS comment,
+    (
+        SELECT json_agg(ARRAY[attname, col_description(pg_class.oid, attnum)] ORDER BY attnum)::text
+        FROM pg_attribute
+        WHERE attrelid = pg_class.oid
+    ) AS columns
+FROM pg_class
+WHERE relnamespace = to_regnamespace('mart')
+UNION ALL
+SELECT proname, pg_get_functiondef(oid), proacl::text, obj_description(oid, 'pg_proc'), NULL
+FROM pg_proc
+WHERE pronamespace = to_regnamespace('mart')
+UNION ALL
+SELECT nspname, NULL, nspacl::text, obj_description(oid, 'pg_namespace'), NULL
+FROM pg_namespace
+WHERE nspname = 'mart'
+ORDER BY 1
+"""
+
+
+def names(objects: list[MartObject]) -> list[str]:
+    return [each.name for each in objects]
+
+
+def explain(database: psycopg.Connection, query: str) -> str:
+    return "\n".join(row["QUERY PLAN"] for row in run_query(database, f"EXPLAIN {query}"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of sql/ to spoil."""
+    return Path(shutil.copytree(SQL_FOLDER, tmp_path / "sql"))
+
+
+def replace(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+# Made anew
+
+
+def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
+    before = run_query(database, SNAPSHOT)
+    rebuild_mart(database)
+    assert run_query(database, SNAPSHOT) == before
+    assert {row["name"] for row in before} == {*names(OBJECTS), "mart"}
+
+
+def test_a_rebuild_drops_what_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
+    for name in ("open_times", "opens"):
+        shutil.rmtree(folder / name)
+    rebuild_mart(database, folder)
+    found = {row["name"] for row in run_query(database, SNAPSHOT)}
+    assert found == {*names(OBJECTS), "mart"} - {"open_times", "opens"}
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        ("CREATE VIEW analysts.busy_days AS SELECT * FROM mart.activity", "analysts.busy_days"),
+        ("CREATE VIEW analysts.opening AS SELECT * FROM mart.open_times()", "analysts.opening"),
+        ("CREATE MATERIALIZED VIEW analysts.big AS SELECT * FROM mart.transfers", "analysts.big"),
+        ("CREATE TABLE analysts.picked (transfer mart.transfers)", "analysts.picked"),
+        ("CREATE TABLE mart.notes (note text)", "mart.notes"),
+        ("CREATE MATERIALIZED VIEW mart.big AS SELECT * FROM mart.transfers", "mart.big"),
+    ],
+)
+def test_what_others_built_upon_mart_is_not_dropped(
+    database: psycopg.Connection, make: str, name: str
+) -> None:
+    database.execute("CREATE SCHEMA analysts")
+    database.execute(make.encode())
+    before = run_query(database, SNAPSHOT)
+    with pytest.raises(DatabaseError, match=re.escape(name)) as caught:
+        rebuild_mart(database)
+    assert caught.value.hint is not None
+    assert "pg_dump" in caught.value.hint
+    # The caller's transaction goes on, with everything where it was.
+    assert run_query(database, SNAPSHOT) == before
+    assert run_query(database, f"SELECT count(*) AS n FROM {name}") == [{"n": 0}]
+
+
+def test_a_view_upon_a_view_is_named_too(database: psycopg.Connection) -> None:
+    database.execute("CREATE VIEW public.first AS SELECT * FROM mart.archives")
+    database.execute("CREATE VIEW public.second AS SELECT * FROM public.first")
+    with pytest.raises(DatabaseError, match=r"view first depends .*; view second depends"):
+        rebuild_mart(database)
+
+
+def test_dropping_mart_twice_is_no_error(database: psycopg.Connection) -> None:
+    drop_mart(database)
+    drop_mart(database)
+    assert run_query(database, "SELECT to_regnamespace('mart')::text AS mart") == [{"mart": None}]
+
+
+def test_percent_and_colon_are_only_text(database: psycopg.Connection, folder: Path) -> None:
+    replace(
+        folder / "archives" / "view.sql",
+        "CREATE VIEW mart.archives AS\n",
+        "-- 100 %, %s, %(name)s, :word, $1\nCREATE VIEW mart.archives AS\n",
+    )
+    replace(folder / "archives" / "view.sql", "archives.kind,", "archives.kind || '%s :word %%' AS kind,")
+    replace(folder / "archives" / "metadata.yaml", "name of the archive", "it's 100 %, %s, :word")
+    rebuild_mart(database, folder)
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    assert run_query(database, "SELECT kind FROM mart.archives") == [{"kind": "measured%s :word %%"}]
+    said = run_query(database, "SELECT col_description('mart.archives'::regclass, 1) AS said")
+    assert said == [{"said": "it's 100 %, %s, :word"}]
+
+
+# Described
+
+
+def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
+    return lambda folder: replace(folder / "opens" / "metadata.yaml", old, new)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (spoil_metadata("  open_s:", "  open_ms:"), r"opens/metadata\.yaml: columns describes 'open_ms'"),
+        (
+            lambda folder: replace(folder / "opens" / "view.sql", "    opens.open_s,\n", ""),
+            r"opens/metadata\.yaml: columns describes 'open_s', which mart\.opens does not have",
+        ),
+        (
+            lambda folder: replace(
+                folder / "opens" / "view.sql", "    opens.open_s,\n", "    opens.open_s, 1 AS one,\n"
+            ),
+            r"opens/metadata\.yaml: columns does not describe 'one' of mart\.opens",
+        ),
+        (
+            lambda folder: replace(
+                folder / "opens" / "view.sql",
+                "    opens.is_failed,\n    opens.is_time_ambiguous,",
+                "    opens.is_time_ambiguous,\n    opens.is_failed,",
+            ),
+            r"opens/metadata\.yaml: columns are not in the order of mart\.opens",
+        ),
+        (
+            lambda folder: replace(folder / "open_times" / "metadata.yaml", "\n  client:", "\n  host:"),
+            r"open_times/metadata\.yaml: arguments describes 'host'",
+        ),
+        (
+            lambda folder: replace(folder / "open_times" / "metadata.yaml", "  running_count:", "  runs:"),
+            r"open_times/metadata\.yaml: columns describes 'runs'",
+        ),
+        (
+            lambda folder: replace(folder / "opens" / "view.sql", "VIEW mart.opens", "VIEW mart.opened"),
+            r"opens/metadata\.yaml: there is no view mart\.opens",
+        ),
+        (
+            lambda folder: replace(folder / "opens" / "view.sql", "opens.open_s", "opens.open_ms"),
+            r"opens/view\.sql: column opens\.open_ms does not exist",
+        ),
+        (spoil_metadata("one_row_is:", "grain:"), r"opens/metadata\.yaml: one_row_is: Field required"),
+        (spoil_metadata("tapewise_reader", "public"), r"opens/metadata\.yaml: grants\.0: "),
+        (spoil_metadata("depends_on: []", "depends_on: [nothing]"), r"opens/metadata\.yaml: .* 'nothing'"),
+        (
+            spoil_metadata("depends_on: []", "depends_on: [open_times]"),
+            r"circle.*open_times/metadata\.yaml, .*opens/metadata\.yaml",
+        ),
+        (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is no YAML"),
+        (spoil_metadata("kind: view", "kind: function"), r"opens/function\.sql is missing"),
+        (lambda folder: (folder / "opens" / "metadata.yaml").unlink(), r"opens/metadata\.yaml is missing"),
+        (shutil.rmtree, r"sql is missing"),
+    ],
+)
+def test_a_spoiled_folder_is_named_and_nothing_happens(
+    database: psycopg.Connection, folder: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    before = run_query(database, SNAPSHOT)
+    spoil(folder)
+    with pytest.raises(DatabaseError, match=message):
+        rebuild_mart(database, folder)
+    assert run_query(database, SNAPSHOT) == before
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=names(VIEWS))
+def test_columns_of_views_are_described(database: psycopg.Connection, view: MartObject) -> None:
+    columns = run_query(
+        database,
+        f"""
+        SELECT attname::text AS name, col_description(attrelid, attnum) AS meaning
+        FROM pg_attribute WHERE attrelid = 'mart.{view.name}'::regclass ORDER BY attnum
+        """,
+    )
+    assert {row["name"]: row["meaning"] for row in columns} == view.metadata.columns
+    comment = run_query(database, f"SELECT obj_description('mart.{view.name}'::regclass) AS said")[0]["said"]
+    assert comment.lower().startswith(view.metadata.one_row_is)
+    assert comment.endswith(view.metadata.summary)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=names(FUNCTIONS))
+def test_functions_take_the_same_arguments_first(database: psycopg.Connection, function: MartObject) -> None:
+    assert list(function.metadata.arguments)[:7] == [
+        "archive", "since", "until", "interface", "direction", "client", "class_of_service",
+    ]  # fmt: skip
+    facts = run_query(
+        database,
+        f"""
+        SELECT
+            prolang = (SELECT oid FROM pg_language WHERE lanname = 'sql') AS is_sql,
+            provolatile::text AS volatility,
+            proconfig IS NULL AS has_no_set,
+            pronargs = pronargdefaults AS has_defaults
+        FROM pg_proc
+        WHERE pronamespace = 'mart'::regnamespace AND proname = '{function.name}'
+        """,
+    )
+    assert facts == [{"is_sql": True, "volatility": "s", "has_no_set": True, "has_defaults": True}]
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_no_bind_parameters(each: MartObject) -> None:
+    assert sa.text(each.text).compile().params == {}
+    assert "%" not in each.text
+    assert not re.search(r"\$[0-9]", each.text)
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
+    code = re.sub(r"--.*", "", each.text)
+    assert set(re.findall(r"\bmart\.(\w+)", code)) - {each.name} == set(each.metadata.depends_on)
+    # Only base views know the tables.
+    assert bool(re.search(r"\b(core|ledger)\.", code)) == (not each.metadata.depends_on)
+
+
+# Granted
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_examples_run_for_those_who_may_read(database: psycopg.Connection, each: MartObject) -> None:
+    assert len(each.metadata.grants) == 1
+    database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(each.metadata.grants[0])))
+    # `as`, so that an example is one query that ends without a semicolon.
+    run_query(database, f"SELECT count(*) FROM ({each.metadata.example}) AS example")
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_whoever_sees_names_may_read_everything(database: psycopg.Connection, each: MartObject) -> None:
+    database.execute("SET ROLE tapewise_names")
+    run_query(database, each.metadata.example)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT * FROM core.archives",
+        "SELECT * FROM core.transfers",
+        "SELECT * FROM ledger.rejected_lines",
+        "SELECT * FROM mart.user_names",
+        "SELECT * FROM mart.transfer_names",
+        "SELECT count(*) FROM mart.user_names",
+        "DELETE FROM mart.archives",
+        "CREATE VIEW mart.mine AS SELECT 1",
+        "DROP VIEW mart.archives",
+        "CREATE TABLE public.mine (n integer)",
+    ],
+)
+def test_the_reading_role_may_not(database: psycopg.Connection, query: str) -> None:
+    database.execute("SET ROLE tapewise_reader")
+    with pytest.raises((errors.InsufficientPrivilege, errors.ObjectNotInPrerequisiteState)):
+        database.execute(query.encode())
+
+
+def test_names_are_granted_to_nobody_else() -> None:
+    assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
+        "user_names",
+        "transfer_names",
+    }
+
+
+def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) -> None:
+    secret = {"user": "canary", "account": "canary", "archive_path": "/canary"}
+    insert_rows(
+        database,
+        {
+            "log_files": [{}],
+            "rejected_lines": [{"line_number": 1, "text": "canary"}],
+            "transfers": [{**secret, "client_path": "/canary", "open_s": 1.0}],
+            "opens": [{**secret, "open_s": 1.0}],
+            "namespace_events": [{**secret, "new_archive_path": "/canary"}],
+            "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
+            "ignored_lines": [{}],
+        },
+    )
+    database.execute("SET ROLE tapewise_reader")
+    for each in OBJECTS:
+        if each.metadata.grants != ["tapewise_reader"]:
+            continue
+        call = f"mart.{each.name}" + ("()" if each.metadata.kind == "function" else "")
+        said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
+        assert "canary" not in said, each.name
+        assert said or each.name == "envelope_points", each.name
+
+
+def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
+    for role, may in (("public", False), ("tapewise_reader", True), ("tapewise_names", True)):
+        rows = run_query(
+            database,
+            f"""
+            SELECT proname, has_function_privilege('{role}', oid, 'EXECUTE') AS may
+            FROM pg_proc
+            WHERE pronamespace = 'mart'::regnamespace
+            """,
+        )
+        assert {row["proname"]: row["may"] for row in rows} == dict.fromkeys(names(FUNCTIONS), may)
+
+
+# Planned
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=names(FUNCTIONS))
+@pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
+def test_functions_inline_and_prune(database: psycopg.Connection, function: MartObject, role: str) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment, "open_s": 1.0} for moment in THREE_MONTHS]})
+    if role == "tapewise_reader":
+        database.execute("SET ROLE tapewise_reader")
+    since, until = "'1998-04-01'", "'1998-05-01'"
+    plan = explain(database, f"SELECT * FROM mart.{function.name}(since => {since}, until => {until})")
+    assert "Function Scan" not in plan
+    assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_04"}
+    everything = explain(database, f"SELECT * FROM mart.{function.name}()")
+    assert len(set(re.findall(r"transfers_1998_\d\d", everything))) == 3
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=names(FUNCTIONS))
+def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    plan = explain(database, f"SELECT * FROM mart.{function.name}(since => now() - INTERVAL '1 day')")
+    assert "Subplans Removed" in plan
+
+
+def test_views_prune(database: psycopg.Connection) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    for view in ("transfers", "transfer_names"):
+        plan = explain(database, f"SELECT * FROM mart.{view} WHERE ended_at >= '1998-05-01'")
+        assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_05"}
+
+
+@pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
+def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
+    scan = r"(Scan on|Scan using \w+ on) activity_cells"
+    plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
+    assert len(re.findall(scan, plan.replace("Subquery Scan", ""))) == 1
+    everything = explain(database, "SELECT * FROM mart.activity")
+    assert len(re.findall(scan, everything.replace("Subquery Scan", ""))) == 3
+
+
+# Computed
+
+
+def lower_envelope(transfers: list[dict[str, Any]], stratum_size: int) -> dict[str, float | int]:
+    """LLNL's procedure for one direction once more, in exact fractions of the given floats."""
+    kept = [
+        row
+        for row in transfers
+        if row["duration_s"] > 0 and not (row["is_duration_coarse"] and row["duration_s"] < 10)
+    ]
+    kept.sort(key=lambda row: (row["size_bytes"], row["ended_at"], row["duration_s"]))
+    strata = [kept[at : at + stratum_size] for at in range(0, len(kept), stratum_size)]
+    points = [
+        min((Fraction(row["duration_s"]), -row["size_bytes"]) for row in stratum)
+        for stratum in strata
+        if len(stratum) == stratum_size
+    ]
+    n = len(points)
+    x = [Fraction(-negative) for _, negative in points]
+    y = [duration for duration, _ in points]
+    mean_x, mean_y = sum(x) / n, sum(y) / n
+    sxx = sum((each - mean_x) ** 2 for each in x)
+    syy = sum((each - mean_y) ** 2 for each in y)
+    sxy = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    slope = sxy / sxx
+    variance = (syy - slope * sxy) / (n - 2)
+    return {
+        "stratum_count": n,
+        "transfer_count": len(kept),
+        "filtered_count": len(transfers) - len(kept),
+        "latency_s": float(mean_y - slope * mean_x),
+        "slope_s_per_byte": float(slope),
+        "rate_bytes_per_s": float(1 / slope),
+        "r_squared": float(slope * sxy / syy),
+        "latency_se_s": math.sqrt(variance * (Fraction(1, n) + mean_x**2 / sxx)),
+        "slope_se_s_per_byte": math.sqrt(variance / sxx),
+        "residual_se_s": math.sqrt(variance),
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_lower_envelopes_are_those_of_exact_arithmetic(database: psycopg.Connection, seed: int) -> None:
+    dice = random.Random(seed)
+    transfers: list[dict[str, Any]] = []
+    for direction, number in itertools.product(("put", "get"), range(600)):
+        # Many small files, some large ones; sizes and seconds that repeat; a coarse clock now and then.
+        size = round(dice.lognormvariate(14, 2), -dice.choice([0, 3, 6]))
+        duration = 0.5 + size / 4.8e6 + dice.expovariate(1) * dice.choice([0, 1, 10])
+        is_coarse = dice.random() < 0.3
+        if is_coarse:
+            duration = float(int(duration)) or 0.499
+        transfers.append(
+            {
+                "direction": direction,
+                "size_bytes": int(size),
+                "duration_s": 0.0 if number % 50 == 0 else duration,
+                "is_duration_coarse": is_coarse,
+                "ended_at": f"2000-01-15T12:00:{dice.randrange(60):02}Z",
+            }
+        )
+    dice.shuffle(transfers)
+    insert_rows(database, {"transfers": transfers})
+    rows = run_query(database, "SELECT * FROM mart.lower_envelopes(stratum_size => 20) ORDER BY direction")
+    assert [row["direction"] for row in rows] == ["get", "put"]
+    for row in rows:
+        of_direction = [each for each in transfers if each["direction"] == row["direction"]]
+        expected = lower_envelope(of_direction, 20)
+        assert expected["stratum_count"] > 10
+        assert {name: row[name] for name in expected} == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection) -> None:
+    dice = random.Random(4)
+    transfers = [
+        {
+            "size_bytes": dice.choice([1000, 2000, 3000, 5000, 8000]),
+            "duration_s": dice.choice([0.1, 0.7, 1.3]),
+            "ended_at": f"2000-01-15T12:00:0{dice.randrange(10)}Z",
+        }
+        for _ in range(300)
+    ]
+    answers = []
+    for _ in range(3):
+        dice.shuffle(transfers)
+        database.execute(
+            "TRUNCATE core.transfers, core.archives, ledger.sources, core.users, core.hosts CASCADE"
+        )
+        insert_rows(database, {"transfers": transfers})
+        answers.append(run_query(database, "SELECT * FROM mart.lower_envelopes(stratum_size => 7)"))
+    assert answers[0][0]["latency_s"] is not None
+    assert answers == [answers[0]] * 3

@@ -1,0 +1,3 @@
+SELECT period, starts_at, starts_on, transfer_count
+FROM mart.activity
+ORDER BY period, starts_at

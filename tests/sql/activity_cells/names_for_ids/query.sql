@@ -1,0 +1,1 @@
+SELECT * FROM mart.activity_cells ORDER BY archive

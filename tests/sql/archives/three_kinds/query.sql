@@ -1,0 +1,1 @@
+SELECT archive, kind, timezone FROM mart.archives ORDER BY archive

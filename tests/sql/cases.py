@@ -1,0 +1,278 @@
+"""Tests of views as data: a folder with given rows, a query, and the rows that it must give.
+
+    tests/sql/open_times/whole_seconds/given.yaml     rows of core and ledger, by table
+    tests/sql/open_times/whole_seconds/query.sql      one query, ordered
+    tests/sql/open_times/whole_seconds/expect.yaml    rows: [{column: value, ...}, ...]
+
+In `given.yaml` a row names its archive, source, client and user by name, as the logs do. What a row does
+not say is filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts
+the values below. `copies: 25` stands for 25 such rows.
+
+In `expect.yaml` the columns of each row are exactly those of the query. Floats may differ by
+`relative_tolerance` (1e-9 unless the file says otherwise) and `absolute_tolerance` (0); a float may be
+written as a fraction ("3/7"). Times and dates are strings in ISO format. The session is in UTC.
+"""
+
+import datetime
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+from psycopg import sql
+
+Row = dict[str, Any]
+
+CASES_FOLDER = Path(__file__).parent
+
+_COMMON = {
+    "interface": "nft",
+    "user_id": None,
+    "host_id": None,
+    "class_of_service": None,
+    "account": None,
+    "status_code": None,
+    "is_failed": False,
+    "is_time_ambiguous": False,
+    "log_file_id": 1,
+    "occurrence": 1,
+}
+
+_DEFAULTS: dict[str, Row] = {
+    "transfers": _COMMON
+    | {
+        "direction": "get",
+        "operation": "copy",
+        "ended_at": "2000-01-15T12:00:00Z",
+        "duration_s": 1.0,
+        "size_bytes": 1000,
+        "is_duration_coarse": False,
+        "is_duration_below_clock": False,
+        "is_size_saturated": False,
+        "is_rate_inconsistent": False,
+    },
+    "opens": _COMMON | {"operation": "open", "direction": "get", "opened_at": "2000-01-15T12:00:00Z"},
+    "namespace_events": _COMMON
+    | {"operation": "delete", "kind": "delete", "happened_at": "2000-01-15T12:00:00Z"},
+    "activity_cells": {
+        "interface": "nft",
+        "direction": "get",
+        "transfer_count": 1,
+        "failed_count": 0,
+        "saturated_count": 0,
+        "size_bytes": 1000,
+        "duration_us": 1_000_000,
+    },
+    "log_files": {
+        "path": "nft.log",
+        "content_digest": "0",
+        "read_bytes": 0,
+        "waiting_bytes": 0,
+        "format_version": 1,
+        "program_version": "0",
+        "first_read_at": "2000-02-01T00:00:00Z",
+        "last_read_at": "2000-02-01T00:00:00Z",
+        "line_count": 0,
+        "loaded_count": 0,
+        "held_count": 0,
+        "ignored_count": 0,
+        "rejected_count": 0,
+    },
+    "ignored_lines": {"log_file_id": 1, "reason": "comment", "line_count": 1},
+    "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
+}
+
+_EVENT_TIMES = {"transfers": "ended_at", "opens": "opened_at", "namespace_events": "happened_at"}
+_SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One folder of a case."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        return f"{self.folder.parent.name}/{self.folder.name}"
+
+    @property
+    def given(self) -> dict[str, list[Row]]:
+        return _read_yaml(self.folder / "given.yaml")
+
+    @property
+    def query(self) -> str:
+        return (self.folder / "query.sql").read_text(encoding="utf-8")
+
+    @property
+    def expect(self) -> dict[str, Any]:
+        return _read_yaml(self.folder / "expect.yaml")
+
+
+def find_cases() -> list[Case]:
+    return [Case(path.parent) for path in sorted(CASES_FOLDER.glob("*/*/query.sql"))]
+
+
+def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) -> None:
+    """Put `given` into an empty warehouse, with partitions, names and whatever it does not say."""
+    unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources"}
+    assert not unknown, f"given.yaml: no such tables: {sorted(unknown)}"
+    archives = {
+        row["name"]: _insert_one(
+            connection, "core", "archives", {"kind": "measured", "timezone": "UTC"} | row
+        )
+        for row in given.get("archives", [{"name": "llnl"}])
+    }
+    first_archive = next(iter(archives))
+    sources = {}
+    for row in given.get("sources", [{"archive": name, "name": f"{name}-log"} for name in archives]):
+        archive = row.get("archive", first_archive)
+        filled = {"format": "nft", "timezone": "UTC", "clock_resolution_s": 0.001, "is_counted": True}
+        filled |= {"earliest_at": "1985-01-01T00:00:00Z", "archive_id": archives[archive]}
+        filled |= {key: value for key, value in row.items() if key != "archive"}
+        sources[row["name"]] = (archive, _insert_one(connection, "ledger", "sources", filled))
+    people: dict[tuple[str, int, str], int] = {}
+
+    def resolve(table: str, number: int, row: Row) -> Row:
+        """The row as the table wants it: ids for names, defaults for what is not said."""
+        row = dict(row)
+        if table in ("ignored_lines", "rejected_lines"):
+            return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
+        archive = row.pop("archive", None)
+        source = row.pop("source", None)
+        if source is None:
+            archive = archive or first_archive
+            source = next((name for name, (owner, _) in sources.items() if owner == archive), None)
+        assert source is not None, f"given.yaml: archive {archive} has no source"
+        archive = archive or sources[source][0]
+        if table == "log_files":
+            return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
+        filled = _DEFAULTS[table] | {"archive_id": archives[archive]}
+        if table == "activity_cells":
+            return filled | row
+        filled |= {"id": number, "line_number": number, "line_hash": number, "source_id": sources[source][1]}
+        for key, names, column in (("client", "hosts", "host_id"), ("user", "users", "user_id")):
+            name = row.pop(key, None)
+            if name is not None:
+                where = (names, archives[archive], name)
+                if where not in people:
+                    values = {"archive_id": archives[archive], "name": name}
+                    people[where] = _insert_one(connection, "core", names, values)
+                filled[column] = people[where]
+        return filled | row
+
+    for table in _DEFAULTS:
+        rows = [resolve(table, number, row) for number, row in enumerate(_copies(given.get(table, [])), 1)]
+        if rows:
+            _insert_all(connection, table, rows)
+
+
+def run_query(connection: psycopg.Connection, query: str) -> list[Row]:
+    with connection.transaction():
+        connection.execute("SET LOCAL timezone = 'UTC'")
+        cursor = connection.execute(query.encode())
+        assert cursor.description is not None
+        names = [column.name for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def find_differences(expect: Mapping[str, Any], rows: list[Row]) -> list[str]:
+    """What is not as expected, one sentence for each difference; none if all is well."""
+    relative = float(expect.get("relative_tolerance", 1e-9))
+    absolute = float(expect.get("absolute_tolerance", 0))
+    unknown = expect.keys() - {"rows", "relative_tolerance", "absolute_tolerance"}
+    found = [f"expect.yaml: no such key: {key}" for key in sorted(unknown)]
+    expected_rows = expect["rows"]
+    if len(expected_rows) != len(rows):
+        found.append(f"{len(expected_rows)} rows expected, {len(rows)} found: {rows}")
+        return found
+    for number, (expected, row) in enumerate(zip(expected_rows, rows, strict=True), 1):
+        if list(expected) != list(row):
+            found.append(f"row {number}: columns {list(expected)} expected, {list(row)} found")
+            continue
+        found.extend(
+            f"row {number}, {name}: {value!r} expected, {row[name]!r} found"
+            for name, value in expected.items()
+            if not _is_equal(value, row[name], relative, absolute)
+        )
+    return found
+
+
+def _is_equal(expected: Any, found: Any, relative: float, absolute: float) -> bool:
+    if isinstance(found, float):
+        if expected is None or isinstance(expected, bool):
+            return False
+        value = float(Fraction(expected)) if isinstance(expected, str) else float(expected)
+        return math.isclose(value, found, rel_tol=relative, abs_tol=absolute)
+    if isinstance(found, datetime.datetime | datetime.date):
+        return bool(expected == found.isoformat())
+    if isinstance(found, Decimal):
+        found = int(found) if found == found.to_integral_value() else str(found)
+    return type(expected) is type(found) and bool(expected == found)
+
+
+def _copies(rows: list[Row]) -> Iterator[Row]:
+    for row in rows:
+        for _ in range(row.get("copies", 1)):
+            yield {key: value for key, value in row.items() if key != "copies"}
+
+
+def _insert_one(connection: psycopg.Connection, schema: str, table: str, row: Row) -> int:
+    statement = sql.SQL("INSERT INTO {} ({}) VALUES ({}) RETURNING id").format(
+        sql.Identifier(schema, table),
+        sql.SQL(", ").join(map(sql.Identifier, row)),
+        sql.SQL(", ").join(sql.Placeholder() * len(row)),
+    )
+    found = connection.execute(statement, list(row.values())).fetchone()
+    assert found is not None
+    return int(found[0])
+
+
+def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> None:
+    if table in _EVENT_TIMES:
+        times = [row[_EVENT_TIMES[table]] for row in rows]
+        connection.execute(
+            "SELECT core.make_partitions(%s, ARRAY(SELECT DISTINCT (moment AT TIME ZONE 'UTC')::date"
+            " FROM unnest(%s::timestamptz[]) AS moment))",
+            [table, times],
+        )
+    for row in rows:
+        _check_time(row)
+    statement = sql.SQL("INSERT INTO {} ({}) VALUES ({})")
+    with connection.cursor() as cursor:
+        for row in rows:
+            cursor.execute(
+                statement.format(
+                    sql.Identifier(_SCHEMAS.get(table, "core"), table),
+                    sql.SQL(", ").join(map(sql.Identifier, row)),
+                    sql.SQL(", ").join(sql.Placeholder() * len(row)),
+                ),
+                list(row.values()),
+            )
+
+
+def _check_time(row: Row) -> None:
+    for name, value in row.items():
+        if name.endswith("_at") and value is not None:
+            moment = value if isinstance(value, datetime.datetime) else datetime.datetime.fromisoformat(value)
+            assert moment.tzinfo is not None, f"given.yaml: {name} {value} has no zone"
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    # Times stay strings: the reader of YAML would drop their zone.
+    read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes) or {}
+    return read
+
+
+class _StringTimes(yaml.SafeLoader):
+    """The safe loader, without its reading of times and dates."""
+
+    yaml_implicit_resolvers = {  # noqa: RUF012 - the name and the type are PyYAML's
+        first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }

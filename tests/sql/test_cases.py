@@ -1,0 +1,42 @@
+"""Runs every case below this folder; `cases.py` says how one is written."""
+
+import psycopg
+import pytest
+
+from schema.mart import read_mart
+from tests.sql.cases import CASES_FOLDER, Case, find_cases, find_differences, insert_rows, run_query
+
+
+@pytest.mark.parametrize("case", find_cases(), ids=lambda case: case.name)
+def test_case(database: psycopg.Connection, case: Case) -> None:
+    insert_rows(database, case.given)
+    differences = find_differences(case.expect, run_query(database, case.query))
+    assert not differences, "\n".join(differences)
+
+
+def test_every_object_of_mart_has_a_case() -> None:
+    missing = {each.name for each in read_mart()} - {case.folder.parent.name for case in find_cases()}
+    assert not missing
+
+
+def test_every_folder_is_a_case() -> None:
+    folders = {path for path in CASES_FOLDER.glob("*/*") if path.is_dir() and path.parent.name[0] != "_"}
+    assert folders == {case.folder for case in find_cases()}
+
+
+@pytest.mark.parametrize(
+    ("expect", "row"),
+    [
+        ({"rows": [{"n": 1}]}, {"n": 2}),
+        ({"rows": [{"n": 1}]}, {"n": True}),
+        ({"rows": [{"n": 1}]}, {"m": 1}),
+        ({"rows": [{"n": 1}]}, {"n": None}),
+        ({"rows": [{"n": None}]}, {"n": 1.5}),
+        ({"rows": [{"x": "1/3"}]}, {"x": 0.3333333}),
+        ({"rows": [{"x": 0}]}, {"x": 1e-300}),
+        ({"rows": [{"x": 1}], "tolerance": 1}, {"x": 1.0}),
+        ({"rows": []}, {"n": 1}),
+    ],
+)
+def test_the_runner_sees_differences(expect: dict[str, object], row: dict[str, object]) -> None:
+    assert find_differences(expect, [row])

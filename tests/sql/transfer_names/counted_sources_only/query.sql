@@ -1,0 +1,1 @@
+SELECT * FROM mart.transfer_names ORDER BY transfer_id
