@@ -152,7 +152,7 @@ def end_log_file(
 def touch_log_file(
     connection: psycopg.Connection, known: LogFileRow, *, waiting_bytes: int, now: datetime
 ) -> Tally:
-    """Note that a file's whole lines were found as they were; gives the tally of this reading: all are held."""
+    """Note that a file was found as it was; gives the tally of this reading: its facts are all held."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %s, waiting_bytes = %s WHERE id = %s",
         [now, waiting_bytes, known.id],

@@ -155,7 +155,7 @@ def _show_envelopes(connection: psycopg.Connection) -> None:
     columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
     print_table(columns, shown)
     click.echo(
-        "The fastest of each stratum waited for others too, so latencies come out too long: the bias beside\n"
+        "\nThe fastest of each stratum waited for others too, so latencies come out too long: the bias beside\n"
         "the truth is what the method cannot remove. ± is one standard error, and does not cover it."
     )
 

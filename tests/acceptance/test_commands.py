@@ -161,9 +161,9 @@ def test_sql_in_three_shapes(tapewise):
         " AS t (n, x, s, e)"
     )
     table = tapewise("sql", query).stdout.splitlines()
-    assert table[1].split() == ["n", "x", "s", "e"]
-    assert table[3].split() == ["1", "2.5", "a"]
-    assert table[4].split() == ["10", "1e-07", "b,c", "d"]
+    assert table[0].split() == ["n", "x", "s", "e"]
+    assert table[2].split() == ["1", "2.5", "a"]
+    assert table[3].split() == ["10", "1e-07", "b,c", "d"]
     assert json.loads(tapewise("sql", query, "--json").stdout) == [
         {"n": 1, "x": 2.5, "s": "a", "e": None},
         {"n": 10, "x": 1e-7, "s": "b,c", "e": "d"},

@@ -64,9 +64,9 @@ class Law:
         return self.latency_s + self.slope_s_per_byte * size_bytes
 
 
-# Tables 4.1 and 4.2. FTP's part, a ninth and a sixth of the lines, and the zero times are ours.
-PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 2000, 40)
-GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 400, 10)
+# Tables 4.1 and 4.2. The filter takes 27 % of the lines, as it did of LLNL's week.
+PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 6100, 40)
+GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 780, 10)
 LAWS = {"get": GETS, "put": PUTS}
 
 
@@ -118,7 +118,7 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     # What must not count: FTP's short times, far below the line among the same sizes; times of zero; and
     # a last stratum that lacks one, faster than anything and at the end where a line is easily turned.
     ftp_bytes = chance.choice(size_bytes.ravel(), law.ftp_count)
-    ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.1, 0.5, law.ftp_count)
+    ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.05, 0.25, law.ftp_count)
     ftp_ms = np.where(ftp_s < 1, 499, 1000 * np.minimum(np.rint(ftp_s), 9)).astype(np.int64)
     zero_bytes = chance.choice(size_bytes.ravel(), law.zero_count)
     last_bytes = size_bytes.max() + chance.integers(1, 10**6, law.stratum_size - 1)
@@ -168,13 +168,8 @@ def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, 
                     )
                 )
             since = datetime.fromisoformat(month(seed))
-            lines = (
-                pl.concat(frames)
-                .sort("second", maintain_order=True)
-                .with_columns(
-                    (pl.lit(since) + pl.duration(seconds="second")).dt.strftime("%y/%m/%d %H:%M:%S")
-                )
-            )
+            stamp = (pl.lit(since) + pl.duration(seconds="second")).dt.strftime("%y/%m/%d %H:%M:%S")
+            lines = pl.concat(frames).sort("second", maintain_order=True).with_columns(second=stamp)
             lines.write_csv(log, include_header=False, separator=" ", float_precision=3, quote_style="never")
     tally = load(path, "nft").tally
     assert tally.loaded == {"transfers": sum(each.size_bytes.size for each in made.values())}
@@ -201,67 +196,59 @@ def fetch_envelopes(connection: psycopg.Connection, seed_count: int) -> dict[tup
 
 @dataclass(frozen=True)
 class Measured:
-    """What the envelopes of many archives of one direction were, beside the truth."""
+    """One coefficient over the envelopes of many archives, beside the truth.
 
-    law: Law
-    count: int
-    latency_s: float
-    slope_s_per_byte: float
-    latency_coverage: float
-    slope_coverage: float
+    `coverage_ratio` is the part of the 95 % intervals that hold the truth.
+    """
 
-    @property
-    def latency_bias_s(self) -> float:
-        return self.latency_s - self.law.latency_s
-
-    @property
-    def markdown(self) -> str:
-        """The row of the page's table."""
-        law = self.law
-        return (
-            f"| {law.direction}s | {self.count}"
-            f" | {law.latency_s:.3f} | {self.latency_s:.3f} | {self.latency_coverage:.0%}"
-            f" | {1e9 * law.slope_s_per_byte:.1f} | {1e9 * self.slope_s_per_byte:.1f}"
-            f" | {self.slope_coverage:.0%} |"
-        ).replace("%", " %")
+    name: str
+    digits: int
+    truth: float
+    mean: float
+    median: float
+    coverage_ratio: float
 
 
-def measure(law: Law, rows: Iterable[Row]) -> Measured:
-    """Bias and coverage of the 95 % intervals, from mart.lower_envelopes's own standard errors."""
-    mine = [row for row in rows if row["direction"] == law.direction]
-    count = np.array([row["stratum_count"] for row in mine])
-    reach = stats.t.ppf(0.975, count - 2)
-    latency_s, latency_se_s, slope, slope_se = (
-        np.array([row[name] for row in mine])
-        for name in ("latency_s", "latency_se_s", "slope_s_per_byte", "slope_se_s_per_byte")
-    )
-    return Measured(
-        law,
-        len(mine),
-        float(latency_s.mean()),
-        float(slope.mean()),
-        float((np.abs(latency_s - law.latency_s) <= reach * latency_se_s).mean()),
-        float((np.abs(slope - law.slope_s_per_byte) <= reach * slope_se).mean()),
-    )
-
-
-def measure_both(rows: Iterable[Row]) -> dict[str, Measured]:
-    """The same for both directions, printed."""
+def measure(rows: Iterable[Row]) -> list[Measured]:
+    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed as the page's table."""
     rows = list(rows)
-    found = {direction: measure(law, rows) for direction, law in LAWS.items()}
-    print(
-        "\n| | archives | true latency (s) | mean estimate (s) | intervals that hold it"
-        " | true slope (ns/B) | mean estimate (ns/B) | intervals that hold it |"
-    )
-    for each in found.values():
-        print(each.markdown)
+    found = []
+    for direction, law in LAWS.items():
+        mine = [row for row in rows if row["direction"] == direction]
+        for name, column, se_column, unit, digits in (
+            ("latency (s)", "latency_s", "latency_se_s", 1, 3),
+            ("slope (ns/B)", "slope_s_per_byte", "slope_se_s_per_byte", 1e9, 1),
+        ):
+            estimate = np.array([row[column] for row in mine])
+            half_width = np.array(
+                [stats.t.ppf(0.975, row["stratum_count"] - 2) * row[se_column] for row in mine]
+            )
+            truth = getattr(law, column)
+            found.append(
+                Measured(
+                    f"{direction}s, {name}",
+                    digits,
+                    unit * truth,
+                    unit * float(estimate.mean()),
+                    unit * float(np.median(estimate)),
+                    float((np.abs(estimate - truth) <= half_width).mean()),
+                )
+            )
+    print(f"\n{len(rows) // 2} archives, 95 % intervals\n{make_table(found)}")
     return found
 
 
-def assert_the_page_says(found: dict[str, Measured]) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    for each in found.values():
-        assert each.markdown in page, f"{PAGE.name} does not have this row: {each.markdown}"
+def make_table(found: list[Measured]) -> str:
+    head = "| | truth | mean | median | intervals that hold the truth |\n|---|---|---|---|---|"
+    rows = []
+    for each in found:
+        numbers = (f"{value:.{each.digits}f}" for value in (each.truth, each.mean, each.median))
+        rows.append(f"| {each.name} | {' | '.join(numbers)} | {100 * each.coverage_ratio:.0f} % |")
+    return "\n".join([head, *rows])
+
+
+def assert_the_page_shows(found: list[Measured]) -> None:
+    assert make_table(found) in PAGE.read_text(encoding="utf-8"), f"{PAGE.name} does not show this table"
 
 
 @pytest.mark.slow
@@ -280,16 +267,16 @@ def test_where_the_fastest_follow_a_line_the_intervals_hold_the_truth(
         assert row["filtered_count"] == law.ftp_count + law.zero_count, (seed, direction)
         assert_agrees_with_scipy(row, made[seed, direction])
 
-    found = measure_both(envelopes.values())
-    for direction, each in found.items():
-        assert 0.90 <= each.latency_coverage <= 0.99, (direction, each)
-        assert 0.90 <= each.slope_coverage <= 0.99, (direction, each)
-        # The sizes are spread as LLNL's were, so its errors come back too.
-        rows = [row for row in envelopes.values() if row["direction"] == direction]
-        law = LAWS[direction]
+    # The sizes are spread as LLNL's were, so its errors come back too.
+    for direction, law in LAWS.items():
         for name in ("residual_se_s", "slope_se_s_per_byte"):
-            assert np.mean([row[name] for row in rows]) == pytest.approx(getattr(law, name), rel=0.02), name
-    assert_the_page_says(found)
+            mean = np.mean([row[name] for row in envelopes.values() if row["direction"] == direction])
+            assert mean == pytest.approx(getattr(law, name), rel=0.02), (direction, name)
+
+    found = measure(envelopes.values())
+    for each in found:
+        assert 0.90 <= each.coverage_ratio <= 0.99, each
+    assert_the_page_shows(found)
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
@@ -326,9 +313,10 @@ def test_without_the_filter_the_intervals_miss_the_truth(
         envelopes = fetch_envelopes(connection, SEED_COUNT_WITHOUT_FILTER)
     for (_, direction), row in envelopes.items():
         assert row["filtered_count"] == LAWS[direction].zero_count
-    for direction, each in measure_both(envelopes.values()).items():
-        assert each.latency_coverage <= 0.10, (direction, each)
-        assert each.slope_coverage <= 0.10, (direction, each)
+    found = measure(envelopes.values())
+    for each in found:
+        assert each.coverage_ratio <= 0.20, each
+    assert_the_page_shows(found)
 
 
 # An archive where transfers wait
@@ -353,12 +341,13 @@ def test_waiting_lifts_the_envelope_and_the_intervals_do_not_cover_that(
     with warehouse.connect(Role.READER) as connection, connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute("SELECT * FROM mart.lower_envelopes() ORDER BY archive, direction").fetchall()
     assert len(rows) == 2 * len(EXAMPLE_SEEDS)
-    found = measure_both(rows)
-    # What is measured, not what would be welcome: no bound is set on how wrong it is.
-    for direction, each in found.items():
-        assert each.latency_bias_s > 0, (direction, each)
-        assert each.latency_coverage < 0.95, (direction, each)
-    assert_the_page_says(found)
+    found = measure(rows)
+    # What is measured, not what would be welcome: no bound is set on how wrong it is. The median,
+    # because a few archives where the largest files waited most drag the mean of the latency about.
+    for each in found:
+        assert each.median > each.truth, each
+        assert each.coverage_ratio < 0.95, each
+    assert_the_page_shows(found)
 
 
 def assert_the_truth_is_the_published_law(folder: Path) -> None:
