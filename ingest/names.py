@@ -20,10 +20,12 @@ class NameTable:
 
     def resolve(self, names: pl.Series) -> pl.Series:
         """The number (Int32) of each name (String); null stays null. Makes the missing ones."""
-        missing = sorted(set(names.drop_nulls().unique()) - self._ids.keys())
+        wanted = set(names.drop_nulls().unique())
+        missing = sorted(wanted - self._ids.keys())
         if missing:
             self._make(missing)
-        return names.replace_strict(self._ids, default=None, return_dtype=pl.Int32)
+        ids = {name: self._ids[name] for name in wanted}
+        return names.replace_strict(ids, default=None, return_dtype=pl.Int32)
 
     def _make(self, names: list[str]) -> None:
         self._connection.execute(
