@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import polars as pl
+import psycopg
 
 from ingest.archives import drop_archive, list_archives
 from ingest.explanations import LineFate, explain_line, explain_row
@@ -27,7 +28,7 @@ from ingest.sources import (
     unsaved_source,
 )
 from schema.database import Role, Warehouse
-from schema.errors import LogFileError
+from schema.errors import DatabaseError, LogFileError
 from schema.models import FACT_TABLES
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
@@ -121,10 +122,17 @@ def ingest(
 
 
 def _prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: bool) -> Source:
-    with closing(warehouse.connect(Role.LOADER)) as connection:
-        if is_dry:
-            return find_source(connection, request) or unsaved_source(request)
-        return make_source(connection, request)
+    try:
+        with closing(warehouse.connect(Role.LOADER)) as connection:
+            if is_dry:
+                return find_source(connection, request) or unsaved_source(request)
+            return make_source(connection, request)
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DatabaseError(
+            f"the database broke off: {reason}",
+            hint="Nothing was loaded. Run the same command again when the database is up.",
+        ) from error
 
 
 @click.command()

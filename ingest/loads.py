@@ -6,11 +6,12 @@ partitions, row numbers) that thread settles in short transactions of its own.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
 
+import adbc_driver_postgresql.dbapi as adbc
 import polars as pl
 import psycopg
 import sqlalchemy as sa
@@ -72,6 +73,19 @@ _END_OF_FACTS = b""
 _Item = _Facts | _Rejects | bytes
 
 
+@contextmanager
+def _losses_told(path: Path) -> Iterator[None]:
+    """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
+    try:
+        yield
+    except (psycopg.Error, adbc.Error) as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise DatabaseError(
+            f"{path}: the database broke off the load: {reason}",
+            hint="Nothing of this file was loaded. Run the same command again when the database is up.",
+        ) from error
+
+
 def load_file(
     warehouse: Warehouse,
     source: Source,
@@ -86,24 +100,22 @@ def load_file(
     `now` bounds the believable times and stamps the ledger. `is_complete` says that an unfinished
     last line is none. `progress` is told the position in the file. Raises LogFileError, DatabaseError.
     """
-    try:
-        with closing(warehouse.connect(Role.LOADER)) as connection, connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, source.archive_id])
-            known = find_log_file(connection, source.id, ledger_path(path))
-            if known is not None:
-                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
-                is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
-                if is_same and not prefix.has_more and known.format_version == source.format.version:
-                    tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
-                    return FileResult(path, tally, prefix.waiting_bytes, True)
-                known = known if is_same else None
-            load = _Load(warehouse, source, path, now, progress)
-            return load.run(connection, known, is_complete=is_complete)
-    except psycopg.Error as error:
-        raise DatabaseError(
-            f"{path}: the database broke off the load: {str(error).strip()}",
-            hint="Nothing of this file was loaded. Run the same command again when the database is up.",
-        ) from error
+    with (
+        _losses_told(path),
+        closing(warehouse.connect(Role.LOADER)) as connection,
+        connection.transaction(),
+    ):
+        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, source.archive_id])
+        known = find_log_file(connection, source.id, ledger_path(path))
+        if known is not None:
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+            is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
+            if is_same and not prefix.has_more and known.format_version == source.format.version:
+                tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
+                return FileResult(path, tally, prefix.waiting_bytes, True)
+            known = known if is_same else None
+        load = _Load(warehouse, source, path, now, progress)
+        return load.run(connection, known, is_complete=is_complete)
 
 
 def preview_file(
@@ -117,6 +129,7 @@ def preview_file(
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
     with (
+        _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         open_log(path, is_complete=is_complete) as reader,
     ):

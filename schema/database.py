@@ -6,10 +6,10 @@ users of the database; on a server of the site's the settings' `database_url` se
 and `reader_url` the third.
 """
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -21,6 +21,7 @@ from schema.server import EmbeddedServer
 from schema.settings import Settings
 
 DATABASE = "tapewise"
+RECOVERY_TIMEOUT_S = 120
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
 
 
@@ -45,15 +46,7 @@ class Warehouse:
 
     def connect(self, role: Role = Role.LOADER, *, autocommit: bool = False) -> psycopg.Connection:
         """A new connection as `role`, in UTC. Raises DatabaseError if the server does not let us in."""
-        try:
-            connection: psycopg.Connection[Any] = psycopg.connect(
-                self._conninfo(role), autocommit=autocommit, application_name="tapewise", connect_timeout=30
-            )
-        except psycopg.OperationalError as error:
-            raise DatabaseError(
-                f"the database cannot be reached: {str(error).strip()}",
-                hint="Is the server up, and is the URL in the settings right?",
-            ) from error
+        connection = _connect(self._conninfo(role), autocommit=autocommit)
         if connection.info.server_version < MINIMUM_VERSION:
             connection.close()
             raise DatabaseError(
@@ -102,9 +95,28 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
         yield Warehouse(settings, server)
 
 
+def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
+    """A connection; waits for a server that is recovering from a crash. Raises DatabaseError."""
+    deadline = time.monotonic() + RECOVERY_TIMEOUT_S
+    while True:
+        try:
+            return psycopg.connect(
+                conninfo, autocommit=autocommit, application_name="tapewise", connect_timeout=30
+            )
+        except psycopg.OperationalError as error:
+            # The message is all that libpq gives of a refusal: "the database system is starting up".
+            if "the database system is" in str(error) and time.monotonic() < deadline:
+                time.sleep(0.2)
+                continue
+            raise DatabaseError(
+                f"the database cannot be reached: {' '.join(str(error).split())}",
+                hint="Is the server up, and is the URL in the settings right?",
+            ) from error
+
+
 def _make_database(server: EmbeddedServer) -> None:
     maintenance = make_conninfo(**server.conninfo("postgres", definitions.OWNER))
-    with psycopg.connect(maintenance, autocommit=True) as connection:
+    with _connect(maintenance, autocommit=True) as connection:
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
         if found is None:
             # Another command may make it at the same moment.

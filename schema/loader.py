@@ -6,6 +6,7 @@ ADBC write an Int64 into a float8 column as 5e-324, and a time without zone as U
 hence `check_frame` before anything is encoded.
 """
 
+import logging
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -19,6 +20,10 @@ from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 from schema.errors import SchemaMismatchError
 
 BATCH_ROWS = 10_000
+
+# Where a connection is lost, psycopg raises that, and logs besides that it could not end the COPY and the
+# transaction either; without a handler of somebody's, Python would print this before our own message.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
     (sa.BigInteger, pl.Int64()),
@@ -48,9 +53,14 @@ def check_frame(frame: pl.DataFrame, table: sa.Table) -> None:
         for name in expected | dict(frame.schema)
         if frame.schema.get(name) != expected.get(name)
     ]
-    raise SchemaMismatchError(
-        f"a frame does not fit {table.fullname}: {'; '.join(wrong) or 'order of columns'}"
-    )
+    if not wrong:
+        number, (name, wanted) = next(
+            (number, pair)
+            for number, pair in enumerate(zip(frame.columns, expected, strict=True), start=1)
+            if pair[0] != pair[1]
+        )
+        wrong = [f"column {number} is {name}, should be {wanted}"]
+    raise SchemaMismatchError(f"a frame does not fit {table.fullname}: {'; '.join(wrong)}")
 
 
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Iterator[bytes]:

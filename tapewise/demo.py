@@ -155,8 +155,8 @@ def _show_envelopes(connection: psycopg.Connection) -> None:
     columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
     print_table(columns, shown)
     click.echo(
-        "\nThe fastest of each stratum waited for others too, so latencies come out too long: the bias beside\n"
-        "the truth is what the method cannot remove. ± is one standard error, and does not cover it."
+        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside the\n"
+        "truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
     )
 
 
@@ -164,7 +164,7 @@ def _show_next(settings: Settings) -> None:
     _say("Next")
     program = shlex.join([_shorten(sys.argv[0]), "--home", _shorten(str(settings.home))])
     for meaning, command in (
-        ("Ask something yourself:", f"{program} sql \"{QUERY}\""),
+        ("Ask something yourself:", f'{program} sql "{QUERY}"'),
         ("What became of a line:", f"{program} explain line {_shorten(str(EXAMPLES / 'hsi.log'))} 17"),
         ("How a log is read:", f"{program} formats hsi"),
         ("Your own logs:", f"{program} ingest --archive NAME --format FORMAT --timezone ZONE FILE..."),

@@ -77,6 +77,11 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
+    # The lines of our formats name both; only a copy inside the archive has no host.
+    "a fact has lost its user or host": """
+        SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
+        WHERE facts.user_id IS NULL OR (transfers.id IS NOT NULL AND facts.host_id IS NULL)
+    """,
     "a line has two fates, or is no line of its file": """
         SELECT path, line_number, count(*), line_count FROM (
             SELECT log_file_id, line_number FROM facts
@@ -138,6 +143,8 @@ def check_warehouse(warehouse: Warehouse) -> None:
             " FROM ledger.log_files ORDER BY source_id, path, id DESC"
         ).fetchall()
     for path, read_bytes, waiting_bytes, line_count in newest:
+        if not Path(path).exists():  # renamed by the test
+            continue
         content = decompress(Path(path))
         # Without --complete only whole lines are read, and the rest waits.
         unfinished = read_bytes > 0 and content[read_bytes - 1 : read_bytes] != b"\n"

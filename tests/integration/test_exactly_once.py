@@ -103,14 +103,13 @@ def expect_union(warehouse: Warehouse, *files: Sequence[bytes], archive: str = "
     with closing(warehouse.connect(Role.OWNER)) as connection:
         found = connection.execute(
             " UNION ALL ".join(
-                f"SELECT line_hash FROM core.{table} JOIN core.archives ON archives.id = archive_id WHERE name = %(a)s"
+                f"SELECT line_hash FROM core.{table} JOIN core.archives ON archives.id = archive_id"
+                " WHERE name = %(a)s"
                 for table in FACTS
             ),
             {"a": archive},
         ).fetchall()
-    assert (
-        Counter(line_of.get(line_hash, b"a line that was in no file") for (line_hash,) in found) == expected
-    )
+    assert Counter(line_of.get(row[0], b"a line of no file") for row in found) == expected
     check_warehouse(warehouse)
 
 
@@ -374,8 +373,8 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
     # Where the blocks' edges are must not matter to a copy either.
     set_block_bytes(777)
     assert load(write(tmp_path / "copy", lines), format_name, archive="pieces").tally.loaded_count == 0
-    write(path, [*lines, lines[0]])
-    assert load(path, format_name, archive="pieces").tally.loaded_count == (fate(lines[0]) == "fact")
+    longer = write(tmp_path / "longer", [*lines, lines[0]])
+    assert load(longer, format_name, archive="pieces").tally.loaded_count == (fate(lines[0]) == "fact")
     expect_union(warehouse, [*lines, lines[0]], archive="pieces")
 
 
@@ -401,9 +400,7 @@ def test_rejected_and_ignored_lines_of_a_file_that_grows_are_not_doubled(
         load(write(tmp_path / "log", lines[:length]), format_name)
         expect_union(warehouse, lines[:length])
     with closing(warehouse.connect(Role.OWNER)) as connection:
-        rejected = connection.execute(
-            "SELECT line_number, text FROM ledger.rejected_lines ORDER BY 1"
-        ).fetchall()
+        rejected = connection.execute("SELECT line_number, text FROM ledger.rejected_lines ORDER BY 1")
         ignored = connection.execute("SELECT sum(line_count) FROM ledger.ignored_lines")
         assert rejected.fetchall() == [(1, BROKEN_TEXT), (2, "broken: 12"), (6, BROKEN_TEXT)]
         assert ignored.fetchall() == [(2,)]
@@ -439,14 +436,14 @@ def test_a_half_written_line_waits_and_is_then_counted_once(
 def test_the_unfinished_last_line_of_a_complete_file_counts_once(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
-    lines = make_lines(format_name)[:12]
+    lines = make_lines(format_name)[:13]
     path = tmp_path / "log"
     path.write_bytes(b"\n".join(lines))
-    assert load(path, format_name).tally.line_count == 11
-    expect_union(warehouse, lines[:11])
+    assert load(path, format_name).tally.line_count == 12
+    expect_union(warehouse, lines[:12])
 
     complete = load(path, format_name, is_complete=True)
-    assert (complete.tally.line_count, complete.tally.loaded_count, complete.waiting_bytes) == (12, 1, 0)
+    assert (complete.tally.line_count, complete.tally.loaded_count, complete.waiting_bytes) == (13, 1, 0)
     expect_union(warehouse, lines)
     assert len(ledger(warehouse)) == 1
     for is_complete in (False, True):
@@ -454,9 +451,21 @@ def test_the_unfinished_last_line_of_a_complete_file_counts_once(
     expect_union(warehouse, lines)
 
     # It was the last line after all, but the file goes on.
-    write(path, [*lines, lines[3]])
+    write(path, [*lines, lines[0]])
     assert load(path, format_name).tally.loaded_count == 1
-    expect_union(warehouse, [*lines, lines[3]])
+    expect_union(warehouse, [*lines, lines[0]])
+
+
+def test_a_complete_files_last_line_that_goes_on_is_another_line(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    lines = make_lines("nft")[:5]
+    cut = [*lines[:4], lines[4][:-2]]  # a sound line, too: 41.9 seconds instead of 41.902
+    path = tmp_path / "log"
+    path.write_bytes(b"\n".join(cut))
+    assert load(path, "nft", is_complete=True).tally.line_count == 5
+    assert load(write(path, lines), "nft").tally.loaded_count == 1
+    expect_union(warehouse, cut, lines)
 
 
 @EVERY_FORMAT

@@ -1,0 +1,376 @@
+"""Killed at any point, and run again: the same facts and the same balance as of a quiet run.
+
+The server is this module's own: when one of its processes is killed, it restarts all. The moments are not
+left to chance: the load is held up by a lock of the test's. A COPY, too: it waits for the partition of its
+next row. Every test asserts that its kill found the load unfinished, and whether the COPY had begun.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from ingest.formats import find_format
+from ingest.loads import ARCHIVE_LOCK, load_file
+from ingest.sources import SourceRequest
+from schema.database import DATABASE, Role, Warehouse
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+from schema.upgrade import upgrade
+from tests.conftest import register
+from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance
+
+pytestmark = pytest.mark.slow
+
+PROJECT = Path(__file__).parents[2]
+VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
+TEMPLATE = "kills_template"
+LINES = 300_000  # more than one block, and a load of a second or more
+TIMEOUT_S = 120
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When to kill: once `query` gives a row, while the test holds what `hold` locks.
+
+    The row is the server's process that loads. `partition` is made beforehand: a COPY waits at its first row
+    for a locked one. `has_copied`: whether the COPY has begun by then.
+    """
+
+    name: str
+    query: str
+    hold: str = "SELECT"
+    partition: str | None = None
+    has_copied: bool = False
+
+
+HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+LOADS = f"locktype = 'advisory' AND classid = {ARCHIVE_LOCK} AND {HERE}"
+LOADER = f"SELECT pid FROM pg_locks WHERE granted AND {LOADS}"
+
+
+def waits_for(table: str) -> str:
+    return f"SELECT pid FROM pg_locks WHERE NOT granted AND relation = '{table}'::regclass AND {HERE}"
+
+
+def lock(table: str) -> str:
+    return f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"
+
+
+MAKES_SOURCE = Moment("makes the source", waits_for("core.archives"), lock("core.archives"))
+WAITS_FOR_ARCHIVE = Moment(
+    "waits for the archive's lock",
+    f"SELECT pid FROM pg_locks WHERE NOT granted AND {LOADS}",
+    f"SELECT pg_advisory_xact_lock({ARCHIVE_LOCK}, 1)",
+)
+READS = Moment("reads the file", LOADER)
+MAKES_NAMES = Moment("makes names", f"{LOADER} AND EXISTS ({waits_for('core.users')})", lock("core.users"))
+MAKES_PARTITIONS = Moment(
+    "makes partitions",
+    f"{LOADER} AND EXISTS (SELECT FROM pg_locks WHERE NOT granted AND classid = 7461)",
+    "SELECT pg_advisory_xact_lock(7461, 0)",
+)
+BEFORE_COPY = [MAKES_SOURCE, WAITS_FOR_ARCHIVE, READS, MAKES_NAMES, MAKES_PARTITIONS]
+HAS_BEGUN = Moment(
+    "has begun to copy", "SELECT pid FROM pg_stat_progress_copy WHERE tuples_processed > 0", has_copied=True
+)
+CELLS, REASONS = "core.activity_cells", "ledger.ignored_lines"
+AFTER_COPY = [
+    HAS_BEGUN,
+    *(
+        Moment(name, waits_for(partition), lock(partition), partition, has_copied=True)
+        for name, partition in [
+            ("has copied a quarter", "core.transfers_1997_12"),
+            ("has copied most", "core.transfers_1998_02"),
+        ]
+    ),
+    Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
+    Moment("writes the balance", waits_for(REASONS), lock(REASONS), has_copied=True),
+]
+MOMENTS = BEFORE_COPY + AFTER_COPY
+EVERY_MOMENT = pytest.mark.parametrize("moment", MOMENTS, ids=[moment.name for moment in MOMENTS])
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The module's server and the log that is loaded into it again and again."""
+
+    server: EmbeddedServer
+    log: Path
+
+    @property
+    def warehouse(self) -> Warehouse:
+        return Warehouse(Settings(home=self.server.home), self.server, DATABASE)
+
+    def connect(self, database: str = DATABASE, *, autocommit: bool = True) -> psycopg.Connection:
+        return psycopg.connect(**self.server.conninfo(database), autocommit=autocommit)
+
+    def wait_until_up(self) -> None:
+        """Wait until a crashed server has recovered, and start a dead one."""
+        self.server.release()
+        self.server.acquire()
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            try:
+                return self.connect("postgres").close()
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+
+    def make_database(self) -> None:
+        """An empty warehouse in place of the one there is."""
+        self.wait_until_up()
+        with self.connect("postgres") as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+            connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
+
+    def start(self) -> subprocess.Popen[str]:
+        """The command."""
+        return subprocess.Popen(
+            [
+                *(
+                    sys.executable,
+                    "-m",
+                    "tapewise",
+                    "--home",
+                    self.server.home,
+                    "ingest",
+                    "--archive",
+                    "test",
+                ),
+                *("--kind", "synthetic", "--format", "nft", "--timezone", "UTC", "--json", self.log),
+            ],
+            cwd=PROJECT,
+            env=os.environ
+            | {
+                "TAPEWISE_SYSTEM_FOLDER": str(self.server.system_folder),
+                "TAPEWISE_POSTGRES_VERSION": str(self.server.version),
+            },
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self) -> dict[str, Any]:
+        """What the command said, run to its end."""
+        process = self.start()
+        output, errors = process.communicate(timeout=TIMEOUT_S)
+        assert (process.returncode, errors) == (0, "")
+        return json.loads(output)
+
+    @contextmanager
+    def holding(self, moment: Moment) -> Iterator[None]:
+        """A transaction around the block that holds the moment's lock; a killed server may end it early."""
+        connection = self.connect(autocommit=False)
+        try:
+            if moment.partition:
+                month = moment.partition[-7:].replace("_", "-") + "-01"
+                connection.execute("SELECT core.make_partitions('transfers', ARRAY[%s::date])", [month])
+                connection.commit()
+            connection.execute(moment.hold)
+            yield
+        finally:
+            with suppress(psycopg.OperationalError):
+                connection.rollback()
+            connection.close()
+
+    def wait_for(self, moment: Moment, process: subprocess.Popen[str]) -> int:
+        """The server's process that loads, at that moment; asserts that the COPY has begun, or has not."""
+        deadline = time.monotonic() + TIMEOUT_S
+        with self.connect() as watcher:
+            while (row := watcher.execute(moment.query).fetchone()) is None:
+                assert process.poll() is None, process.communicate()
+                assert time.monotonic() < deadline
+            (loading,) = row
+            # COPY locks its table when it begins, and keeps the lock until the transaction ends.
+            has_copied = watcher.execute(
+                "SELECT count(*) > 0 FROM pg_locks WHERE pid = %s AND relation = 'core.transfers'::regclass"
+                " AND mode = 'RowExclusiveLock'",
+                [loading],
+            ).fetchone()
+        assert has_copied == (moment.has_copied,)
+        return int(loading)
+
+    def check_against(self, quiet: "Quiet") -> None:
+        assert digest_facts(self.warehouse) == quiet.facts
+        assert read_balance(self.warehouse) == quiet.balance
+        check_lineage(self.warehouse)
+        # Nothing is left of any load; the checks' own sessions take a moment to end.
+        deadline = time.monotonic() + TIMEOUT_S
+        with self.connect() as connection:
+            while left := connection.execute(
+                f"SELECT pid, mode FROM pg_locks WHERE {HERE} AND pid <> pg_backend_pid()"
+                " UNION ALL SELECT pid, query FROM pg_stat_activity WHERE datname = current_database()"
+                " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+            ).fetchall():
+                assert time.monotonic() < deadline, left
+                time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Quiet:
+    """What a run that nobody disturbed comes to."""
+
+    facts: dict[str, Any]
+    balance: list[tuple[Any, ...]]
+    result: dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Bench]:
+    home = Path(tempfile.mkdtemp(prefix="tapewise-kills-"))
+    home.chmod(0o755)  # as root, the server's own account must get in
+    server = EmbeddedServer(home, VERSION, system_folder=home / "system")
+    log = home / "nft.log"
+    log.write_bytes(b"".join(make_lines()))
+    try:
+        with server:
+            bench = Bench(server, log)
+            with bench.connect("postgres") as connection:
+                connection.execute(f"CREATE DATABASE {TEMPLATE}")
+            template = Warehouse(Settings(home=home), server, TEMPLATE)
+            upgrade(lambda: template.connect(Role.OWNER))
+            yield bench
+    finally:
+        server.stop()
+        shutil.rmtree(home)
+
+
+def make_lines() -> Iterator[bytes]:
+    """A hundred days of transfers, with repeats, and some lines that are blank, broken or of no archive."""
+    begin = datetime(1997, 11, 1)
+    for index in range(LINES):
+        if index % 50_000 == 7:
+            yield [b"\n", b"broken\n", b"000001 97/11/02 10:00:00 kw 1 1.000\n"][index // 50_000 % 3]
+            continue
+        at = begin + timedelta(seconds=30 * (index - index % 2))
+        pair = index - index % 2 if index % 100 == 1 else index
+        way = "ks" if pair % 3 else "sk"
+        yield f"{pair % 997:06} {at:%y/%m/%d %H:%M:%S} {way} {pair * 977} {pair % 9000}.25\n".encode()
+
+
+@pytest.fixture(scope="module")
+def quiet(bench: Bench) -> Quiet:
+    bench.make_database()
+    result = bench.run()
+    check_warehouse(bench.warehouse)
+    quiet = Quiet(digest_facts(bench.warehouse), read_balance(bench.warehouse), result)
+    assert quiet.result["line_count"] == LINES
+    assert quiet.result["loaded_count"] == quiet.facts["transfers"][0] == LINES - 6
+    return quiet
+
+
+def check_message(process: subprocess.Popen[str], log: Path) -> None:
+    """Assert that the command told clearly, and once, that it lost the database."""
+    output, errors = process.communicate(timeout=TIMEOUT_S)
+    assert process.returncode == 1
+    assert output == ""
+    first, *rest = errors.splitlines()
+    assert first.startswith(
+        ("tapewise: the database broke off", f"tapewise: {log}: the database broke off the load: ")
+    )
+    assert len(rest) == 1  # what to do
+    assert "again when the database is up" in rest[0]
+
+
+@EVERY_MOMENT
+def test_a_client_killed_and_run_again_counts_every_line_once(
+    bench: Bench, quiet: Quiet, moment: Moment
+) -> None:
+    bench.make_database()
+    with bench.holding(moment):
+        process = bench.start()
+        bench.wait_for(moment, process)
+        process.kill()
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+    again = bench.run()
+    assert again == quiet.result  # loaded, not held: the kill found the load unfinished
+    bench.check_against(quiet)
+
+
+@EVERY_MOMENT
+def test_a_servers_process_killed_and_the_command_run_again_counts_every_line_once(
+    bench: Bench, quiet: Quiet, moment: Moment
+) -> None:
+    bench.make_database()
+    with bench.holding(moment):
+        process = bench.start()
+        loading = bench.wait_for(moment, process)
+        os.kill(loading, signal.SIGKILL)
+        check_message(process, bench.log)
+    bench.wait_until_up()
+    again = bench.run()
+    assert again == quiet.result
+    bench.check_against(quiet)
+
+
+def test_a_postmaster_killed_and_the_command_run_again_at_once_counts_every_line_once(
+    bench: Bench, quiet: Quiet
+) -> None:
+    bench.make_database()
+    process = bench.start()
+    bench.wait_for(HAS_BEGUN, process)
+    postmaster = bench.server.status().pid
+    assert postmaster is not None
+    os.kill(postmaster, signal.SIGKILL)
+    check_message(process, bench.log)
+    again = bench.run()
+    assert bench.server.status().pid != postmaster
+    assert again == quiet.result
+    bench.check_against(quiet)
+
+
+def test_a_servers_process_killed_while_a_load_compares_with_what_is_held_is_told_and_made_good(
+    bench: Bench, quiet: Quiet
+) -> None:
+    bench.make_database()
+    request = SourceRequest("test", "synthetic", find_format("nft"), "UTC", "nft")
+    content = bench.log.read_bytes()
+    try:
+        bench.log.write_bytes(b"".join(content.splitlines(keepends=True)[:1000]))
+        load_file(bench.warehouse, register(bench.warehouse, request), bench.log, now=datetime.now(UTC))
+    finally:
+        bench.log.write_bytes(content)
+    compares = f"{LOADER} AND EXISTS ({waits_for('core.transfers')})"
+    moment = Moment("compares", compares, lock("core.transfers"))
+    with bench.holding(moment):
+        process = bench.start()
+        loading = bench.wait_for(moment, process)
+        os.kill(loading, signal.SIGKILL)
+        check_message(process, bench.log)
+    bench.wait_until_up()
+    again = bench.run()
+    assert again["held_count"] == 999
+    assert again["loaded_count"] == quiet.result["loaded_count"] - 999
+    bench.check_against(quiet)
+
+
+def test_a_command_run_while_the_server_recovers_waits_for_it(bench: Bench, quiet: Quiet) -> None:
+    bench.make_database()
+    with bench.holding(MAKES_PARTITIONS):
+        process = bench.start()
+        loading = bench.wait_for(MAKES_PARTITIONS, process)
+        with bench.connect() as bystander:
+            # The server waits five seconds for this one before it recovers.
+            os.kill(bystander.info.backend_pid, signal.SIGSTOP)
+            os.kill(loading, signal.SIGKILL)
+            check_message(process, bench.log)
+            with pytest.raises(psycopg.OperationalError, match="in recovery mode"):
+                bench.connect()
+            again = bench.run()
+    assert again == quiet.result
+    bench.check_against(quiet)

@@ -1,0 +1,229 @@
+"""Month partitions: made once, by whoever loads, beside readers and loads that go on."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, date, datetime
+
+import polars as pl
+import psycopg
+import pytest
+
+from schema.database import Role, Warehouse
+from schema.loader import copy_encoded, encode_frame, frame_schema
+from schema.models import FACT_TABLES, event_time_columns, transfers
+
+MAKE = "SELECT core.make_partitions(%s, %s)"
+JULY, AUGUST = date(2004, 7, 1), date(2004, 8, 1)
+Connect = Callable[..., psycopg.Connection]
+
+
+@pytest.fixture
+def connect(warehouse: Warehouse) -> Iterator[Connect]:
+    """Makes connections that give up soon instead of waiting for a lock."""
+    made = []
+
+    def connect(role: Role = Role.LOADER, *, timezone: str = "UTC") -> psycopg.Connection:
+        connection = warehouse.connect(role, autocommit=True)
+        made.append(connection)
+        if role is Role.LOADER:  # on a site's own server the loader may log in as somebody who may do more
+            connection.execute("SET ROLE tapewise_loader")
+        connection.execute("SELECT set_config('lock_timeout', '5s', false)")
+        connection.execute("SELECT set_config('timezone', %s, false)", [timezone])
+        return connection
+
+    yield connect
+    for connection in made:
+        connection.close()
+
+
+def make(connection: psycopg.Connection, *months: date, table: str = "transfers") -> int:
+    row = connection.execute(MAKE, [table, list(months)]).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def partitions(connection: psycopg.Connection, table: str = "transfers") -> dict[str, str]:
+    """The partitions of a table of facts, with what PostgreSQL says of their bounds."""
+    return dict(
+        connection.execute(
+            "SELECT relname, pg_get_expr(relpartbound, pg_class.oid) FROM pg_inherits"
+            " JOIN pg_class ON pg_class.oid = inhrelid WHERE inhparent = %s::regclass ORDER BY relname",
+            [f"core.{table}"],
+        ).fetchall()
+    )
+
+
+def make_rows(*times: datetime) -> pl.DataFrame:
+    flags = {name: False for name, dtype in frame_schema(transfers).items() if dtype == pl.Boolean()}
+    row = {
+        "archive_id": 1,
+        "source_id": 1,
+        "log_file_id": 1,
+        "line_number": 1,
+        "line_hash": 1,
+        "occurrence": 0,
+    }
+    row |= {"interface": "nft", "operation": "ks", "direction": "put"} | flags
+    return pl.DataFrame(
+        [row | {"id": index, "ended_at": at} for index, at in enumerate(times)],
+        schema=frame_schema(transfers),
+    )
+
+
+def copy(connection: psycopg.Connection, *times: datetime) -> int:
+    return copy_encoded(connection, transfers, encode_frame(make_rows(*times), transfers))
+
+
+def test_each_missing_month_gets_one_partition_whatever_day_is_named(connect: Connect) -> None:
+    connection = connect()
+    assert make(connection, date(2004, 8, 31), date(2004, 7, 15), date(2004, 8, 1), date(2004, 12, 25)) == 3
+    assert partitions(connection) == {
+        "transfers_2004_07": "FOR VALUES FROM ('2004-07-01 00:00:00+00') TO ('2004-08-01 00:00:00+00')",
+        "transfers_2004_08": "FOR VALUES FROM ('2004-08-01 00:00:00+00') TO ('2004-09-01 00:00:00+00')",
+        "transfers_2004_12": "FOR VALUES FROM ('2004-12-01 00:00:00+00') TO ('2005-01-01 00:00:00+00')",
+    }
+    assert make(connection, date(2004, 8, 2), date(2004, 7, 31)) == 0
+    assert make(connection, date(2004, 7, 1), date(2004, 9, 30)) == 1
+    assert len(partitions(connection)) == 4
+
+
+def test_no_months_make_no_partitions(connect: Connect) -> None:
+    connection = connect()
+    assert make(connection) == 0
+    assert partitions(connection) == {}
+
+
+@pytest.mark.parametrize("table", [table.name for table in FACT_TABLES])
+def test_every_table_of_facts_has_partitions_of_its_own(connect: Connect, table: str) -> None:
+    connection = connect()
+    assert make(connection, JULY, table=table) == 1
+    for other in FACT_TABLES:
+        assert list(partitions(connection, other.name)) == (
+            [f"{table}_2004_07"] if other.name == table else []
+        )
+    # Each has the parent's columns, constraints and index.
+    (row,) = connection.execute(
+        "SELECT array_agg(indexdef) FROM pg_indexes WHERE schemaname = 'core' AND tablename = %s",
+        [f"{table}_2004_07"],
+    ).fetchall()
+    assert len(row[0]) == 1
+    assert (
+        f"USING brin ({event_time_columns[table]}, id, log_file_id) WITH (pages_per_range='32')" in row[0][0]
+    )
+
+
+@pytest.mark.parametrize("timezone", ["America/Los_Angeles", "Pacific/Kiritimati"])
+def test_months_are_those_of_utc_wherever_the_session_is(connect: Connect, timezone: str) -> None:
+    connection = connect(timezone=timezone)
+    assert make(connection, JULY) == 1
+    first, last = datetime(2004, 7, 1, tzinfo=UTC), datetime(2004, 7, 31, 23, 59, 59, 999999, tzinfo=UTC)
+    assert copy(connection, first, last) == 2
+    for outside in (datetime(2004, 6, 30, 23, 59, 59, 999999, tzinfo=UTC), datetime(2004, 8, 1, tzinfo=UTC)):
+        with pytest.raises(psycopg.errors.CheckViolation, match="no partition"):
+            copy(connection, outside)
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["archives", "activity_cells", "core.transfers", "transfers; DROP TABLE core.users", "Transfers", ""],
+)
+def test_other_tables_are_refused(connect: Connect, table: str) -> None:
+    connection = connect()
+    with pytest.raises(psycopg.errors.RaiseException, match="is not a table of facts"):
+        make(connection, JULY, table=table)
+    with pytest.raises(psycopg.Error):
+        connection.execute("SELECT core.make_partitions(NULL, %s)", [[JULY]])
+    found = connection.execute(
+        r"SELECT count(*) FROM pg_tables WHERE tablename LIKE '%\_2004\_07'"
+    ).fetchone()
+    assert found == (0,)
+
+
+def test_a_month_of_nothing_is_refused_and_leaves_nothing(connect: Connect) -> None:
+    connection = connect()
+    with pytest.raises(psycopg.Error):
+        connection.execute("SELECT core.make_partitions('transfers', ARRAY['2004-07-01'::date, NULL])")
+    assert partitions(connection) == {}
+
+
+def test_the_loader_makes_partitions_but_no_tables_and_the_reader_neither(connect: Connect) -> None:
+    loader, reader = connect(), connect(Role.READER)
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        loader.execute("CREATE TABLE core.mine (id integer)")
+    assert make(loader, JULY) == 1
+    assert copy(loader, datetime(2004, 7, 4, tzinfo=UTC)) == 1
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        make(reader, AUGUST)
+    assert list(partitions(loader)) == ["transfers_2004_07"]
+
+
+def test_many_connections_at_once_make_each_partition_once(connect: Connect) -> None:
+    months = [date(2004, month, 1) for month in range(1, 13)]
+    connections = [connect() for _ in range(4)]
+    barrier = threading.Barrier(len(connections))
+
+    def work(connection: psycopg.Connection) -> int:
+        barrier.wait()
+        return make(connection, *months)
+
+    with ThreadPoolExecutor(len(connections)) as pool:
+        made = list(pool.map(work, connections))
+    assert sorted(made) == [0, 0, 0, 12]
+    assert len(partitions(connections[0])) == 12
+
+
+def test_a_second_maker_waits_for_the_first_and_finds_its_partitions(connect: Connect) -> None:
+    first, second, watcher = connect(), connect(), connect()
+    with ThreadPoolExecutor(1) as pool:
+        with first.transaction():
+            assert make(first, JULY) == 1
+            waiting = pool.submit(make, second, JULY, AUGUST)
+            while not watcher.execute(
+                "SELECT FROM pg_locks WHERE NOT granted AND classid = 7461 AND pid = %s",
+                [second.info.backend_pid],
+            ).fetchall():
+                assert not waiting.done()
+        assert waiting.result(timeout=30) == 1
+    assert list(partitions(first)) == ["transfers_2004_07", "transfers_2004_08"]
+
+
+def test_readers_and_the_maker_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
+    reader, maker = connect(Role.OWNER), connect()
+    make(maker, JULY)
+    copy(maker, datetime(2004, 7, 4, tzinfo=UTC))
+    count = "SELECT count(*) FROM core.transfers"
+    with reader.transaction():
+        assert reader.execute(count).fetchone() == (1,)  # holds its lock until the transaction ends
+        with maker.transaction():
+            assert make(maker, AUGUST) == 1
+            assert reader.execute(count).fetchone() == (1,)
+            with closing(connect(Role.OWNER)) as newcomer:
+                assert newcomer.execute(count).fetchone() == (1,)
+        copy(maker, datetime(2004, 8, 4, tzinfo=UTC))
+        assert reader.execute(count).fetchone() == (2,)
+
+
+def test_a_load_that_copies_and_the_maker_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
+    loading, maker = connect(), connect()
+    make(maker, JULY)
+    pieces = list(encode_frame(make_rows(*[datetime(2004, 7, 4, tzinfo=UTC)] * 50_000), transfers))
+    assert len(pieces) > 3
+    with loading.transaction():
+
+        def send() -> Iterator[bytes]:
+            yield from pieces[:-2]
+            waiting = "SELECT tuples_processed > 0 FROM pg_stat_progress_copy WHERE pid = %s"
+            while maker.execute(waiting, [loading.info.backend_pid]).fetchone() != (True,):
+                pass
+            assert make(maker, AUGUST) == 1  # in the midst of the COPY
+            yield from pieces[-2:]
+
+        assert copy_encoded(loading, transfers, send()) == 50_000
+        # What the transaction copies next may go where there was nothing when it began.
+        assert copy(loading, datetime(2004, 8, 31, 23, 59, 59, tzinfo=UTC)) == 1
+    found = maker.execute(
+        "SELECT tableoid::regclass::text, count(*) FROM core.transfers GROUP BY 1 ORDER BY 1"
+    )
+    assert found.fetchall() == [("core.transfers_2004_07", 50_000), ("core.transfers_2004_08", 1)]
