@@ -56,7 +56,7 @@ from schema.upgrade import open_ready_warehouse
 @click.option("--complete", is_flag=True, help="The files are complete: read an unfinished last line too.")
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 @click.pass_obj
 def ingest(
     settings: Settings,
@@ -71,7 +71,7 @@ def ingest(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    r"""Load log files, compressed or not, each line at most once.
+    """Load log files, compressed or not, each line at most once.
 
     Reading a file again, a longer copy of it, or files that overlap counts nothing twice. Every line
     is accounted for: loaded, held already, ignored or rejected, the latter two with the reason. A
@@ -185,7 +185,7 @@ def row(settings: Settings, table: str, row_id: int) -> None:
 
 
 @explain.command()
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(readable=False, path_type=Path))
 @click.argument("line_number", type=int)
 @click.pass_obj
 def line(settings: Settings, path: Path, line_number: int) -> None:

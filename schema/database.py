@@ -22,6 +22,8 @@ from schema.settings import Settings
 
 DATABASE = "tapewise"
 RECOVERY_TIMEOUT_S = 120
+# All that libpq gives of a refusal is its text; a server that is about to recover drops who knocks.
+_RECOVERING = ("the database system is", "server closed the connection unexpectedly")
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
 
 
@@ -104,12 +106,12 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
                 conninfo, autocommit=autocommit, application_name="tapewise", connect_timeout=30
             )
         except psycopg.OperationalError as error:
-            # The message is all that libpq gives of a refusal: "the database system is starting up".
-            if "the database system is" in str(error) and time.monotonic() < deadline:
+            reason = " ".join(str(error).split()).rstrip(".")
+            if any(sign in reason for sign in _RECOVERING) and time.monotonic() < deadline:
                 time.sleep(0.2)
                 continue
             raise DatabaseError(
-                f"the database cannot be reached: {' '.join(str(error).split())}",
+                f"the database cannot be reached: {reason}",
                 hint="Is the server up, and is the URL in the settings right?",
             ) from error
 

@@ -40,7 +40,7 @@ from tapewise.queries import sql
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
-    r"""A warehouse for the transfer logs of mass-storage archives.
+    """A warehouse for the transfer logs of mass-storage archives.
 
     Reads the logs into PostgreSQL and answers in SQL what the archive did. Settings come from these
     flags, from TAPEWISE_HOME and so on in the environment, or from tapewise.toml, in this order.

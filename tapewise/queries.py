@@ -27,7 +27,7 @@ TABLE_ROWS = 1000
 @click.option("--csv", "shape", flag_value="csv", help="CSV with a header.")
 @click.pass_obj
 def sql(settings: Settings, query: str, shape: str | None) -> None:
-    r"""Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
+    """Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
 
     The reading role sees the views and functions of the schema mart, and no names of users or files.
 

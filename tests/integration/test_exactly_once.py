@@ -12,7 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
@@ -370,12 +370,13 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
     expect_union(warehouse, lines, archive="whole")
     expect_union(warehouse, lines, archive="pieces")
 
-    # Where the blocks' edges are must not matter to a copy either.
+    # Where the blocks' edges are must not matter to a copy either, nor to what it has more.
     set_block_bytes(777)
-    assert load(write(tmp_path / "copy", lines), format_name, archive="pieces").tally.loaded_count == 0
-    longer = write(tmp_path / "longer", [*lines, lines[0]])
-    assert load(longer, format_name, archive="pieces").tally.loaded_count == (fate(lines[0]) == "fact")
-    expect_union(warehouse, [*lines, lines[0]], archive="pieces")
+    copy = write(tmp_path / "copy", lines)
+    assert load(copy, format_name, archive="pieces").tally.loaded_count == 0
+    more = [*lines, log_line(format_name, 0, 0)]
+    assert load(write(copy, more), format_name, archive="pieces").tally.loaded_count == 1
+    expect_union(warehouse, more, archive="pieces")
 
 
 @EVERY_FORMAT
@@ -400,10 +401,12 @@ def test_rejected_and_ignored_lines_of_a_file_that_grows_are_not_doubled(
         load(write(tmp_path / "log", lines[:length]), format_name)
         expect_union(warehouse, lines[:length])
     with closing(warehouse.connect(Role.OWNER)) as connection:
-        rejected = connection.execute("SELECT line_number, text FROM ledger.rejected_lines ORDER BY 1")
-        ignored = connection.execute("SELECT sum(line_count) FROM ledger.ignored_lines")
-        assert rejected.fetchall() == [(1, BROKEN_TEXT), (2, "broken: 12"), (6, BROKEN_TEXT)]
-        assert ignored.fetchall() == [(2,)]
+        rejected = connection.execute(
+            "SELECT line_number, text FROM ledger.rejected_lines ORDER BY line_number"
+        ).fetchall()
+        ignored = connection.execute("SELECT sum(line_count) FROM ledger.ignored_lines").fetchone()
+    assert rejected == [(1, BROKEN_TEXT), (2, "broken: 12"), (6, BROKEN_TEXT)]
+    assert ignored == (2,)
 
 
 @EVERY_FORMAT
@@ -541,41 +544,43 @@ def start(warehouse: Warehouse, format_name: str, *paths: Path) -> subprocess.Po
     )
 
 
-def wait_for_waiters(connection: psycopg.Connection, condition: str, count: int) -> None:
+def wait_for_waiters(
+    connection: psycopg.Connection, condition: str, processes: Sequence[subprocess.Popen[str]]
+) -> None:
+    """Wait until as many sessions as there are processes wait for a lock that fulfils `condition`."""
     query = (
         "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
         f" AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND {condition}"
     )
     deadline = time.monotonic() + 120
-    while (found := connection.execute(query).fetchone()) != (count,):
-        assert time.monotonic() < deadline, f"{found} of {count} wait where {condition}"
+    while connection.execute(query).fetchone() != (len(processes),):
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
         time.sleep(0.01)
 
 
 def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) -> list[dict[str, Any]]:
     """What as many commands at a time said of `paths`; all are held up where they may collide."""
-    with (
-        closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
-        closing(warehouse.connect(Role.OWNER)) as table_holder,
-        closing(warehouse.connect(Role.OWNER)) as archive_holder,
-    ):
+    with ExitStack() as stack:
+        watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
+        table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
+        archive_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
         table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # making one waits
+        # Each of them draws a number for the archive; whose it gets, nobody knows.
         archive_holder.execute(
-            "SELECT pg_advisory_xact_lock(%s, 1)", [ARCHIVE_LOCK]
-        )  # that of the first archive
-        processes = [start(warehouse, format_name, path) for path in paths]
-        try:
-            wait_for_waiters(watcher, "relation = 'core.archives'::regclass", len(paths))
-            table_holder.rollback()
-            wait_for_waiters(watcher, f"locktype = 'advisory' AND classid = {ARCHIVE_LOCK}", len(paths))
-            archive_holder.rollback()
-            outputs = [process.communicate(timeout=120) for process in processes]
-        finally:
-            for process in processes:
-                process.kill()
-    assert [
-        (process.returncode, errors) for process, (_, errors) in zip(processes, outputs, strict=True)
-    ] == [(0, "")] * len(paths)
+            "SELECT pg_advisory_xact_lock(%s, id) FROM generate_series(1, 20) AS id", [ARCHIVE_LOCK]
+        )
+        processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
+        for process in processes:
+            stack.callback(process.kill)
+        wait_for_waiters(watcher, "relation = 'core.archives'::regclass", processes)
+        table_holder.rollback()
+        wait_for_waiters(watcher, f"locktype = 'advisory' AND classid = {ARCHIVE_LOCK}", processes)
+        archive_holder.rollback()
+        outputs = [process.communicate(timeout=120) for process in processes]
+    assert [errors for _, errors in outputs] == [""] * len(paths)
+    assert [process.returncode for process in processes] == [0] * len(paths)
     return [json.loads(output) for output, _ in outputs]
 
 

@@ -168,7 +168,7 @@ class Bench:
         """What the command said, run to its end."""
         process = self.start()
         output, errors = process.communicate(timeout=TIMEOUT_S)
-        assert (process.returncode, errors) == (0, "")
+        assert (errors, process.returncode) == ("", 0)
         return json.loads(output)
 
     @contextmanager
