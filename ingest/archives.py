@@ -6,14 +6,14 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from ingest.loads import ARCHIVE_LOCK
+from ingest.sources import lock_archive
 from schema.errors import LookupFailedError
 from schema.models import FACT_TABLES
 
 
 @dataclass(frozen=True)
 class ArchiveSummary:
-    """An archive and how much was read for it."""
+    """An archive and how much was read for it; times by its own clock."""
 
     name: str
     kind: str
@@ -21,8 +21,8 @@ class ArchiveSummary:
     source_count: int
     log_file_count: int
     loaded_count: int
-    first_event_at: datetime | None
-    last_event_at: datetime | None
+    first_event_local: datetime | None
+    last_event_local: datetime | None
 
 
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
@@ -32,7 +32,8 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
             "SELECT archives.name, archives.kind, archives.timezone,"
             " count(DISTINCT sources.id) AS source_count,"
             " count(log_files.id) AS log_file_count, coalesce(sum(loaded_count), 0)::bigint AS loaded_count,"
-            " min(first_event_at) AS first_event_at, max(last_event_at) AS last_event_at"
+            " min(first_event_at) AT TIME ZONE archives.timezone AS first_event_local,"
+            " max(last_event_at) AT TIME ZONE archives.timezone AS last_event_local"
             " FROM core.archives LEFT JOIN ledger.sources ON archive_id = archives.id"
             " LEFT JOIN ledger.log_files ON source_id = sources.id"
             " GROUP BY archives.id ORDER BY archives.kind, archives.name"
@@ -51,7 +52,7 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             raise LookupFailedError(
                 f"no archive is called '{name}'", hint="`tapewise archives list` shows them."
             )
-        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, row[0]])
+        lock_archive(connection, row[0])
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
             for table in FACT_TABLES

@@ -33,6 +33,8 @@ from schema.models import FACT_TABLES
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
 
+GONE = "(the line is no longer in that file: it is gone, or was rotated)"
+
 
 @click.command()
 @click.option("--archive", required=True, help="The archive that wrote the logs; made at its first load.")
@@ -53,7 +55,11 @@ from schema.upgrade import open_ready_warehouse
     is_flag=True,
     help="Another source of the archive tells of the same transfers: keep these, but count those.",
 )
-@click.option("--complete", is_flag=True, help="The files are complete: read an unfinished last line too.")
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="The files are complete: read a last line without newline too (if it goes on, it counts anew).",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
@@ -97,14 +103,16 @@ def ingest(
         for path in paths:
             try:
                 with show_progress(path, is_shown=not as_json) as tell:
-                    if dry_run:
-                        result = preview_file(
-                            warehouse, target, path, now=now, is_complete=complete, progress=tell
-                        )
-                    else:
-                        result = load_file(
-                            warehouse, target, path, now=now, is_complete=complete, progress=tell
-                        )
+                    read = preview_file if dry_run else load_file
+                    result = read(
+                        warehouse,
+                        target,
+                        path,
+                        now=now,
+                        is_complete=complete,
+                        progress=tell,
+                        on_wait=lambda: click.echo(f"Waiting for another load of '{archive}' ...", err=True),
+                    )
             except LogFileError as error:
                 failures.append(error)
                 if as_json:
@@ -112,12 +120,15 @@ def ingest(
                 click.echo(f"tapewise: {error.message}", err=True)
                 continue
             click.echo(json.dumps(result_to_json(result)) if as_json else "\n".join(describe_result(result)))
+            if result.tally.is_all_rejected:
+                failures.append(LogFileError(f"{path}: no line of it is of format {log_format.name}"))
+                click.echo(f"tapewise: {failures[-1].message}; see `tapewise formats`", err=True)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
         raise LogFileError(
             f"{len(failures)} of {len(paths)} files could not be read",
-            hint="The others were read; see above.",
+            hint="The others were read; see above." if len(failures) < len(paths) else None,
         )
 
 
@@ -200,7 +211,7 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 def _print_fate(fate: LineFate) -> None:
     click.echo(f"{fate.path}, line {fate.line_number:,} (source {fate.source})")
-    click.echo(f"  {fate.text if fate.text is not None else '(the file is not there any more)'}")
+    click.echo(f"  {GONE if fate.text is None else fate.text}")
     click.echo(f"  {fate.fate}" + (f" into core.{fate.table}" if fate.fate == "loaded" else ""))
     for name, value in (fate.row or {}).items():
         if value is not None and value is not False:
@@ -227,8 +238,8 @@ def list_command(settings: Settings, as_json: bool) -> None:
             click.echo(json.dumps(asdict(archive), default=str))
             continue
         span = (
-            f", {archive.first_event_at:%Y-%m-%d} to {archive.last_event_at:%Y-%m-%d}"
-            if archive.last_event_at
+            f", {archive.first_event_local:%Y-%m-%d} to {archive.last_event_local:%Y-%m-%d}"
+            if archive.last_event_local
             else ""
         )
         click.echo(

@@ -43,7 +43,8 @@ def explain_row(connection: psycopg.Connection, table: str, row_id: int) -> Line
             hint="Take the id from mart, e.g. transfer_id of mart.transfers.",
         )
     path, number = str(row["path"]), int(row["line_number"])
-    return LineFate(path, number, str(row["source"]), "loaded", _read_line(Path(path), number), table, row)
+    text = _read_line(Path(path), number, row["line_hash"])
+    return LineFate(path, number, str(row["source"]), "loaded", text, table, row)
 
 
 def explain_line(
@@ -90,7 +91,7 @@ def _find_loaded(
             [file_id, line_number],
         )
         if row is not None:
-            text = _read_line(path, line_number)
+            text = _read_line(path, line_number, row["line_hash"])
             return LineFate(str(path), line_number, source, "loaded", text, table.name, row)
     return None
 
@@ -161,13 +162,13 @@ def _read_record(source: Source, path: Path, line_number: int, now: datetime) ->
     return None
 
 
-def _read_line(path: Path, line_number: int) -> str | None:
-    """The text of a line, None where the file or the line is gone."""
+def _read_line(path: Path, line_number: int, line_hash: int) -> str | None:
+    """The text of a line, None where it is no longer there: the file is gone, or another by now."""
     if not path.is_file():
         return None
     with open_log(path, is_complete=True) as reader:
         for block in reader.blocks(BLOCK_BYTES):
             found = block.lines.filter(pl.col("line_number") == line_number)
             if not found.is_empty():
-                return str(found["text"][0])
+                return str(found["text"][0]) if found["line_hash"][0] == line_hash else None
     return None

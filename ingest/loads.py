@@ -32,7 +32,7 @@ from ingest.ledger import (
 )
 from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
-from ingest.sources import Source
+from ingest.sources import Source, lock_archive
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError
 from schema.loader import copy_encoded, encode_frame
@@ -40,7 +40,6 @@ from schema.models import FACT_TABLES, ROW_ID_BLOCK, event_time_columns
 
 # Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
 AHEAD_DEPTH = 60
-ARCHIVE_LOCK = 7462
 
 Progress = Callable[[int], None]
 
@@ -94,18 +93,20 @@ def load_file(
     now: datetime,
     is_complete: bool = False,
     progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
     """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
 
     `now` bounds the believable times and stamps the ledger. `is_complete` says that an unfinished
-    last line is none. `progress` is told the position in the file. Raises LogFileError, DatabaseError.
+    last line is none. `progress` is told the position in the file, `on_wait` is called
+    if another load of the archive goes first. Raises LogFileError, DatabaseError.
     """
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         connection.transaction(),
     ):
-        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", [ARCHIVE_LOCK, source.archive_id])
+        lock_archive(connection, source.archive_id, on_wait)
         known = find_log_file(connection, source.id, ledger_path(path))
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
@@ -126,6 +127,7 @@ def preview_file(
     now: datetime,
     is_complete: bool = False,
     progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
     with (

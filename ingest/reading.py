@@ -41,6 +41,11 @@ class Tally:
         """Facts that this reading added."""
         return self.loaded.total()
 
+    @property
+    def is_all_rejected(self) -> bool:
+        """Whether there were lines, and none could be read: then the format is the wrong one."""
+        return self.rejected.total() > 0 and self.loaded_count + self.held_count == 0
+
     def add_block(self, newline_count: int, records: pl.DataFrame) -> None:
         """Count a block: its lines as its bytes have them, and the fates that need no warehouse."""
         self.line_count += newline_count

@@ -1,5 +1,6 @@
 """Archives and their sources: made at the first load, and then as they are."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import LiteralString
@@ -15,6 +16,7 @@ from schema.errors import SourceError
 # Logs of archives do not go further back; a year that says so is a misread one.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
+ARCHIVE_LOCK = 7462
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may be changed, and then it is asked again
     if found is None:
+        _forget_rejected(connection, request)
         connection.execute(_MAKE_ARCHIVE, vars(request))
         connection.execute(
             _MAKE_SOURCE,
@@ -144,6 +147,43 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     return found
 
 
+def lock_archive(
+    connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
+) -> None:
+    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait."""
+    key = [ARCHIVE_LOCK, archive_id]
+    taken = connection.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", key).fetchone()
+    if taken == (False,):
+        if on_wait is not None:
+            on_wait()
+        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", key)
+
+
+def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
+    """Forget what was read of a source that has brought no fact: its settings were wrong, and may change."""
+    source = connection.execute(
+        "SELECT sources.id, archive_id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
+        " WHERE archives.name = %s AND sources.name = %s",
+        [request.archive, request.name],
+    ).fetchone()
+    if source is None:
+        return
+    source_id, archive_id = source
+    lock_archive(connection, archive_id)
+    loaded = connection.execute(
+        "SELECT FROM ledger.log_files WHERE source_id = %s AND loaded_count > 0 LIMIT 1", [source_id]
+    ).fetchone()
+    if loaded is None:
+        for statement in (
+            "DELETE FROM ledger.ignored_lines USING ledger.log_files"
+            " WHERE log_file_id = log_files.id AND source_id = %s",
+            "DELETE FROM ledger.rejected_lines USING ledger.log_files"
+            " WHERE log_file_id = log_files.id AND source_id = %s",
+            "DELETE FROM ledger.log_files WHERE source_id = %s",
+        ):
+            connection.execute(statement, [source_id])
+
+
 _SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at
@@ -155,7 +195,7 @@ _MAKE_ARCHIVE = """
     ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, timezone = excluded.timezone
     WHERE NOT EXISTS (
         SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
-        WHERE sources.archive_id = held.id
+        WHERE sources.archive_id = held.id AND loaded_count > 0
     )
 """
 
@@ -167,7 +207,9 @@ _MAKE_SOURCE = """
     ON CONFLICT (archive_id, name) DO UPDATE SET
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
         clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at
-    WHERE NOT EXISTS (SELECT FROM ledger.log_files WHERE log_files.source_id = held.id)
+    WHERE NOT EXISTS (
+        SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND loaded_count > 0
+    )
 """
 
 

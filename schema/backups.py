@@ -11,19 +11,22 @@ from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.definitions import make_roles
 from schema.errors import DatabaseError
-from schema.mart import rebuild_mart
+from schema.mart import drop_mart, rebuild_mart
 from schema.upgrade import check_revision, current_revision
 
 
 def back_up(warehouse: Warehouse, file: Path) -> None:
     """Write the warehouse to `file` in pg_dump's custom format; all of it or no file.
 
-    Raises DatabaseError if the file exists or the dump fails.
+    Only its owner can read it. Raises DatabaseError if the file exists or the dump fails, RevisionError if
+    there is no warehouse of this program's revision.
     """
     if file.exists():
         raise DatabaseError(
             f"{file}: exists already", hint="Choose another name; a backup is never overwritten."
         )
+    with warehouse.connect(Role.OWNER) as connection:
+        check_revision(connection)
     unfinished = file.with_name(f"{file.name}.unfinished")
     # `mart` holds no data and is made anew from this program's own sql/ when restored.
     _run(
@@ -35,17 +38,21 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
 
 
 def restore(warehouse: Warehouse, file: Path) -> None:
-    """Read `file` into a database without a warehouse, in one transaction, and rebuild `mart`.
+    """Read `file` into a database without archives, in one transaction, and rebuild `mart`.
 
-    Raises DatabaseError if there is one already or the file is no backup, RevisionError if it was
-    made by another version: upgrade it then.
+    Raises DatabaseError if there are any or the file is no backup, RevisionError if it was made by
+    another version: upgrade it then.
     """
     with warehouse.connect(Role.OWNER) as connection:
         if current_revision(connection) is not None:
-            raise DatabaseError(
-                "the database holds a warehouse already",
-                hint="Restore into another home or an empty database.",
-            )
+            if connection.execute("SELECT FROM core.archives LIMIT 1").fetchone() is not None:
+                raise DatabaseError(
+                    "the database holds archives already",
+                    hint="Restore into another home or an empty database.",
+                )
+            # Any command makes the schema in an empty home; without an archive nothing is lost with it.
+            drop_mart(connection)
+            connection.execute("DROP SCHEMA core, ledger CASCADE")
         make_roles(connection)
     _run(
         warehouse,
@@ -75,6 +82,7 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        umask=0o077,  # a backup holds the names that the reading role may not see
         check=False,
     )
     if result.returncode != 0:

@@ -114,7 +114,7 @@ def backup(settings: Settings, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_obj
 def restore_command(settings: Settings, file: Path) -> None:
-    """Read FILE, written by `db backup`, into a database that holds no warehouse.
+    """Read FILE, written by `db backup`, into a database that holds no archive.
 
     Example: tapewise --home /srv/new-home db restore warehouse.dump
     """

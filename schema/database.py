@@ -55,6 +55,12 @@ class Warehouse:
                 f"the server runs PostgreSQL {connection.info.server_version // 10000}",
                 hint=f"Tapewise needs PostgreSQL {MINIMUM_VERSION // 10000} or newer.",
             )
+        if connection.info.parameter_status("server_encoding") != "UTF8":
+            connection.close()
+            raise DatabaseError(
+                "the database is not encoded in UTF8",
+                hint="Make it anew: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
+            )
         return connection
 
     def url(self, role: Role) -> str:
@@ -79,6 +85,13 @@ class Warehouse:
                 False: "Set database_url (TAPEWISE_DATABASE_URL); reader_url serves `tapewise sql` only.",
             }
             raise SettingsError(f"no URL to log in as {role.value}", hint=hints[role is Role.READER])
+        try:
+            conninfo_to_dict(url)
+        except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
+            name = "reader_url" if role is Role.READER else "database_url"
+            raise SettingsError(
+                f"{name} is no URL of PostgreSQL", hint="Write postgresql://user@host/database."
+            ) from None
         return url
 
 

@@ -67,6 +67,7 @@ GRANT INSERT ON core.users, core.hosts TO {LOADER};
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
 GRANT INSERT, UPDATE ON core.activity_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
+GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
 """

@@ -73,8 +73,12 @@ def read_settings(**flags: Any) -> Settings:
     Reads the environment and `tapewise.toml` in the current folder. Raises SettingsError that names
     the setting and where it may come from.
     """
+    given = {name: value for name, value in flags.items() if value is not None}
+    if "home" in given and not given.keys() & {"database_url", "reader_url"}:
+        # A flag wins: who names a home means the server in it, whatever URL the environment or the file has.
+        given |= {"database_url": None, "reader_url": None}
     try:
-        return Settings(**{name: value for name, value in flags.items() if value is not None})
+        return Settings(**given)
     except ValidationError as error:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])

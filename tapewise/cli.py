@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
+import psycopg
 
 import schema
 
@@ -67,7 +68,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("tapewise: interrupted; what was not finished was not loaded.", err=True)
+        click.echo("tapewise: stopped; what was not finished is as it was before.", err=True)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()  # or Python complains of the closed pipe once more at exit
@@ -84,9 +85,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def tell(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do."""
     if isinstance(error, TapewiseError):
-        click.echo(f"tapewise: {error.message}.", err=True)
+        # A message of several lines ends in a picture of the place, not in a sentence.
+        click.echo(f"tapewise: {error.message}{'' if chr(10) in error.message else '.'}", err=True)
         if error.hint:
             click.echo(error.hint, err=True)
+        return
+    if isinstance(error, psycopg.Error):
+        click.echo(f"tapewise: the database refused: {' '.join(str(error).split())}", err=True)
+        if isinstance(error, psycopg.errors.InsufficientPrivilege):
+            click.echo("The role that the settings' URL logs in as may not do this; the owner may.", err=True)
         return
     click.echo(f"tapewise: unexpected {type(error).__name__}: {error}", err=True)
     click.echo("This is a fault of Tapewise: run it again with --debug and report what it prints.", err=True)

@@ -155,8 +155,8 @@ def _show_envelopes(connection: psycopg.Connection) -> None:
     columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
     print_table(columns, shown)
     click.echo(
-        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside the\n"
-        "truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
+        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside\n"
+        "the truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
     )
 
 

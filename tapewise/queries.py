@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 import click
@@ -58,7 +59,8 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
 def _write_json(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
     before = "[\n"
     for row in rows:
-        click.echo(before + json.dumps(dict(zip(columns, row, strict=True)), default=_to_json), nl=False)
+        values = [None if isinstance(value, float) and not isfinite(value) else value for value in row]
+        click.echo(before + json.dumps(dict(zip(columns, values, strict=True)), default=_to_json), nl=False)
         before = ",\n"
     click.echo("[]" if before == "[\n" else "\n]")
 
@@ -93,8 +95,12 @@ def _explain(error: psycopg.Error, query: str) -> QueryError:
         number = query.count("\n", 0, position) + 1
         line = query.splitlines()[number - 1] if query.strip() else ""
         column = position - (query.rfind("\n", 0, position) + 1)
-        message += f"\n  line {number}: {line}\n  {' ' * len(f'line {number}: ')}{' ' * column}^\n "
+        message += f"\n  line {number}: {line}\n  {' ' * len(f'line {number}: ')}{' ' * column}^"
     hint = error.diag.message_hint
+    if "multiple commands" in message:
+        message, hint = "a query is one statement", "Run them one by one."
+    if "EMPTY_QUERY" in message:
+        message = "the query is empty"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         hint = "`tapewise sql` reads mart as the role tapewise_reader; other schemas are closed to it."
     return QueryError(message, hint=hint)

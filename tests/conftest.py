@@ -68,10 +68,14 @@ class Site:
             database,
         )
 
+    @property
+    def maintenance(self) -> str:
+        """How a superuser connects to the server."""
+        return make_conninfo(**self.server.conninfo("postgres")) if self.server else self.url or ""
+
     def maintain(self, statement: str, database: str) -> None:
         """Run CREATE or DROP DATABASE, which want a connection of their own outside a transaction."""
-        where = make_conninfo(**self.server.conninfo("postgres")) if self.server else self.url or ""
-        with psycopg.connect(where, autocommit=True) as connection:
+        with psycopg.connect(self.maintenance, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(sql.Identifier(database), sql.Identifier(TEMPLATE)))
 
 
@@ -89,7 +93,12 @@ def site() -> Iterator[Site]:
     server = EmbeddedServer(home, version, system_folder=home / "system")
     try:
         with server:
-            yield from _prepare(Site(server, None, password))
+            site = Site(server, None, password)
+            # Making a database for each test would mostly wait for the disk; no test cuts the power.
+            with psycopg.connect(site.maintenance, autocommit=True) as connection:
+                connection.execute("ALTER SYSTEM SET fsync = off")
+                connection.execute("SELECT pg_reload_conf()")
+            yield from _prepare(site)
     finally:
         server.stop()
         shutil.rmtree(home)

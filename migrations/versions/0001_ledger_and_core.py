@@ -279,6 +279,7 @@ GRANT INSERT ON core.users, core.hosts TO tapewise_loader;
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO tapewise_loader;
 GRANT INSERT, UPDATE ON core.activity_cells TO tapewise_loader;
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO tapewise_loader;
+GRANT DELETE ON ledger.log_files TO tapewise_loader;
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO tapewise_loader;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO tapewise_loader;
 """

@@ -9,6 +9,7 @@ import click
 import pytest
 
 from tapewise.cli import cli
+from tests.acceptance.conftest import run_command
 
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n001194 97/10/01 00:01:42 sj 13166758 20.415\n"
 HSI = (
@@ -117,7 +118,7 @@ def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
         (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
         (["sql", "SELECT * FROM core.users"], 1, "permission denied for schema core"),
         (["sql", "DROP SCHEMA mart"], 1, "read-only transaction"),
-        (["sql", "RESET ROLE; SELECT * FROM core.users"], 1, "multiple commands"),
+        (["sql", "RESET ROLE; SELECT * FROM core.users"], 1, "one statement"),
         (["explain", "row", "transfers", "999999999999"], 1, "has no row 999999999999"),
         (["explain", "line", "nowhere.log", "1"], 1, "never read"),
         (["explain", "row", "users", "1"], 2, "users"),
@@ -224,7 +225,7 @@ def test_backup_and_restore(tapewise, tmp_path, home):
     ingest(tapewise, "a.log", archive="kept")
     assert tapewise("db", "backup", "all.dump").returncode == 0
     assert "exists already" in tapewise("db", "backup", "all.dump").stderr
-    assert "holds a warehouse already" in tapewise("db", "restore", "all.dump").stderr
+    assert "holds archives already" in tapewise("db", "restore", "all.dump").stderr
     other = home / "restored"
     query = "SELECT * FROM mart.activity ORDER BY archive, period, starts_at, interface, direction"
     try:
@@ -253,11 +254,50 @@ def test_settings_flag_over_environment_over_file(tapewise, tmp_path, home):
     assert "setting 'colour'" in tapewise("formats").stderr
 
 
-def test_an_unreachable_server_is_told_without_its_password(tapewise):
-    result = tapewise(
-        "sql", "SELECT 1", env={"TAPEWISE_DATABASE_URL": "postgresql://u:hush@127.0.0.1:9/db",
-                                "TAPEWISE_READER_URL": "postgresql://r:hush@127.0.0.1:9/db"},
+def test_an_unreachable_server_is_told_without_its_password():
+    result = run_command(
+        ["sql", "SELECT 1"], env={"TAPEWISE_DATABASE_URL": "postgresql://u:hush@127.0.0.1:9/db",
+                                  "TAPEWISE_READER_URL": "postgresql://r:hush@127.0.0.1:9/db"},
     )  # fmt: skip
     assert result.returncode == 1
     assert "cannot be reached" in result.stderr
     assert "hush" not in result.stderr
+
+
+def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
+    assert result.returncode == 1
+    assert "a.log: no line of it is of format hsi" in result.stderr
+    result = ingest(tapewise, "a.log", "--source", "hsi", archive="wrong")
+    assert (result.returncode, "2 loaded" in result.stdout) == (0, True), result.stderr
+    assert "wrong (synthetic, UTC)" in tapewise("archives", "list").stdout
+
+
+def test_explain_row_does_not_show_the_line_of_another_file(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(HSI)
+    ingest(tapewise, "a.log", archive="rotated", log_format="hsi")
+    (tmp_path / "a.log").write_text(HSI.replace("secret-name", "other-name"))
+    query = "SELECT transfer_id FROM mart.transfers WHERE archive = 'rotated'"
+    ((row_id,),) = [row.values() for row in json.loads(tapewise("sql", "--json", query).stdout)]
+    shown = tapewise("explain", "row", "transfers", str(row_id)).stdout
+    assert "other-name" not in shown
+    assert "was rotated" in shown
+
+
+def test_a_home_given_by_flag_wins_over_a_url_from_elsewhere(tapewise):
+    url = "postgresql://nobody@127.0.0.1:9/nowhere"
+    result = tapewise("archives", "list", env={"TAPEWISE_DATABASE_URL": url})
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_url_that_is_none_is_told_without_repeating_it(tapewise):
+    result = tapewise("--database-url", "mysql://u:hush@h/db", "archives", "list")
+    assert "database_url is no URL of PostgreSQL" in result.stderr
+    assert "hush" not in result.stderr
+
+
+def test_a_backup_is_its_owners_only_and_of_a_warehouse(tapewise, tmp_path):
+    assert tapewise("db", "upgrade").returncode == 0
+    assert tapewise("db", "backup", "mine.dump").returncode == 0
+    assert (tmp_path / "mine.dump").stat().st_mode & 0o077 == 0

@@ -24,8 +24,8 @@ import psycopg
 import pytest
 
 from ingest.formats import find_format
-from ingest.loads import ARCHIVE_LOCK, load_file
-from ingest.sources import SourceRequest
+from ingest.loads import load_file
+from ingest.sources import ARCHIVE_LOCK, SourceRequest
 from schema.database import DATABASE, Role, Warehouse
 from schema.server import EmbeddedServer
 from schema.settings import Settings
