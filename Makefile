@@ -68,5 +68,5 @@ lock:  ## renew the hashed lock files (needs uv)
 
 .PHONY: clean
 clean:  ## remove the environment and the demo's warehouse
-	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db stop; fi
+	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db remove --yes; fi
 	rm -rf $(VENV) .demo

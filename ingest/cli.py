@@ -87,6 +87,8 @@ def ingest(
     Example:
       tapewise ingest --archive hpss --format pftp --timezone America/Los_Angeles logs/*.gz
     """
+    if not archive.strip() or (source is not None and not source.strip()):
+        raise click.BadParameter("a name must not be empty", param_hint="'--archive' or '--source'")
     log_format = find_format(format_name)
     request = SourceRequest(
         archive=archive,
@@ -97,6 +99,11 @@ def ingest(
         is_counted=not not_counted,
     )
     now = datetime.now(UTC)
+
+    def tell_of_wait() -> None:
+        if not as_json:
+            click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
+
     failures: list[LogFileError] = []
     with open_ready_warehouse(settings) as warehouse:
         target = _prepare_source(warehouse, request, is_dry=dry_run)
@@ -111,7 +118,7 @@ def ingest(
                         now=now,
                         is_complete=complete,
                         progress=tell,
-                        on_wait=lambda: click.echo(f"Waiting for another load of '{archive}' ...", err=True),
+                        on_wait=tell_of_wait,
                     )
             except LogFileError as error:
                 failures.append(error)

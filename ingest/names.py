@@ -25,7 +25,7 @@ class NameTable:
         if missing:
             self._make(missing)
         ids = {name: self._ids[name] for name in wanted}
-        return names.replace_strict(ids, default=None, return_dtype=pl.Int32)
+        return names.replace_strict(ids, return_dtype=pl.Int32)  # raises if a name has no number
 
     def _make(self, names: list[str]) -> None:
         self._connection.execute(

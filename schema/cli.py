@@ -59,6 +59,27 @@ def stop(settings: Settings) -> None:
 
 
 @db.command()
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def remove(settings: Settings, yes: bool) -> None:
+    """Stop the embedded PostgreSQL and delete it with the whole warehouse.
+
+    The log files stay where they are. As root, part of it may lie below /var/lib/tapewise.
+
+    Example: tapewise --home .demo db remove --yes
+    """
+    server = _embedded(settings)
+    cluster = server.status().cluster
+    if cluster is None:
+        click.echo(f"{settings.home} holds no warehouse.")
+        return
+    if not yes:
+        click.confirm(f"Delete the warehouse in {settings.home} ({cluster})?", abort=True)
+    server.remove()
+    click.echo(f"The warehouse in {settings.home} is deleted.")
+
+
+@db.command()
 @click.option(
     "--as", "role", type=click.Choice(sorted(ROLES)), default="reader", show_default=True, help="Log in as."
 )

@@ -17,6 +17,7 @@ What lies in the cluster's folder, `home/postgresql-18`:
 """
 
 import os
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -147,6 +148,17 @@ class EmbeddedServer:
                         f"the embedded PostgreSQL in {self.home} did not stop in time",
                         hint=f"look into {cluster / 'server.log'}",
                     )
+
+    def remove(self) -> None:
+        """Stop the server and delete the cluster with everything in it. Does nothing where there is none."""
+        self.stop()
+        cluster = self._find_cluster()
+        if cluster is None:
+            return
+        with _os_errors_explained(f"remove the embedded PostgreSQL in {self.home}"):
+            shutil.rmtree(cluster)
+            if self._link.is_symlink():
+                self._link.unlink()
 
     def status(self) -> ServerStatus:
         """Look whether the server runs; changes nothing."""

@@ -301,3 +301,18 @@ def test_a_backup_is_its_owners_only_and_of_a_warehouse(tapewise, tmp_path):
     assert tapewise("db", "upgrade").returncode == 0
     assert tapewise("db", "backup", "mine.dump").returncode == 0
     assert (tmp_path / "mine.dump").stat().st_mode & 0o077 == 0
+
+
+def test_a_removed_warehouse_is_gone_and_can_be_made_anew(tapewise, home):
+    other = home / "removed"
+    assert tapewise("--home", str(other), "archives", "list").returncode == 0
+    cluster = (other / "postgresql-18").resolve()
+    assert cluster.is_dir()
+    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and nobody answers
+    assert cluster.is_dir()
+    assert "is deleted" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
+    assert not cluster.exists()
+    assert not (other / "postgresql-18").is_symlink()
+    assert "holds no warehouse" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
+    assert tapewise("--home", str(other), "archives", "list").returncode == 0
+    assert tapewise("--home", str(other), "db", "remove", "--yes").returncode == 0
