@@ -16,16 +16,19 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     cell also where the zone is 5:45 from UTC. Sums hold the transfers that did not fail, as whole
     bytes and microseconds, so that they equal a recount whatever the order of addition.
     """
-    local_us = pl.col("ended_at").dt.convert_time_zone(timezone).dt.replace_time_zone(None).dt.timestamp("us")
-    into_cell = pl.duration(microseconds=local_us % CELL_US)
+    local = pl.col("ended_at").dt.convert_time_zone(timezone)
+    into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
+    begin = pl.col("ended_at") - into_cell
+    # Some zones have changed their clocks by a minute past midnight, or by a quarter of an hour: a cell
+    # that would begin on another day is cut into minutes.
+    is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
+    cell_at = pl.when(is_same_day).then(begin).otherwise(pl.col("ended_at").dt.truncate("1m"))
     moved = pl.col("is_failed").not_()
-    return transfers.group_by(
-        (pl.col("ended_at") - into_cell).alias("cell_at"), "interface", "direction"
-    ).agg(
+    return transfers.group_by(cell_at.alias("cell_at"), "interface", "direction").agg(
         transfer_count=pl.len().cast(pl.Int64),
         failed_count=pl.col("is_failed").sum().cast(pl.Int64),
         saturated_count=(pl.col("is_size_saturated") & moved).sum().cast(pl.Int64),
-        size_bytes=pl.col("size_bytes").filter(moved).sum(),
+        size_bytes=pl.col("size_bytes").filter(moved).cast(pl.Int128).sum(),
         duration_us=(pl.col("duration_s").filter(moved) * 1e6).round().cast(pl.Int64).sum(),
     )
 
@@ -40,7 +43,7 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
         "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction, transfer_count,"
         " failed_count, saturated_count, size_bytes, duration_us)"
         " SELECT %s, * FROM unnest(%s::timestamptz[], %s::text[], %s::text[], %s::bigint[], %s::bigint[],"
-        " %s::bigint[], %s::bigint[], %s::bigint[])"
+        " %s::bigint[], %s::numeric[], %s::bigint[])"
         " ON CONFLICT (archive_id, cell_at, interface, direction) DO UPDATE SET"
         " transfer_count = held.transfer_count + excluded.transfer_count,"
         " failed_count = held.failed_count + excluded.failed_count,"

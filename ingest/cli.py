@@ -16,7 +16,7 @@ from ingest.formats import FORMATS, find_format
 from ingest.formats.base import LineSettings
 from ingest.loads import load_file, preview_file
 from ingest.progress import show_progress
-from ingest.results import describe_result, result_to_json
+from ingest.results import describe_result, escape_controls, result_to_json
 from ingest.sources import (
     EARLIEST_AT,
     INGESTED_KINDS,
@@ -87,8 +87,9 @@ def ingest(
     Example:
       tapewise ingest --archive hpss --format pftp --timezone America/Los_Angeles logs/*.gz
     """
-    if not archive.strip() or (source is not None and not source.strip()):
-        raise click.BadParameter("a name must not be empty", param_hint="'--archive' or '--source'")
+    for name in (archive, source or format_name):
+        if not name.strip() or not name.isprintable():
+            raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
     log_format = find_format(format_name)
     request = SourceRequest(
         archive=archive,
@@ -218,11 +219,11 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 def _print_fate(fate: LineFate) -> None:
     click.echo(f"{fate.path}, line {fate.line_number:,} (source {fate.source})")
-    click.echo(f"  {GONE if fate.text is None else fate.text}")
+    click.echo(f"  {GONE if fate.text is None else escape_controls(fate.text)}")
     click.echo(f"  {fate.fate}" + (f" into core.{fate.table}" if fate.fate == "loaded" else ""))
     for name, value in (fate.row or {}).items():
         if value is not None and value is not False:
-            click.echo(f"    {name:<24} {value}")
+            click.echo(f"    {name:<24} {escape_controls(str(value))}")
 
 
 @click.group()

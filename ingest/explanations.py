@@ -71,12 +71,17 @@ def explain_line(
         if source_id in fates:
             continue  # an earlier file of the same name; the newest is what stands there
         if not 1 <= line_number <= line_count:
-            raise LookupFailedError(f"{path}: has lines 1 to {line_count} in the ledger, not {line_number}")
+            fate = f"not read: the ledger has lines 1 to {line_count} of it"
+            fates[source_id] = LineFate(str(path), line_number, source, fate, None)
+            continue
         fates[source_id] = (
             _find_loaded(connection, file_id, path, line_number, source)
             or _find_rejected(connection, file_id, path, line_number, source)
             or _find_by_reading(connection, source_id, path, line_number, source, now)
         )
+    if not any(1 <= line_number <= line_count for _, _, line_count, _ in files):
+        longest = max(line_count for _, _, line_count, _ in files)
+        raise LookupFailedError(f"{path}: has lines 1 to {longest} in the ledger, not {line_number}")
     return list(fates.values())
 
 
@@ -111,7 +116,9 @@ def _find_rejected(
 def _find_by_reading(
     connection: psycopg.Connection, source_id: int, path: Path, line_number: int, source: str, now: datetime
 ) -> LineFate:
-    record = _read_record(get_source(connection, source_id), path, line_number, now)
+    settings = get_source(connection, source_id)
+    assert settings is not None  # its log file was found a moment ago
+    record = _read_record(settings, path, line_number, now)
     if record is None or record["rejected"] is not None:
         return LineFate(
             str(path), line_number, source, "unknown: the file is not what it was when it was read", None

@@ -20,6 +20,7 @@ from ingest.ahead import run_ahead
 from ingest.cells import add_cells, sum_cells
 from ingest.facts import make_facts, number_rows
 from ingest.files import LogFileReader, compare_prefix, open_log
+from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.holdings import Holdings
 from ingest.ledger import (
     LogFileRow,
@@ -32,9 +33,9 @@ from ingest.ledger import (
 )
 from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
-from ingest.sources import Source, lock_archive
+from ingest.sources import Source, get_source, lock_archive
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
+from schema.errors import DatabaseError, SourceError
 from schema.loader import copy_encoded, encode_frame
 from schema.models import FACT_TABLES, ROW_ID_BLOCK, event_time_columns
 
@@ -107,11 +108,19 @@ def load_file(
         connection.transaction(),
     ):
         lock_archive(connection, source.archive_id, on_wait)
+        if get_source(connection, source.id) != source:
+            raise SourceError(
+                f"the settings of archive '{source.archive}' or its source '{source.name}'"
+                " were changed meanwhile",
+                hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
+            )
         known = find_log_file(connection, source.id, ledger_path(path))
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
             is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
-            if is_same and not prefix.has_more and known.format_version == source.format.version:
+            is_read = not prefix.has_more and known.format_version == source.format.version
+            # What was a time in the future then may be one in the past now.
+            if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
                 tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
                 return FileResult(path, tally, prefix.waiting_bytes, True)
             known = known if is_same else None

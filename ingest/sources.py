@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import LiteralString
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, available_timezones
 
 import psycopg
 from psycopg.rows import dict_row
@@ -38,6 +38,7 @@ class Source:
     id: int
     archive_id: int
     archive: str
+    kind: str
     archive_timezone: str
     name: str
     format: Format
@@ -58,13 +59,14 @@ class Source:
 
 
 def check_timezone(name: str) -> str:
-    """`name`, if it is an IANA zone. Raises SourceError."""
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+    """`name`, if it is UTC or an IANA zone of the form Area/City. Raises SourceError."""
+    # Others, such as CET, PostgreSQL takes for abbreviations without summer time.
+    is_place = "/" in name and not name.startswith(("posix/", "right/"))
+    if name != "UTC" and not (is_place and name in available_timezones()):
         raise SourceError(
-            f"no time zone is called '{name}'", hint="Use an IANA name such as America/Los_Angeles or UTC."
-        ) from error
+            f"no time zone is called '{name}'",
+            hint="Use an IANA name of the form Area/City, such as America/Los_Angeles, or UTC.",
+        )
     return name
 
 
@@ -103,11 +105,9 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     return found
 
 
-def get_source(connection: psycopg.Connection, source_id: int) -> Source:
-    """The source of that number, which is there."""
-    found = _fetch_source(connection, "sources.id = %s", [source_id])
-    assert found is not None
-    return found
+def get_source(connection: psycopg.Connection, source_id: int) -> Source | None:
+    """The source of that number, None if its archive was dropped."""
+    return _fetch_source(connection, "sources.id = %s", [source_id])
 
 
 def _fetch_source(
@@ -130,8 +130,11 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may be changed, and then it is asked again
     if found is None:
-        _forget_rejected(connection, request)
         connection.execute(_MAKE_ARCHIVE, vars(request))
+        connection.commit()  # nobody need wait for this row while we wait for the lock
+        _lock_named(connection, request.archive)
+        connection.execute(_MEND_ARCHIVE, vars(request))
+        _forget_rejected(connection, request)
         connection.execute(
             _MAKE_SOURCE,
             vars(request)
@@ -159,21 +162,22 @@ def lock_archive(
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", key)
 
 
+def _lock_named(connection: psycopg.Connection, archive: str) -> None:
+    """Wait for whoever loads the archive: what it has loaded decides which settings may still change."""
+    row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [archive]).fetchone()
+    if row is not None:
+        lock_archive(connection, row[0])
+
+
 def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
     """Forget what was read of a source that has brought no fact: its settings were wrong, and may change."""
-    source = connection.execute(
-        "SELECT sources.id, archive_id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
-        " WHERE archives.name = %s AND sources.name = %s",
+    empty = connection.execute(
+        "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
+        " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"
+        " (SELECT FROM ledger.log_files WHERE source_id = sources.id AND loaded_count > 0)",
         [request.archive, request.name],
     ).fetchone()
-    if source is None:
-        return
-    source_id, archive_id = source
-    lock_archive(connection, archive_id)
-    loaded = connection.execute(
-        "SELECT FROM ledger.log_files WHERE source_id = %s AND loaded_count > 0 LIMIT 1", [source_id]
-    ).fetchone()
-    if loaded is None:
+    if empty is not None:
         for statement in (
             "DELETE FROM ledger.ignored_lines USING ledger.log_files"
             " WHERE log_file_id = log_files.id AND source_id = %s",
@@ -181,21 +185,26 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
             " WHERE log_file_id = log_files.id AND source_id = %s",
             "DELETE FROM ledger.log_files WHERE source_id = %s",
         ):
-            connection.execute(statement, [source_id])
+            connection.execute(statement, empty)
 
 
 _SELECT_SOURCE: LiteralString = """
-    SELECT sources.id, archive_id, archives.name AS archive, archives.timezone AS archive_timezone,
+    SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
 _MAKE_ARCHIVE = """
-    INSERT INTO core.archives AS held (name, kind, timezone) VALUES (%(archive)s, %(kind)s, %(timezone)s)
-    ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, timezone = excluded.timezone
-    WHERE NOT EXISTS (
+    INSERT INTO core.archives (name, kind, timezone) VALUES (%(archive)s, %(kind)s, %(timezone)s)
+    ON CONFLICT DO NOTHING
+"""
+
+# The settings of an archive, or of a source, may change as long as nothing was loaded with them.
+_MEND_ARCHIVE = """
+    UPDATE core.archives SET kind = %(kind)s, timezone = %(timezone)s
+    WHERE name = %(archive)s AND NOT EXISTS (
         SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
-        WHERE sources.archive_id = held.id AND loaded_count > 0
+        WHERE sources.archive_id = archives.id AND loaded_count > 0
     )
 """
 
@@ -219,6 +228,7 @@ def unsaved_source(request: SourceRequest) -> Source:
         id=0,
         archive_id=0,
         archive=request.archive,
+        kind=request.kind,
         archive_timezone=check_timezone(request.timezone),
         name=request.name,
         format=request.format,

@@ -29,12 +29,15 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
         check_revision(connection)
     unfinished = file.with_name(f"{file.name}.unfinished")
     # `mart` holds no data and is made anew from this program's own sql/ when restored.
-    _run(
-        warehouse,
-        "pg_dump",
-        "--format=custom", "--no-owner", "--exclude-schema=mart", "--file", str(unfinished.resolve()),
-    )  # fmt: skip
-    unfinished.rename(file)
+    try:
+        _run(
+            warehouse,
+            "pg_dump",
+            "--format=custom", "--no-owner", "--exclude-schema=mart", "--file", str(unfinished.resolve()),
+        )  # fmt: skip
+        unfinished.rename(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def restore(warehouse: Warehouse, file: Path) -> None:

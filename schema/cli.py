@@ -9,7 +9,7 @@ from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import SettingsError
 from schema.server import EmbeddedServer
 from schema.settings import Settings
-from schema.upgrade import current_revision, newest_revision, upgrade
+from schema.upgrade import current_revision, newest_revision, open_ready_warehouse, upgrade
 
 ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
 
@@ -25,7 +25,7 @@ def db() -> None:
 
 
 def _embedded(settings: Settings) -> EmbeddedServer:
-    if settings.database_url is not None:
+    if settings.database_url is not None or settings.reader_url is not None:
         raise SettingsError(
             "the settings name a server's URL",
             hint="Only the embedded server is started and stopped from here.",
@@ -41,7 +41,7 @@ def start(settings: Settings) -> None:
     Example: tapewise db start
     """
     _embedded(settings).start()
-    with open_warehouse(settings) as warehouse:
+    with open_ready_warehouse(settings) as warehouse:
         click.echo(f"PostgreSQL {settings.postgres_version} is up: {warehouse.url(Role.READER)}")
 
 
@@ -91,7 +91,9 @@ def url(settings: Settings, role: str) -> None:
 
     Example: psql "$(tapewise db url)"
     """
-    with open_warehouse(settings) as warehouse:
+    # On a server of the site's, a URL alone need not let us in to look at the revision.
+    opened = open_warehouse if settings.database_url or settings.reader_url else open_ready_warehouse
+    with opened(settings) as warehouse:
         click.echo(warehouse.url(ROLES[role]))
 
 

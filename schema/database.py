@@ -6,6 +6,7 @@ users of the database; on a server of the site's the settings' `database_url` se
 and `reader_url` the third.
 """
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -71,10 +72,12 @@ class Warehouse:
 
     def _conninfo(self, role: Role) -> str:
         if self.server is not None:
-            return make_conninfo(**self.server.conninfo(self.database, role.value), options="-c timezone=UTC")
+            return make_conninfo(
+                **self.server.conninfo(self.database, role.value), options="-c timezone=UTC -c datestyle=ISO"
+            )
         url = self._site_url(role)
         options = conninfo_to_dict(url).get("options") or ""
-        return make_conninfo(url, options=f"{options} -c timezone=UTC".strip())
+        return make_conninfo(url, options=f"{options} -c timezone=UTC -c datestyle=ISO".strip())
 
     def _site_url(self, role: Role) -> str:
         url = self.settings.reader_url if role is Role.READER else self.settings.database_url
@@ -100,11 +103,15 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
     """The warehouse of `settings`, for as long as the block lasts.
 
     Starts the embedded PostgreSQL if it is not up, and makes its database if it has none; the
-    server stops by itself some seconds after the last program that uses it.
+    server stops by itself some seconds after the last program that uses it. Takes libpq's variables
+    (PGHOST and so on) out of this process's environment then.
     """
     if settings.database_url is not None or settings.reader_url is not None:
         yield Warehouse(settings, None)
         return
+    # libpq would mix a site's PGHOSTADDR or PGDATESTYLE into the way to our own server.
+    for name in [name for name in os.environ if name.startswith("PG")]:
+        del os.environ[name]
     with EmbeddedServer(settings.home, settings.postgres_version) as server:
         _make_database(server)
         yield Warehouse(settings, server)
@@ -116,7 +123,11 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
     while True:
         try:
             return psycopg.connect(
-                conninfo, autocommit=autocommit, application_name="tapewise", connect_timeout=30
+                conninfo,
+                autocommit=autocommit,
+                application_name="tapewise",
+                connect_timeout=30,
+                client_encoding="UTF8",  # what binary COPY sends, whatever the environment says
             )
         except psycopg.OperationalError as error:
             reason = " ".join(str(error).split()).rstrip(".")

@@ -84,11 +84,13 @@ BEGIN
     FOREACH role_name IN ARRAY ARRAY['{LOADER}', '{READER}', '{NAMES}'] LOOP
         IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
             EXECUTE format('CREATE ROLE %I LOGIN', role_name);
-            IF role_name <> '{LOADER}' THEN
-                EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', role_name);
-                EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', role_name, '10min');
-                EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 40', role_name);
-            END IF;
+        END IF;
+        -- Every time: a role may change its own settings.
+        IF role_name <> '{LOADER}' THEN
+            EXECUTE format('ALTER ROLE %I RESET ALL', role_name);
+            EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', role_name);
+            EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', role_name, '10min');
+            EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 40', role_name);
         END IF;
     END LOOP;
     IF NOT pg_has_role('{NAMES}', '{READER}', 'member') THEN

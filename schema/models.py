@@ -241,7 +241,7 @@ activity_cells = sa.Table(
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("saturated_count", sa.BigInteger, nullable=False),
     # Sums over the transfers that did not fail, in whole units so that they equal any recount.
-    sa.Column("size_bytes", sa.BigInteger, nullable=False),
+    sa.Column("size_bytes", sa.Numeric, nullable=False),
     sa.Column("duration_us", sa.BigInteger, nullable=False),
     schema="core",
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",

@@ -17,6 +17,7 @@ What lies in the cluster's folder, `home/postgresql-18`:
 """
 
 import os
+import pwd
 import shutil
 import sys
 import time
@@ -174,12 +175,20 @@ class EmbeddedServer:
         if cluster is None:
             raise ServerError(f"{self.home} has no embedded PostgreSQL {self.version} yet")
         folder = homes.choose_socket_folder(cluster)
-        return {"host": str(folder), "port": PORT, "dbname": dbname, "user": user}
+        account = homes.find_account()
+        return {
+            "host": str(folder),
+            "port": PORT,
+            "dbname": dbname,
+            "user": user,
+            # A socket in /tmp could be another user's, put there while our server was down.
+            "requirepeer": account.name if account else pwd.getpwuid(os.geteuid()).pw_name,
+        }
 
     def url(self, dbname: str, user: str = SUPERUSER) -> str:
         """Return the same as a URI, which libpq understands."""
         info = self.conninfo(dbname, user)
-        place = urlencode({"host": info["host"], "port": info["port"]})
+        place = urlencode({name: info[name] for name in ("host", "port", "requirepeer")})
         return f"postgresql://{quote(user, safe='')}@/{quote(dbname, safe='')}?{place}"
 
     @property

@@ -4,6 +4,8 @@ Exit status: 0 done, 1 the user's or the machine's error, 2 wrong usage. Message
 traceback is shown only with --debug.
 """
 
+import io
+import os
 import sys
 import traceback
 from importlib.metadata import version
@@ -61,6 +63,12 @@ for command in (ingest, formats, explain, archives, sql, db, demo):
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
+    # A terminal of another encoding shows \\xNN for what it cannot, and a closed output takes everything.
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  # for the process's life
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  # as above
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     wants_traceback = "--debug" in (sys.argv[1:] if arguments is None else arguments)
     try:
         cli.main(arguments, prog_name="tapewise", standalone_mode=False)
@@ -89,6 +97,9 @@ def tell(error: BaseException) -> None:
         click.echo(f"tapewise: {error.message}{'' if chr(10) in error.message else '.'}", err=True)
         if error.hint:
             click.echo(error.hint, err=True)
+        return
+    if isinstance(error, OSError):
+        click.echo(f"tapewise: {error.filename or 'output'}: {error.strerror or error}", err=True)
         return
     if isinstance(error, psycopg.Error):
         click.echo(f"tapewise: the database refused: {' '.join(str(error).split())}", err=True)

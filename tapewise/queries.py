@@ -4,6 +4,7 @@ import csv
 import itertools
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from decimal import Decimal
@@ -38,6 +39,11 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
       tapewise sql --csv "SELECT * FROM mart.lower_envelopes(archive => 'hpss')" > envelopes.csv
     """
     text = sys.stdin.read() if query == "-" else query
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise QueryError("the query is not valid UTF-8") from error
     # An analyst's settings may hold the reader's URL only, which cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with (
@@ -49,11 +55,29 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
             rows = cursor.stream(text, size=1000)
             first = next(rows, None)
             if first is None:
-                cursor.execute(text)  # a stream without rows tells no columns
-            columns = [column.name for column in cursor.description or ()]
+                columns = _describe(connection, text)  # a stream without rows tells no columns
+            else:
+                columns = _name_apart([column.name for column in cursor.description or ()])
             _WRITERS[shape](columns, itertools.chain([] if first is None else [first], rows))
         except psycopg.Error as error:
             raise _explain(error, text) from error
+
+
+def _describe(connection: psycopg.Connection, query: str) -> list[str]:
+    """The columns that `query` would give, without running it."""
+    connection.pgconn.prepare(b"", query.encode())
+    result = connection.pgconn.describe_prepared(b"")
+    return _name_apart([(result.fname(index) or b"").decode() for index in range(result.nfields)])
+
+
+def _name_apart(columns: list[str]) -> list[str]:
+    """`columns`, those of a name that is taken with a number behind it: an object has each key once."""
+    seen: Counter[str] = Counter()
+    named = []
+    for column in columns:
+        seen[column] += 1
+        named.append(column if seen[column] == 1 else f"{column}_{seen[column]}")
+    return named
 
 
 def _write_json(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ingest.results import escape_controls
+
 DIVISION_DIGITS = 10  # PostgreSQL gives a quotient more than these
 WIDE = 10_000  # a pipe has no edge to wrap at
 
@@ -25,7 +27,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
         is_number = any(isinstance(row[index], int | float | Decimal) for row in kept)
-        table.add_column(column, justify="right" if is_number else "left", no_wrap=is_number, overflow="fold")
+        table.add_column(
+            Text(escape_controls(column)),
+            justify="right" if is_number else "left",
+            no_wrap=is_number,
+            overflow="fold",
+        )
     for row in kept:
         table.add_row(*(Text(_show(value)) for value in row))
     console = Console(file=io.StringIO(), width=WIDE)
@@ -62,4 +69,4 @@ def _show(value: Any) -> str:
         return f"{value.normalize():f}" if len(digits) > DIVISION_DIGITS else f"{value:f}"
     if isinstance(value, datetime):
         return value.isoformat(" ").replace("+00:00", "Z")
-    return str(value)
+    return escape_controls(str(value))

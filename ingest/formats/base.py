@@ -60,10 +60,12 @@ SKIPPED_TIME = "local time skipped by the change to summer time"
 OUTSIDE_WINDOW = "time outside the source's window"
 SIZE_OUT_OF_RANGE = "size out of range"
 NUMBER_OUT_OF_RANGE = "number out of range"
+NAME_TOO_LONG = "name of user or host too long"
 
-# 2^53 bytes is 9 PB: what is beyond is no size, and sums of sizes stay far from overflow.
+# 2^53 bytes is 9 PB: what is beyond is no size, and what is not is exact in a double, too.
 MAX_SIZE_BYTES = 2**53
 MAX_DURATION_S = 1e8
+MAX_NAME_BYTES = 1024  # PostgreSQL indexes no more than 2,704
 MAX_RATE_BYTES_PER_S = 2.0**53
 # What a signed 32-bit counter shows when it can count no further.
 SATURATED_BYTES = 2**31 - 1

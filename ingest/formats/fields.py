@@ -10,7 +10,9 @@ import polars as pl
 
 from ingest.formats.base import (
     BLANK,
+    MAX_NAME_BYTES,
     MAX_SIZE_BYTES,
+    NAME_TOO_LONG,
     NUMBER_OUT_OF_RANGE,
     SIZE_OUT_OF_RANGE,
     UNRECOGNISED,
@@ -76,16 +78,18 @@ def with_fates(
 
     The first reason to reject a line is the one that is given: it is no line of the format
     (`is_line` is false), its time, its size (`size_text` and column `size_bytes`), its other
-    numbers. Nothing is passed over unless it could be read, blank lines apart: `passed_over` is the
-    reason why a sound line tells of no archive traffic. `table` is where the rest go.
+    numbers, its names. Nothing is passed over unless it could be read, blank lines apart:
+    `passed_over` is the reason why a sound line tells of no archive traffic. `table` is where the rest go.
     """
     is_blank = pl.col("line").str.strip_chars(" \t\r") == ""
     is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
+    is_name_too_long = pl.max_horizontal(pl.col("user", "host").str.len_bytes()) > MAX_NAME_BYTES
     reason = pl.coalesce(
         pl.when(~is_line).then(pl.lit(UNRECOGNISED)),
         time.rejected,
         pl.when(is_size_out_of_range).then(pl.lit(SIZE_OUT_OF_RANGE)),
         pl.when(is_number_out_of_range).then(pl.lit(NUMBER_OUT_OF_RANGE)),
+        pl.when(is_name_too_long).then(pl.lit(NAME_TOO_LONG)),
     )
     if passed_over is None:
         passed_over = pl.lit(None, dtype=pl.String)

@@ -174,7 +174,7 @@ CREATE TABLE core.activity_cells (
     transfer_count bigint NOT NULL,
     failed_count bigint NOT NULL,
     saturated_count bigint NOT NULL,
-    size_bytes bigint NOT NULL,
+    size_bytes NUMERIC NOT NULL,
     duration_us bigint NOT NULL,
     CONSTRAINT activity_cells_pkey PRIMARY KEY (archive_id, cell_at, interface, direction),
     CONSTRAINT activity_cells_archive_id_fkey FOREIGN KEY(archive_id) REFERENCES core.archives (id)

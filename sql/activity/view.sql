@@ -33,7 +33,7 @@ days AS (
         sum(cells.transfer_count)::bigint AS transfer_count,
         sum(cells.failed_count)::bigint AS failed_count,
         sum(cells.saturated_count)::bigint AS saturated_count,
-        sum(cells.size_bytes)::bigint AS size_bytes,
+        sum(cells.size_bytes) AS size_bytes,
         sum(cells.duration_us)::bigint AS duration_us,
         date_trunc('day', cells.cell_at, cells.timezone) AS starts_at
     FROM cells
@@ -56,7 +56,7 @@ months AS (
         sum(cells.transfer_count)::bigint AS transfer_count,
         sum(cells.failed_count)::bigint AS failed_count,
         sum(cells.saturated_count)::bigint AS saturated_count,
-        sum(cells.size_bytes)::bigint AS size_bytes,
+        sum(cells.size_bytes) AS size_bytes,
         sum(cells.duration_us)::bigint AS duration_us,
         date_trunc('month', cells.cell_at, cells.timezone) AS starts_at
     FROM cells

@@ -316,3 +316,60 @@ def test_a_removed_warehouse_is_gone_and_can_be_made_anew(tapewise, home):
     assert "holds no warehouse" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
     assert tapewise("--home", str(other), "db", "remove", "--yes").returncode == 0
+
+
+def test_settings_do_not_change_under_a_load(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    assert ingest(tapewise, "a.log", archive="steady").returncode == 0
+    result = tapewise(
+        "ingest", "--archive", "steady", "--kind", "measured", "--source", "other", "--format", "nft",
+        "--timezone", "Asia/Kathmandu", "a.log",
+    )  # fmt: skip
+    assert "is synthetic, not measured" in result.stderr
+    assert "steady (synthetic, UTC)" in tapewise("archives", "list").stdout
+
+
+@pytest.mark.parametrize("zone", ["CET", "posix/UTC", "localtime", "Europe/Atlantis", "", "../etc"])
+def test_only_zones_that_all_read_alike_are_taken(tapewise, zone):
+    result = tapewise(*INGEST, "--format", "nft", "--timezone", zone, "a.log")
+    assert result.returncode == 1
+    assert "no time zone is called" in result.stderr
+
+
+def test_what_a_log_says_does_not_steer_the_terminal(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(HSI.replace("secret-name", "\x1b]0;owned\x07\x9b31m"))
+    ingest(tapewise, "a.log", archive="escapes", log_format="hsi")
+    shown = tapewise("explain", "line", "a.log", "1").stdout
+    assert r"\x1b]0;owned\x07\x9b31m" in shown
+    assert not {"\x1b", "\x07", "\x9b"} & set(shown)
+    table = tapewise("sql", "SELECT chr(27) || '[1m' AS \"[/x]\"").stdout
+    assert "[/x]" in table
+    assert r"\x1b[1m" in table
+
+
+def test_output_that_cannot_be_encoded_is_escaped(tapewise):
+    result = tapewise("sql", "SELECT 1 AS a", env={"PYTHONIOENCODING": "latin-1"})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert r"\u2500" in result.stdout  # the line under the header
+
+
+def test_libpq_variables_do_not_lead_elsewhere(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(HSI.replace("secret-name", "café"))
+    variables = {"PGHOSTADDR": "127.0.0.1", "PGCLIENTENCODING": "LATIN1", "PGDATESTYLE": "SQL, DMY"}
+    result = tapewise(
+        "ingest", "--archive", "env", "--kind", "synthetic", "--format", "hsi", "--timezone", "UTC", "a.log",
+        env=variables,
+    )  # fmt: skip
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "café" in tapewise("explain", "line", "a.log", "1", env=variables).stdout
+
+
+def test_columns_of_one_name_are_told_apart(tapewise):
+    assert json.loads(tapewise("sql", "--json", "SELECT 1 AS a, 2 AS a").stdout) == [{"a": 1, "a_2": 2}]
+
+
+def test_a_name_too_long_for_an_index_rejects_its_line_only(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(HSI.replace("dtn1", "x" * 6000) + HSI)
+    result = ingest(tapewise, "a.log", archive="long", log_format="hsi")
+    assert "2 lines = 1 loaded + 0 held + 0 ignored + 1 rejected" in result.stdout
+    assert "name of user or host too long" in result.stdout
