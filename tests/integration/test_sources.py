@@ -1,0 +1,45 @@
+"""Settings of archives and sources: they may change until something was loaded with them, and then no more."""
+
+import pytest
+
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.sources import SourceRequest
+from schema.database import Role
+from schema.errors import SourceError
+from tests.conftest import NOW, register
+
+LINE = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+
+
+def request(timezone: str, kind: str = "synthetic") -> SourceRequest:
+    return SourceRequest("test", kind, find_format("nft"), timezone, "nft")
+
+
+def test_a_load_refuses_settings_that_another_command_has_changed_meanwhile(warehouse, tmp_path):
+    (tmp_path / "a.log").write_text(LINE)
+    early = register(warehouse, request("UTC"))
+    late = register(warehouse, request("Asia/Tokyo", "measured"))
+    with pytest.raises(SourceError, match="were changed meanwhile"):
+        load_file(warehouse, early, tmp_path / "a.log", now=NOW)
+    assert load_file(warehouse, late, tmp_path / "a.log", now=NOW).tally.loaded_count == 1
+    with warehouse.connect(Role.OWNER) as connection:
+        assert connection.execute("SELECT kind, timezone FROM core.archives").fetchall() == [
+            ("measured", "Asia/Tokyo")
+        ]
+
+
+@pytest.mark.parametrize("given", [request("Asia/Tokyo"), request("UTC", "measured")])
+def test_settings_stay_once_something_was_loaded_with_them(warehouse, tmp_path, given):
+    (tmp_path / "a.log").write_text(LINE)
+    load_file(warehouse, register(warehouse, request("UTC")), tmp_path / "a.log", now=NOW)
+    with pytest.raises(SourceError):
+        register(warehouse, given)
+
+
+def test_a_line_dated_in_the_future_is_read_again_once_it_is_past(warehouse, tmp_path):
+    (tmp_path / "a.log").write_text(LINE + LINE.replace("97/", "27/"))
+    source = register(warehouse, request("UTC"))
+    assert load_file(warehouse, source, tmp_path / "a.log", now=NOW).tally.rejected.total() == 1
+    later = load_file(warehouse, source, tmp_path / "a.log", now=NOW.replace(year=2028))
+    assert (later.tally.loaded_count, later.tally.held_count) == (1, 1)
