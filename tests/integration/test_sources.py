@@ -1,4 +1,4 @@
-"""Settings of archives and sources: they may change until something was loaded with them, and then no more."""
+"""Settings of archives and sources may change until something was loaded with them, and then no more."""
 
 import pytest
 
