@@ -15,7 +15,7 @@ from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from schema.errors import SchemaMismatchError
 from schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema
-from schema.models import FACT_TABLES, activity_cells, rejected_lines, transfers
+from schema.models import FACT_TABLES, rejected_lines, transfers
 
 PROBES = sa.Table(
     "probes",
@@ -133,7 +133,7 @@ def test_more_than_one_batch_arrives_whole_and_in_order(probes: psycopg.Connecti
 
 def test_a_frame_of_the_right_columns_is_taken() -> None:
     check_frame(one_row(), PROBES)
-    for table in (*FACT_TABLES, activity_cells, rejected_lines):
+    for table in (*FACT_TABLES, rejected_lines):
         check_frame(pl.DataFrame(schema=frame_schema(table)), table)
 
 
