@@ -4,14 +4,11 @@
 written here with the pages in the tree.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 
-import polars as pl
-
+from ingest.examples import read_examples
 from ingest.formats import FORMATS
-from ingest.formats.base import Format, LineSettings
-from ingest.sources import EARLIEST_AT
+from ingest.formats.base import Format
 from schema.mart import MartObject, read_mart
 
 FOLDER = Path(__file__).parent / "reference"
@@ -61,18 +58,11 @@ def describe_formats() -> str:
 
 
 def _describe_lines(log_format: Format) -> list[str]:
-    settings = LineSettings(
-        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
-    )
-    records = log_format.parse(pl.Series("text", log_format.examples), settings)
     return [
         "```text\n"
-        + "\n".join(
-            [line.replace("\t", "→")]
-            + [f"    {name:<22} {value}" for name, value in record.items() if value not in (None, False)]
-        )
+        + "\n".join([line.replace("\t", "→")] + [f"    {name:<22} {value}" for name, value in record.items()])
         + "\n```"
-        for line, record in zip(log_format.examples, records.iter_rows(named=True), strict=True)
+        for line, record in read_examples(log_format)
     ]
 
 

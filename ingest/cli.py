@@ -7,18 +7,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import polars as pl
 import psycopg
 
 from ingest.archives import drop_archive, list_archives
+from ingest.examples import read_examples
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import FORMATS, find_format
-from ingest.formats.base import LineSettings
 from ingest.loads import load_file, preview_file
 from ingest.progress import show_progress
 from ingest.results import describe_result, escape_controls, result_to_json
 from ingest.sources import (
-    EARLIEST_AT,
     INGESTED_KINDS,
     Source,
     SourceRequest,
@@ -168,18 +166,13 @@ def formats(name: str | None) -> None:
         click.echo("\n`tapewise formats NAME` shows a format's lines and the records they become.")
         return
     log_format = find_format(name)
-    settings = LineSettings(
-        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
-    )
-    records = log_format.parse(pl.Series("text", log_format.examples), settings)
     click.echo(
         f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC here)"
     )
-    for line, record in zip(log_format.examples, records.iter_rows(named=True), strict=True):
-        click.echo(f"\n{line}")
+    for example, record in read_examples(log_format):
+        click.echo(f"\n{example}")
         for field, value in record.items():
-            if value is not None and value is not False:
-                click.echo(f"    {field:<22} {value}")
+            click.echo(f"    {field:<22} {value}")
 
 
 @click.group()

@@ -1,0 +1,21 @@
+"""A format's example lines and the records they become, for people who want to know how a log is read."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import polars as pl
+
+from ingest.formats.base import Format, LineSettings
+from ingest.sources import EARLIEST_AT
+
+
+def read_examples(log_format: Format) -> list[tuple[str, dict[str, Any]]]:
+    """Each example line with the fields of its record that are neither null nor false; times as UTC."""
+    settings = LineSettings(
+        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
+    )
+    records = log_format.parse(pl.Series("text", log_format.examples), settings)
+    return [
+        (line, {name: value for name, value in record.items() if value is not None and value is not False})
+        for line, record in zip(log_format.examples, records.iter_rows(named=True), strict=True)
+    ]
