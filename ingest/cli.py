@@ -58,6 +58,12 @@ GONE = "(the line is no longer in that file: it is gone, or was rotated)"
     is_flag=True,
     help="The files are complete: read a last line without newline too (if it goes on, it counts anew).",
 )
+@click.option(
+    "--date",
+    "log_date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
@@ -71,6 +77,7 @@ def ingest(
     source: str | None,
     not_counted: bool,
     complete: bool,
+    log_date: datetime | None,
     dry_run: bool,
     as_json: bool,
     paths: tuple[Path, ...],
@@ -89,6 +96,10 @@ def ingest(
         if not name.strip() or not name.isprintable():
             raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
     log_format = find_format(format_name)
+    if log_date is not None and not log_format.is_dated_by_file:
+        raise click.BadParameter(f"lines of format {format_name} have dates", param_hint="'--date'")
+    if log_date is not None and len(paths) > 1:
+        raise click.BadParameter("is for one file at a time", param_hint="'--date'")
     request = SourceRequest(
         archive=archive,
         kind=kind,
@@ -115,6 +126,7 @@ def ingest(
                         target,
                         path,
                         now=now,
+                        log_date=log_date.date() if log_date else None,
                         is_complete=complete,
                         progress=tell,
                         on_wait=tell_of_wait,

@@ -1,6 +1,6 @@
 """A format's example lines and the records they become, for people who want to know how a log is read."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import polars as pl
@@ -8,11 +8,20 @@ import polars as pl
 from ingest.formats.base import Format, LineSettings
 from ingest.sources import EARLIEST_AT
 
+EXAMPLE_DATE = date(1997, 11, 5)
+
 
 def read_examples(log_format: Format) -> list[tuple[str, dict[str, Any]]]:
-    """Each example line with the fields of its record that are neither null nor false; times as UTC."""
+    """Each example line with the fields of its record that are neither null nor false; times as UTC.
+
+    Lines that have no date are read as of `EXAMPLE_DATE`.
+    """
     settings = LineSettings(
-        "UTC", log_format.clock_resolution_s, EARLIEST_AT, datetime.max.replace(tzinfo=UTC)
+        "UTC",
+        log_format.clock_resolution_s,
+        EARLIEST_AT,
+        datetime.max.replace(tzinfo=UTC),
+        log_date=EXAMPLE_DATE if log_format.is_dated_by_file else None,
     )
     records = log_format.parse(pl.Series("text", log_format.examples), settings)
     return [

@@ -1,7 +1,7 @@
 """`tapewise explain`: from a row back to its file and line, and from a line to what became of it."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,8 @@ def explain_line(
     read again: ignored, held from elsewhere, or not read yet. Raises LookupFailedError.
     """
     files = connection.execute(
-        "SELECT log_files.id, archives.name || '/' || sources.name, line_count, source_id"
+        "SELECT log_files.id, archives.name || '/' || sources.name, line_count, source_id,"
+        " log_date"
         " FROM ledger.log_files"
         " JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
         " WHERE path = %s ORDER BY 1 DESC",
@@ -67,7 +68,7 @@ def explain_line(
             f"{path}: was never read", hint='`tapewise sql "SELECT path FROM mart.log_files"` lists what was.'
         )
     fates: dict[int, LineFate] = {}
-    for file_id, source, line_count, source_id in files:
+    for file_id, source, line_count, source_id, log_date in files:
         if source_id in fates:
             continue  # an earlier file of the same name; the newest is what stands there
         if not 1 <= line_number <= line_count:
@@ -77,10 +78,10 @@ def explain_line(
         fates[source_id] = (
             _find_loaded(connection, file_id, path, line_number, source)
             or _find_rejected(connection, file_id, path, line_number, source)
-            or _find_by_reading(connection, source_id, path, line_number, source, now)
+            or _find_by_reading(connection, source_id, log_date, path, line_number, source, now)
         )
-    if not any(1 <= line_number <= line_count for _, _, line_count, _ in files):
-        longest = max(line_count for _, _, line_count, _ in files)
+    if not any(1 <= line_number <= line_count for _, _, line_count, *_ in files):
+        longest = max(line_count for _, _, line_count, *_ in files)
         raise LookupFailedError(f"{path}: has lines 1 to {longest} in the ledger, not {line_number}")
     return list(fates.values())
 
@@ -114,11 +115,17 @@ def _find_rejected(
 
 
 def _find_by_reading(
-    connection: psycopg.Connection, source_id: int, path: Path, line_number: int, source: str, now: datetime
+    connection: psycopg.Connection,
+    source_id: int,
+    log_date: date | None,
+    path: Path,
+    line_number: int,
+    source: str,
+    now: datetime,
 ) -> LineFate:
     settings = get_source(connection, source_id)
     assert settings is not None  # its log file was found a moment ago
-    record = _read_record(settings, path, line_number, now)
+    record = _read_record(settings, log_date, path, line_number, now)
     if record is None or record["rejected"] is not None:
         return LineFate(
             str(path), line_number, source, "unknown: the file is not what it was when it was read", None
@@ -160,9 +167,12 @@ def _fetch_row(
         ).fetchone()
 
 
-def _read_record(source: Source, path: Path, line_number: int, now: datetime) -> dict[str, Any] | None:
+def _read_record(
+    source: Source, log_date: date | None, path: Path, line_number: int, now: datetime
+) -> dict[str, Any] | None:
+    settings = source.line_settings(now, log_date)
     with open_log(path, is_complete=True) as reader:
-        for records in read_records(reader, source.format, source.line_settings(now), Tally()):
+        for records in read_records(reader, source.format, settings, Tally()):
             found = records.filter(pl.col("line_number") == line_number)
             if not found.is_empty():
                 return found.row(0, named=True)

@@ -21,8 +21,8 @@ def make_facts(
     """The rows of `table` that `records` tell, without their `id`.
 
     `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
-    users and hosts that are missing. A transfer started its duration before it ended; a file's key
-    is the hash of its path in the archive.
+    users and hosts that are missing. Unless the log says when a thing started, that was its duration
+    before it ended; a file's key is the hash of its path in the archive.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     rows = records.with_columns(
@@ -32,7 +32,7 @@ def make_facts(
         pl.lit(source.archive_id, dtype=pl.Int32).alias("archive_id"),
         pl.lit(source.id, dtype=pl.Int32).alias("source_id"),
         pl.lit(log_file_id, dtype=pl.Int32).alias("log_file_id"),
-        (pl.col("event_at") - duration).alias("started_at"),
+        pl.coalesce("started_at", pl.col("event_at") - duration).alias("started_at"),
         hash_bytes(pl.col("archive_path")).alias("file_key"),
         hash_bytes(pl.col("new_archive_path")).alias("new_file_key"),
     )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ class LogFileRow:
     read_bytes: int
     format_version: int
     loaded_count: int
+    log_date: date | None
     tally: Tally
 
 
@@ -36,13 +37,14 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
     """What was last read of `path` for this source, None if nothing was."""
     row = connection.execute(
         "SELECT id, content_digest, read_bytes, format_version, line_count, loaded_count, held_count,"
-        " first_event_at, last_event_at FROM ledger.log_files"
+        " first_event_at, last_event_at, log_date FROM ledger.log_files"
         " WHERE source_id = %s AND path = %s ORDER BY id DESC LIMIT 1",
         [source_id, path],
     ).fetchone()
     if row is None:
         return None
-    file_id, digest, read_bytes, format_version, line_count, loaded_count, held_count, first, last = row
+    file_id, digest, read_bytes, format_version, line_count, loaded_count, held_count, *rest = row
+    first, last, log_date = rest
     ignored = connection.execute(
         "SELECT reason, line_count FROM ledger.ignored_lines WHERE log_file_id = %s", [file_id]
     ).fetchall()
@@ -57,7 +59,18 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
         first_event_at=first,
         last_event_at=last,
     )
-    return LogFileRow(file_id, digest, read_bytes, format_version, loaded_count, again)
+    return LogFileRow(file_id, digest, read_bytes, format_version, loaded_count, log_date, again)
+
+
+def find_other_date(
+    connection: psycopg.Connection, source_id: int, digest: str, log_date: date
+) -> tuple[str, date] | None:
+    """A file with the same bytes that was read for this source as of another day: its path and that day."""
+    return connection.execute(
+        "SELECT path, log_date FROM ledger.log_files"
+        " WHERE source_id = %s AND content_digest = %s AND log_date <> %s AND loaded_count > 0 LIMIT 1",
+        [source_id, digest, log_date],
+    ).fetchone()
 
 
 def begin_log_file(
@@ -66,6 +79,7 @@ def begin_log_file(
     *,
     source_id: int,
     path: str,
+    log_date: date | None,
     format_version: int,
     now: datetime,
 ) -> int:
@@ -77,9 +91,9 @@ def begin_log_file(
     row = connection.execute(
         "INSERT INTO ledger.log_files (source_id, path, content_digest, read_bytes, waiting_bytes,"
         " format_version, program_version, first_read_at, last_read_at,"
-        " line_count, loaded_count, held_count, ignored_count, rejected_count)"
-        " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0) RETURNING id",
-        [source_id, path, format_version, version("tapewise"), now, now],
+        " line_count, loaded_count, held_count, ignored_count, rejected_count, log_date)"
+        " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0, %s) RETURNING id",
+        [source_id, path, format_version, version("tapewise"), now, now, log_date],
     ).fetchone()
     assert row is not None
     return int(row[0])

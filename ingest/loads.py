@@ -27,15 +27,17 @@ from ingest.ledger import (
     begin_log_file,
     end_log_file,
     find_log_file,
+    find_other_date,
     ledger_path,
     reject_lines,
     touch_log_file,
 )
+from ingest.log_dates import find_log_date
 from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
 from ingest.sources import Source, get_source, lock_archive
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, SourceError
+from schema.errors import DatabaseError, LogFileError, SourceError
 from schema.loader import copy_encoded, encode_frame
 from schema.models import FACT_TABLES, ROW_ID_BLOCK, event_time_columns
 
@@ -92,16 +94,19 @@ def load_file(
     path: Path,
     *,
     now: datetime,
+    log_date: date | None = None,
     is_complete: bool = False,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
     """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
 
-    `now` bounds the believable times and stamps the ledger. `is_complete` says that an unfinished
+    `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
+    lines have none; without it, the file's name says the day. `is_complete` says that an unfinished
     last line is none. `progress` is told the position in the file, `on_wait` is called
     if another load of the archive goes first. Raises LogFileError, DatabaseError.
     """
+    log_date = _settle_date(source, path, log_date)
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
@@ -118,13 +123,17 @@ def load_file(
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
             is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
+            if is_same and known.log_date != log_date:
+                if known.loaded_count:
+                    raise _read_as_of(path, str(path), known.log_date)
+                is_same = False
             is_read = not prefix.has_more and known.format_version == source.format.version
             # What was a time in the future then may be one in the past now.
             if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
                 tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
                 return FileResult(path, tally, prefix.waiting_bytes, True)
             known = known if is_same else None
-        load = _Load(warehouse, source, path, now, progress)
+        load = _Load(warehouse, source, path, log_date, now, progress)
         return load.run(connection, known, is_complete=is_complete)
 
 
@@ -134,11 +143,13 @@ def preview_file(
     path: Path,
     *,
     now: datetime,
+    log_date: date | None = None,
     is_complete: bool = False,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
+    settings = source.line_settings(now, _settle_date(source, path, log_date))
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
@@ -146,12 +157,27 @@ def preview_file(
     ):
         tally = Tally()
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
-            for records in read_records(reader, source.format, source.line_settings(now), tally):
+            for records in read_records(reader, source.format, settings, tally):
                 for table, found in split_by_table(records):
                     tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
                 if progress is not None:
                     progress(reader.progress_bytes)
         return FileResult(path, tally, reader.waiting_bytes)
+
+
+def _settle_date(source: Source, path: Path, log_date: date | None) -> date | None:
+    """The day of the file, None for formats that need none: their lines say it themselves."""
+    if not source.format.is_dated_by_file:
+        return None
+    return log_date or find_log_date(path)
+
+
+def _read_as_of(path: Path, other: str, other_date: date | None) -> LogFileError:
+    return LogFileError(
+        f"{path}: the same lines were read as of {other_date} before ({other})",
+        hint="Reading them as of another day would count them twice. Which day is right? If it is the new"
+        " one, drop the archive and read its logs again.",
+    )
 
 
 class _Load:
@@ -162,12 +188,14 @@ class _Load:
         warehouse: Warehouse,
         source: Source,
         path: Path,
+        log_date: date | None,
         now: datetime,
         progress: Progress | None,
     ) -> None:
         self._warehouse = warehouse
         self._source = source
         self._path = path
+        self._log_date = log_date
         self._now = now
         self._progress = progress
         self._tally = Tally()
@@ -182,6 +210,7 @@ class _Load:
             known,
             source_id=source.id,
             path=ledger_path(self._path),
+            log_date=self._log_date,
             format_version=source.format.version,
             now=self._now,
         )
@@ -194,6 +223,7 @@ class _Load:
             items = self._prepare(reader, settling, holdings, log_file_id)
             with run_ahead(items, AHEAD_DEPTH) as ahead:
                 self._send(connection, ahead, log_file_id, cells)
+            self._check_date(connection, reader.digest)
             add_cells(connection, source.archive_id, cells)
             end_log_file(
                 connection,
@@ -208,6 +238,13 @@ class _Load:
             )
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
+    def _check_date(self, connection: psycopg.Connection, digest: str) -> None:
+        """Raise LogFileError if a file with these very lines was read as of another day."""
+        if self._log_date is not None and self._tally.loaded_count:
+            other = find_other_date(connection, self._source.id, digest, self._log_date)
+            if other is not None:
+                raise _read_as_of(self._path, *other)
+
     def _prepare(
         self, reader: LogFileReader, settling: psycopg.Connection, holdings: Holdings, log_file_id: int
     ) -> Iterator[_Item]:
@@ -216,7 +253,8 @@ class _Load:
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
         tables = {table.name: table for table in FACT_TABLES}
-        for records in read_records(reader, source.format, source.line_settings(self._now), self._tally):
+        settings = source.line_settings(self._now, self._log_date)
+        for records in read_records(reader, source.format, settings, self._tally):
             for name, found in split_by_table(records):
                 new = holdings.drop_held(name, found)
                 self._tally.add_facts(name, found.height, new.height)

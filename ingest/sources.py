@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import LiteralString
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -48,13 +48,14 @@ class Source:
     earliest_at: datetime
     latest_at: datetime | None
 
-    def line_settings(self, now: datetime) -> LineSettings:
-        """What a record of this source may depend on, read at `now`."""
+    def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
+        """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
         return LineSettings(
             timezone=self.timezone,
             clock_resolution_s=self.clock_resolution_s,
             earliest_at=self.earliest_at,
             latest_at=self.latest_at or now + timedelta(days=1),
+            log_date=log_date,
         )
 
 

@@ -29,8 +29,10 @@ DECLARE
     partition text;
     made integer := 0;
 BEGIN
-    IF fact_table NOT IN ('transfers', 'opens', 'namespace_events') THEN
-        RAISE EXCEPTION 'core.% is not a table of facts', fact_table;
+    IF fact_table NOT IN (
+        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests'
+    ) THEN
+        RAISE EXCEPTION 'core.% is not cut into months', fact_table;
     END IF;
     PERFORM pg_advisory_xact_lock(7461, 0);
     FOR since IN SELECT DISTINCT date_trunc('month', month)::date FROM unnest(months) AS month ORDER BY 1 LOOP
@@ -65,6 +67,8 @@ GRANT SELECT ON ALL TABLES IN SCHEMA ledger, core TO {LOADER};
 GRANT INSERT, UPDATE ON core.archives TO {LOADER};
 GRANT INSERT ON core.users, core.hosts TO {LOADER};
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
+GRANT INSERT ON core.unitree_jobs, core.stages TO {LOADER};
+GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE ON core.activity_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};

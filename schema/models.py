@@ -111,6 +111,8 @@ log_files = sa.Table(
     sa.Column("held_count", sa.BigInteger, nullable=False),
     sa.Column("ignored_count", sa.BigInteger, nullable=False),
     sa.Column("rejected_count", sa.BigInteger, nullable=False),
+    # The day whose clock times the lines give, where they give no dates themselves.
+    sa.Column("log_date", sa.Date),
     sa.CheckConstraint(
         "line_count = loaded_count + held_count + ignored_count + rejected_count", name="balance"
     ),
@@ -143,8 +145,16 @@ rejected_lines = sa.Table(
 )
 
 
-def _facts(table: str, event_time: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+def _facts(
+    table: str,
+    event_time: str,
+    comment: str,
+    *columns: sa.schema.SchemaItem,
+    is_outcome_logged: bool = True,
+) -> sa.Table:
     """A fact table: who, where from (lineage), when, and what; cut into months by `event_time`.
+
+    `is_outcome_logged` is false where a log may not say how the thing ended: `is_failed` can be null.
 
     No key or unique index: it would cost three times the load (the design's measurement). What is
     held already is compared before a load instead. No foreign keys either: they are checked row by
@@ -168,7 +178,7 @@ def _facts(table: str, event_time: str, comment: str, *columns: sa.schema.Schema
         sa.Column("class_of_service", sa.Text),
         sa.Column("account", sa.Text),
         sa.Column("status_code", sa.Integer),
-        _flag("is_failed"),
+        sa.Column("is_failed", sa.Boolean, nullable=not is_outcome_logged),
         _flag("is_time_ambiguous"),
         *columns,
         sa.Index(
@@ -202,6 +212,9 @@ transfers = _facts(
     _flag("is_duration_below_clock"),
     _flag("is_size_saturated"),
     _flag("is_rate_inconsistent"),
+    # Since revision 0002, so at the end. UniTree's number of the job that moved the file.
+    sa.Column("persona", sa.Integer),
+    sa.Column("status_text", sa.Text),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -230,6 +243,112 @@ namespace_events = _facts(
     sa.CheckConstraint("kind in ('delete', 'rename', 'copy')", name="kind"),
 )
 
+unitree_jobs = _facts(
+    "unitree_jobs",
+    "ended_at",
+    "One row per job of UniTree's COND log",
+    sa.Column("direction", sa.Text),
+    sa.Column("persona", sa.Integer, nullable=False),
+    sa.Column("session_number", sa.Integer, nullable=False),
+    sa.Column("job_number", sa.Integer, nullable=False),
+    _instant("started_at", nullable=True),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("description", sa.Text, nullable=False),
+    _flag("is_start_after_end"),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    is_outcome_logged=False,
+)
+
+stages = _facts(
+    "stages",
+    "staged_at",
+    "One row per file brought from tape to disk",
+    _instant("started_at", nullable=True),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    sa.Column("persona", sa.Integer),
+    _flag("is_duration_coarse"),
+    _flag("is_duration_below_clock"),
+)
+
+# What the lines that tell of one request say together, put together anew for the time that a load
+# touches. So it holds copies, and no number of its own; the ids are those of the facts.
+requests = sa.Table(
+    "requests",
+    metadata,
+    sa.Column("archive_id", sa.Integer, nullable=False),
+    # Of the transfer, or else of the job: what a request is found by.
+    _instant("ended_at"),
+    sa.Column("transfer_id", sa.BigInteger),
+    # The other log's line of the same transfer; of the two, `transfer_id` is the one that counts.
+    sa.Column("twin_transfer_id", sa.BigInteger),
+    sa.Column("open_id", sa.BigInteger),
+    sa.Column("stage_id", sa.BigInteger),
+    sa.Column("job_id", sa.BigInteger),
+    sa.Column("source_id", sa.Integer, nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("direction", sa.Text),
+    sa.Column("user_id", sa.Integer),
+    sa.Column("host_id", sa.Integer),
+    sa.Column("class_of_service", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    sa.Column("persona", sa.Integer),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("open_s", DOUBLE_PRECISION),
+    sa.Column("stage_s", DOUBLE_PRECISION),
+    # False where only lines that are not counted tell of the transfer: another log counts it.
+    _flag("is_counted"),
+    sa.Column("is_failed", sa.Boolean),
+    _flag("is_size_saturated"),
+    _flag("is_time_ambiguous"),
+    _instant("submitted_at", nullable=True),
+    _instant("opened_at", nullable=True),
+    _instant("staged_at", nullable=True),
+    _instant("started_at", nullable=True),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    sa.CheckConstraint("num_nonnulls(transfer_id, job_id) >= 1", name="subject"),
+    sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
+    schema="core",
+    comment="One row per request that several lines tell together; derived",
+    postgresql_partition_by="RANGE (ended_at)",
+)
+
+
+def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """What people know and no log tells: from when, until when (null: still so), and their note."""
+    return sa.Table(
+        table,
+        metadata,
+        _identity(),
+        sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+        _instant("started_at"),
+        _instant("ended_at", nullable=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        *columns,
+        sa.Column("note", sa.Text, nullable=False),
+        sa.Column("recorded_at", Timestamp, nullable=False, server_default=sa.func.now()),
+        sa.CheckConstraint("ended_at > started_at", name="order"),
+        schema="core",
+        comment=comment,
+    )
+
+
+outages = _said_by_people(
+    "outages",
+    "One row per time that the archive was known not to serve; said by people",
+    sa.CheckConstraint("kind in ('scheduled', 'unscheduled')", name="kind"),
+)
+
+config_changes = _said_by_people(
+    "config_changes",
+    "One row per time that the archive was known to be set up otherwise; said by people",
+    sa.Column("class_of_service", sa.Text),
+    sa.CheckConstraint("kind in ('staging bypass', 'tape only', 'other')", name="kind"),
+)
+
 activity_cells = sa.Table(
     "activity_cells",
     metadata,
@@ -247,6 +366,12 @@ activity_cells = sa.Table(
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
 )
 
-FACT_TABLES = (transfers, opens, namespace_events)
+FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages)
 
-event_time_columns = {"transfers": "ended_at", "opens": "opened_at", "namespace_events": "happened_at"}
+event_time_columns = {
+    "transfers": "ended_at",
+    "opens": "opened_at",
+    "namespace_events": "happened_at",
+    "unitree_jobs": "ended_at",
+    "stages": "staged_at",
+}

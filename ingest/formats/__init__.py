@@ -1,12 +1,14 @@
 """The log formats that can be read; each is a module that says what its lines look like."""
 
 from ingest.formats.base import Format
+from ingest.formats.cond import COND
 from ingest.formats.hsi import HSI
 from ingest.formats.nft import NFT
 from ingest.formats.pftp import PFTP
+from ingest.formats.stat import STAT
 from schema.errors import FormatError
 
-FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (NFT, PFTP, HSI)}
+FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT)}
 
 
 def find_format(name: str) -> Format:

@@ -8,7 +8,7 @@ first three columns is set: `table` (the line is a fact of that table), `ignored
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 import polars as pl
 
@@ -40,6 +40,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     # transfers
     "rate_bytes_per_s": pl.Float64(),
     "client_path": pl.String(),
+    "status_text": pl.String(),
     "is_duration_coarse": pl.Boolean(),
     "is_duration_below_clock": pl.Boolean(),
     "is_size_saturated": pl.Boolean(),
@@ -47,6 +48,13 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     # name-space events
     "kind": pl.String(),
     "new_archive_path": pl.String(),
+    # UniTree's jobs; the persona also of transfers and stages
+    "persona": pl.Int32(),
+    "session_number": pl.Int32(),
+    "job_number": pl.Int32(),
+    "started_at": UTC_TIME,
+    "description": pl.String(),
+    "is_start_after_end": pl.Boolean(),
 }
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
@@ -76,13 +84,15 @@ class LineSettings:
     """What a record may depend on besides its line.
 
     `timezone` is an IANA name; `clock_resolution_s` the step of the log's durations;
-    a line whose time is not in [`earliest_at`, `latest_at`) is rejected.
+    a line whose time is not in [`earliest_at`, `latest_at`) is rejected. `log_date` is the day of a
+    file whose lines give clock times only; formats that need none ignore it.
     """
 
     timezone: str
     clock_resolution_s: float
     earliest_at: datetime
     latest_at: datetime
+    log_date: date | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +101,8 @@ class Format:
 
     `version` is raised whenever a line would give another record than before; `examples` are
     real-looking lines, one for each kind of line; `parse` takes the texts of lines (String, without
-    line ends, never null) and gives their record frame.
+    line ends, never null) and gives their record frame. `is_dated_by_file`: the lines give clock
+    times only, and `parse` needs the file's `log_date`.
     """
 
     name: str
@@ -100,6 +111,7 @@ class Format:
     clock_resolution_s: float
     examples: tuple[str, ...]
     parse: Callable[[pl.Series, LineSettings], pl.DataFrame]
+    is_dated_by_file: bool = False
 
 
 @dataclass(frozen=True)

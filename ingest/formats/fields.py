@@ -38,6 +38,11 @@ def clock_time(text: pl.Expr, layout: str) -> pl.Expr:
     return pl.when(~leap).then(time)
 
 
+def posix_century(year: pl.Expr) -> pl.Expr:
+    """What stands before a year of two digits, as POSIX reads them: 69 to 99 are of the last century."""
+    return pl.when(year >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
+
+
 def ctime(text: pl.Expr) -> pl.Expr:
     """The local time of what `CTIME` calls `time_text`: `Feb  4 16:45:04 2019`."""
     return clock_time(text, "%b %e %H:%M:%S %Y")

@@ -33,6 +33,7 @@ from ingest.formats.fields import (
     clock_time,
     decimal_number,
     exceeds,
+    posix_century,
     whole_number,
     with_fates,
 )
@@ -47,9 +48,10 @@ FTP_SUBSECOND = "0.499"
 
 
 def _local_time() -> pl.Expr:
-    # Two-digit years as POSIX reads them.
-    century = pl.when(pl.col("year") >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
-    text = pl.concat_str([century, pl.col("year"), pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")])
+    year = pl.col("year")
+    text = pl.concat_str(
+        [posix_century(year), year, pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")]
+    )
     return clock_time(text, "%Y/%m/%d %H:%M:%S")
 
 

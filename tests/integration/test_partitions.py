@@ -131,7 +131,7 @@ def test_months_are_those_of_utc_wherever_the_session_is(connect: Connect, timez
 )
 def test_other_tables_are_refused(connect: Connect, table: str) -> None:
     connection = connect()
-    with pytest.raises(psycopg.errors.RaiseException, match="is not a table of facts"):
+    with pytest.raises(psycopg.errors.RaiseException, match="is not cut into months"):
         make(connection, JULY, table=table)
     with pytest.raises(psycopg.Error):
         connection.execute("SELECT core.make_partitions(NULL, %s)", [[JULY]])

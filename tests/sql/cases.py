@@ -59,6 +59,48 @@ _DEFAULTS: dict[str, Row] = {
     "opens": _COMMON | {"operation": "open", "direction": "get", "opened_at": "2000-01-15T12:00:00Z"},
     "namespace_events": _COMMON
     | {"operation": "delete", "kind": "delete", "happened_at": "2000-01-15T12:00:00Z"},
+    "unitree_jobs": _COMMON
+    | {
+        "interface": "unitree",
+        "operation": "get",
+        "direction": "get",
+        "persona": 1,
+        "session_number": 0,
+        "job_number": 1,
+        "ended_at": "2000-01-15T12:00:00Z",
+        "description": "get x",
+        "is_failed": None,
+        "is_start_after_end": False,
+    },
+    "stages": _COMMON
+    | {
+        "interface": "unitree",
+        "operation": "staged",
+        "staged_at": "2000-01-15T12:00:00Z",
+        "is_duration_coarse": False,
+        "is_duration_below_clock": False,
+    },
+    "requests": {
+        "interface": "unitree",
+        "direction": "get",
+        "ended_at": "2000-01-15T12:00:00Z",
+        "is_counted": True,
+        "is_failed": False,
+        "is_size_saturated": False,
+        "is_time_ambiguous": False,
+    },
+    "outages": {
+        "kind": "unscheduled",
+        "note": "a note",
+        "started_at": "2000-01-15T12:00:00Z",
+        "recorded_at": "2000-02-01T00:00:00Z",
+    },
+    "config_changes": {
+        "kind": "other",
+        "note": "a note",
+        "started_at": "2000-01-15T12:00:00Z",
+        "recorded_at": "2000-02-01T00:00:00Z",
+    },
     "activity_cells": {
         "interface": "nft",
         "direction": "get",
@@ -87,7 +129,14 @@ _DEFAULTS: dict[str, Row] = {
     "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
 }
 
-_EVENT_TIMES = {"transfers": "ended_at", "opens": "opened_at", "namespace_events": "happened_at"}
+_EVENT_TIMES = {
+    "transfers": "ended_at",
+    "opens": "opened_at",
+    "namespace_events": "happened_at",
+    "unitree_jobs": "ended_at",
+    "stages": "staged_at",
+    "requests": "ended_at",
+}
 _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger")
 
 
@@ -153,9 +202,11 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         if table == "log_files":
             return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
         filled = _DEFAULTS[table] | {"archive_id": archives[archive]}
-        if table == "activity_cells":
+        if table in ("activity_cells", "outages", "config_changes"):
             return filled | row
-        filled |= {"id": number, "line_number": number, "line_hash": number, "source_id": sources[source][1]}
+        filled |= {"source_id": sources[source][1]}
+        if table != "requests":
+            filled |= {"id": number, "line_number": number, "line_hash": number}
         for key, names, column in (("client", "hosts", "host_id"), ("user", "users", "user_id")):
             name = row.pop(key, None)
             if name is not None:

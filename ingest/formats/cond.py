@@ -1,0 +1,122 @@
+"""COND: the job log of UniTree, a file a day.
+
+    002718 14:06:48 14:07:31  2360102     17 put -d /scratch/k/run 7/out.tar
+
+= user number, start and end of the job, persona, session (100 is session 0), number of the job in the
+session, and what was asked for, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, 41 onwards.
+Variants separate all fields by blanks. There is no date: the file's own is taken, for the end of
+the job (read as of 5 November 1997, in California):
+
+    event_at 1997-11-05 22:07:31 UTC, interface unitree, direction put, operation put, user 002718,
+    persona 2360, session_number 2, job_number 17, started_at 1997-11-05 22:06:48 UTC,
+    duration_s 43.0, description put -d /scratch/k/run 7/out.tar
+
+The persona ties a job to its lines in the STAT log; it comes again within a day now and then. A job that
+starts after it ends was either logged wrong or ran over midnight, and nothing in the line tells which:
+it is kept as it stands, without a duration, and flagged. How a completion status is written is not known:
+it stays at the end of the description, and whether the job failed is not known from this log.
+"""
+
+import polars as pl
+
+from ingest.formats.base import Format, LineSettings, complete_records, event_time
+from ingest.formats.fields import bare_lines, clock_time, exceeds, text_or_null, whole_number, with_fates
+from schema.errors import FormatError
+
+_CLOCKS = r"(?<start_text>[0-9]{2}:[0-9]{2}:[0-9]{2}) +(?<end_text>[0-9]{2}:[0-9]{2}:[0-9]{2})"
+# A persona of five digits leaves no blank before the session.
+FIXED = (
+    rf"^(?<user>[ 0-9]{{6}}) {_CLOCKS} (?<persona_text>[ 0-9]{{5}})(?<session_text>[ 0-9]{{3}})"
+    r" (?<job_text>[ 0-9]{6})(?<description>.*)$"
+)
+SEPARATED = (
+    rf"^ *(?<user>[0-9]{{1,9}}) +{_CLOCKS} +(?<persona_text>[0-9]+) +(?<session_text>[0-9]+)"
+    r" +(?<job_text>[0-9]+) +(?<description>.*)$"
+)
+FIELDS = ("user", "start_text", "end_text", "persona_text", "session_text", "job_text", "description")
+NUMBERS = ("persona", "session", "job")
+# How the log writes session 0.
+SESSION_BASE = 100
+MOVES = ("put", "get")
+MAX_NUMBER = 2**31 - 1
+
+
+def _is_in_columns() -> pl.Expr:
+    """Whether the fixed columns hold one number each; a blank within one says that they are none."""
+    texts = (pl.col("fixed").struct.field(f"{name}_text").str.strip_chars(" ") for name in NUMBERS)
+    user = pl.col("fixed").struct.field("user").str.strip_chars(" ")
+    return pl.all_horizontal(text.str.contains("^[0-9]+$") for text in (user, *texts)).fill_null(False)
+
+
+def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+    """The record frame of COND lines; the module's docstring shows a line and its record.
+
+    Raises FormatError without `settings.log_date`.
+    """
+    if settings.log_date is None:
+        raise FormatError("lines of format cond have no date", hint="Give the day of the file.")
+    day = pl.lit(f"{settings.log_date:%Y-%m-%d} ")
+    line, fixed, separated = pl.col("line"), pl.col("fixed").struct, pl.col("separated").struct
+    records = (
+        bare_lines(lines)
+        .with_columns(fixed=line.str.extract_groups(FIXED), separated=line.str.extract_groups(SEPARATED))
+        .with_columns(is_in_columns=_is_in_columns())
+        .with_columns(
+            pl.when("is_in_columns")
+            .then(fixed.field(name))
+            .otherwise(separated.field(name))
+            .str.strip_chars(" ")
+            .alias(name)
+            for name in FIELDS
+        )
+        .with_columns(
+            start=clock_time(day + pl.col("start_text"), "%Y-%m-%d %H:%M:%S"),
+            end=clock_time(day + pl.col("end_text"), "%Y-%m-%d %H:%M:%S"),
+            **{name: whole_number(pl.col(f"{name}_text")) for name in NUMBERS},
+            description=text_or_null(pl.col("description")),
+            size_bytes=pl.lit(None, dtype=pl.Int64),
+            host=pl.lit(None, dtype=pl.String),
+        )
+        .with_columns(
+            started_at=event_time(pl.col("start"), settings).at,
+            operation=pl.col("description").str.extract("^([^ ]+)"),
+        )
+    )
+    too_large = [exceeds(pl.col(name), MAX_NUMBER, text=pl.col(f"{name}_text")) for name in NUMBERS]
+    fated = with_fates(
+        records,
+        is_line=pl.col("user").is_not_null() & pl.col("description").is_not_null(),
+        time=event_time(pl.col("end"), settings),
+        size_text=pl.lit(None, dtype=pl.String),
+        is_number_out_of_range=pl.any_horizontal(too_large),
+        table=pl.lit("unitree_jobs"),
+    )
+    is_start_after_end = (pl.col("started_at") > pl.col("event_at")).fill_null(False)
+    duration_s = (pl.col("event_at") - pl.col("started_at")).dt.total_seconds().cast(pl.Float64)
+    return complete_records(
+        fated.with_columns(
+            interface=pl.lit("unitree"),
+            direction=pl.when(pl.col("operation").is_in(MOVES)).then("operation"),
+            is_failed=pl.lit(None, dtype=pl.Boolean),
+            session_number=pl.col("session") - SESSION_BASE,
+            job_number=pl.col("job"),
+            is_start_after_end=is_start_after_end,
+            duration_s=pl.when(~is_start_after_end).then(duration_s),
+        )
+    )
+
+
+COND = Format(
+    name="cond",
+    title="COND job log of UniTree, dated by its file",
+    version=1,
+    clock_resolution_s=1.0,
+    examples=(
+        "002718 14:06:48 14:07:31  2360102     17 put -d /scratch/k/run 7/out.tar",
+        "003141 14:09:02 14:12:40 12361100      1 get /archive/w/out.dat",
+        "003141 14:13:00 14:13:00 2362 100 2 dir /archive/w",
+        "002718 23:59:41 00:00:07  2399102     18 put -d /scratch/k/run 8/out.tar",
+    ),
+    parse=parse,
+    is_dated_by_file=True,
+)
