@@ -58,6 +58,7 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             for table in FACT_TABLES
         )
         for statement in (
+            "DELETE FROM core.requests WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
             "DELETE FROM ledger.ignored_lines USING ledger.log_files, ledger.sources"
             " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",

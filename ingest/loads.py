@@ -35,6 +35,7 @@ from ingest.ledger import (
 from ingest.log_dates import find_log_date
 from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
+from ingest.requests import rebuild_requests
 from ingest.sources import Source, get_source, lock_archive
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, SourceError
@@ -199,7 +200,8 @@ class _Load:
         self._now = now
         self._progress = progress
         self._tally = Tally()
-        self._months: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
+        # The days (UTC) of the facts of each table that this load has added.
+        self._days: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
     def run(
         self, connection: psycopg.Connection, known: LogFileRow | None, *, is_complete: bool
@@ -225,6 +227,7 @@ class _Load:
                 self._send(connection, ahead, log_file_id, cells)
             self._check_date(connection, reader.digest)
             add_cells(connection, source.archive_id, cells)
+            rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
             end_log_file(
                 connection,
                 log_file_id,
@@ -295,12 +298,11 @@ class _Load:
                     cells.append(item.cells)
 
     def _make_partitions(self, settling: psycopg.Connection, table: str, facts: pl.DataFrame) -> None:
-        months = (
-            set(facts[event_time_columns[table]].dt.truncate("1mo").dt.date().unique()) - self._months[table]
-        )
+        days = set(facts[event_time_columns[table]].dt.date().unique()) - self._days[table]
+        months = {day.replace(day=1) for day in days} - {day.replace(day=1) for day in self._days[table]}
         if months:
             settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
-            self._months[table] |= months
+        self._days[table] |= days
 
 
 def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:

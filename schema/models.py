@@ -274,12 +274,13 @@ stages = _facts(
 )
 
 # What the lines that tell of one request say together, put together anew for the time that a load
-# touches. So it holds copies, and no number of its own; the ids are those of the facts.
+# touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
+# one line tells all of has no row here: most archives would have all their transfers twice.
 requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # Of the transfer, or else of the job: what a request is found by.
+    # Of the transfer, or else of the job or the open: what a request is found by.
     _instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
     # The other log's line of the same transfer; of the two, `transfer_id` is the one that counts.
@@ -309,10 +310,10 @@ requests = sa.Table(
     _instant("staged_at", nullable=True),
     _instant("started_at", nullable=True),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
-    sa.CheckConstraint("num_nonnulls(transfer_id, job_id) >= 1", name="subject"),
+    sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id) >= 1", name="subject"),
     sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
     schema="core",
-    comment="One row per request that several lines tell together; derived",
+    comment="One row per request that several lines tell, or a job or an open alone; derived",
     postgresql_partition_by="RANGE (ended_at)",
 )
 

@@ -108,12 +108,12 @@ CREATE TABLE core.requests (
     staged_at timestamptz,
     started_at timestamptz,
     CONSTRAINT requests_direction_check CHECK (direction in ('put', 'get')),
-    CONSTRAINT requests_subject_check CHECK (num_nonnulls(transfer_id, job_id) >= 1)
+    CONSTRAINT requests_subject_check CHECK (num_nonnulls(transfer_id, open_id, job_id) >= 1)
 ) PARTITION BY RANGE (ended_at);
 
 CREATE INDEX requests_archive_id_ended_at_idx ON core.requests (archive_id, ended_at);
 
-COMMENT ON TABLE core.requests IS 'One row per request that several lines tell together; derived';
+COMMENT ON TABLE core.requests IS 'One row per request that several lines tell, or a job or an open alone; derived';
 
 CREATE TABLE core.outages (
     id integer GENERATED ALWAYS AS IDENTITY,

@@ -6,7 +6,8 @@
 
 In `given.yaml` a row names its archive, source, client and user by name, as the logs do. What a row does
 not say is filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts
-the values below. `copies: 25` stands for 25 such rows.
+the values below. `copies: 25` stands for 25 such rows. Where jobs, stages, opens or sources that are not
+counted are given, requests are put together from them as a load would.
 
 In `expect.yaml` the columns of each row are exactly those of the query. Floats may differ by
 `relative_tolerance` (1e-9 unless the file says otherwise) and `absolute_tolerance` (0); a float may be
@@ -25,6 +26,9 @@ from typing import Any
 import psycopg
 import yaml
 from psycopg import sql
+
+from ingest.requests import rebuild_requests
+from schema.models import event_time_columns
 
 Row = dict[str, Any]
 
@@ -129,14 +133,7 @@ _DEFAULTS: dict[str, Row] = {
     "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
 }
 
-_EVENT_TIMES = {
-    "transfers": "ended_at",
-    "opens": "opened_at",
-    "namespace_events": "happened_at",
-    "unitree_jobs": "ended_at",
-    "stages": "staged_at",
-    "requests": "ended_at",
-}
+_EVENT_TIMES = event_time_columns | {"requests": "ended_at"}
 _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger")
 
 
@@ -221,6 +218,19 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         rows = [resolve(table, number, row) for number, row in enumerate(_copies(given.get(table, [])), 1)]
         if rows:
             _insert_all(connection, table, rows)
+    for archive_id in archives.values():
+        days = [
+            moment.date()
+            for table, column in event_time_columns.items()
+            for (moment,) in connection.execute(
+                sql.SQL("SELECT {} AT TIME ZONE 'UTC' FROM {} WHERE archive_id = %s").format(
+                    sql.Identifier(column), sql.Identifier("core", table)
+                ),
+                [archive_id],
+            )
+        ]
+        if "requests" not in given:
+            rebuild_requests(connection, connection, archive_id, days)
 
 
 def run_query(connection: psycopg.Connection, query: str) -> list[Row]:

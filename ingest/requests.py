@@ -1,0 +1,113 @@
+"""Puts requests together from the lines that tell of them: job, transfer, stage, open.
+
+A transfer that one line tells all of is a request too, but needs no row: `mart.requests` shows it beside.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from importlib.resources import files
+
+import psycopg
+
+# How long before its end the first line of a request may stand: the longest open at SDSC took eight
+# hours, LLNL's queues held jobs for two.
+REACH = timedelta(days=1)
+# How much the clocks of two logs may differ. COND and NFT cut their times to whole seconds.
+CLOCK_SLACK = timedelta(seconds=2)
+# Where no job says when it began: a transfer follows its stage within this, LLNL's longest queue.
+QUEUE_LIMIT = timedelta(hours=2)
+# Personas repeat: a longer range at a time would compare more and more of them.
+LONGEST_RANGE = timedelta(days=31)
+
+_MARGIN = timedelta(minutes=1)
+_STATEMENT = (files("ingest") / "requests.sql").read_text(encoding="utf-8")
+
+Range = tuple[datetime, datetime]
+
+
+def find_ranges(days: Iterable[date]) -> Iterator[Range]:
+    """The times whose requests can change with facts of these days (UTC), in order, cut into pieces.
+
+    A request is found by its end, and its lines stand up to `REACH` before it; one that was cut in two
+    by a missing line is up to `REACH` away in either direction.
+    """
+    merged: list[list[datetime]] = []
+    for day in sorted(days):
+        midnight = datetime.combine(day, time(), UTC)
+        since, until = midnight - REACH, midnight + timedelta(days=1) + REACH
+        if merged and since <= merged[-1][1]:
+            merged[-1][1] = until
+        else:
+            merged.append([since, until])
+    for since, until in merged:
+        start = since
+        while start < until:
+            end = min(start + LONGEST_RANGE, until)
+            yield start, end
+            start = end
+
+
+def rebuild_requests(
+    connection: psycopg.Connection,
+    settling: psycopg.Connection,
+    archive_id: int,
+    days: Iterable[date],
+) -> int:
+    """Put together anew the requests that facts of `days` (UTC) may have changed; gives how many.
+
+    In the transaction of `connection`, which holds the archive's lock and has sent the facts.
+    `settling` commits by itself: it makes the months that are missing.
+    """
+    count = 0
+    with connection.transaction():
+        # Fresh facts have no statistics, and on guesses the planner would compare each with each.
+        connection.execute("SET LOCAL enable_nestloop = off")
+        for since, until in find_ranges(days):
+            values = {
+                "archive_id": archive_id,
+                "since": since,
+                "until": until,
+                "read_since": since - REACH - _MARGIN,
+                "read_until": until + REACH + _MARGIN,
+                "reach": REACH,
+                "clock_slack": CLOCK_SLACK,
+                "queue_limit": QUEUE_LIMIT,
+            }
+            connection.execute(
+                "DELETE FROM core.requests"
+                " WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s",
+                values,
+            )
+            if not _has_partners(connection, values):
+                continue
+            months = {
+                (since + timedelta(days=n)).date().replace(day=1) for n in range((until - since).days + 1)
+            }
+            settling.execute("SELECT core.make_partitions('requests', %s)", [sorted(months)])
+            count += connection.execute(_STATEMENT.encode(), values).rowcount
+        connection.execute("SET LOCAL enable_nestloop = on")
+    return count
+
+
+def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:
+    """Whether there is anything to put together: most archives have one log that tells all of a request."""
+    found = connection.execute(
+        """
+        SELECT
+            EXISTS (SELECT FROM ledger.sources WHERE archive_id = %(archive_id)s AND NOT is_counted)
+            OR EXISTS (
+                SELECT FROM core.opens WHERE archive_id = %(archive_id)s
+                AND opened_at >= %(read_since)s AND opened_at < %(read_until)s
+            )
+            OR EXISTS (
+                SELECT FROM core.unitree_jobs WHERE archive_id = %(archive_id)s
+                AND ended_at >= %(read_since)s AND ended_at < %(read_until)s
+            )
+            OR EXISTS (
+                SELECT FROM core.stages WHERE archive_id = %(archive_id)s
+                AND staged_at >= %(read_since)s AND staged_at < %(read_until)s
+            )
+        """,
+        values,
+    ).fetchone()
+    return found == (True,)

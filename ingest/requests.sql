@@ -1,0 +1,453 @@
+-- The requests of one archive that end in [since, until), put together from the lines that tell of them;
+-- without those that a transfer's one line tells all of.
+--
+-- Which lines belong together depends on the lines within %(reach)s of a request's end and on nothing else:
+-- not on the order in which files were read, and not on the range that is asked for. So putting a range
+-- together again gives the same requests, whatever is around it. Lines are read a little further out, so
+-- that the clocks' differences cost nothing at the edges.
+--
+-- Where things open and close (a file is opened, then moved; one log tells of a transfer, then the
+-- other), they are paired like parentheses: each closing one with the latest opening one that is still
+-- open. This needs no more than what stands between the two, while "first in, first out" would need
+-- everything since the beginning, and one line without its partner would shift all that follow.
+INSERT INTO core.requests (
+    archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
+    direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s, stage_s,
+    is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, opened_at, staged_at, started_at
+)
+
+WITH sources AS (
+    SELECT * FROM ledger.sources
+    WHERE archive_id = %(archive_id)s
+),
+
+transfers AS MATERIALIZED (
+    SELECT
+        transfers.*,
+        sources.is_counted
+    FROM core.transfers
+    INNER JOIN sources ON transfers.source_id = sources.id
+    WHERE
+        transfers.archive_id = %(archive_id)s
+        AND transfers.ended_at >= %(read_since)s
+        AND transfers.ended_at < %(read_until)s
+),
+
+opens AS MATERIALIZED (
+    SELECT
+        opens.*,
+        sources.is_counted
+    FROM core.opens
+    INNER JOIN sources ON opens.source_id = sources.id
+    WHERE
+        opens.archive_id = %(archive_id)s
+        AND opens.opened_at >= %(read_since)s
+        AND opens.opened_at < %(read_until)s
+),
+
+stages AS MATERIALIZED (
+    SELECT * FROM core.stages
+    WHERE
+        archive_id = %(archive_id)s
+        AND staged_at >= %(read_since)s
+        AND staged_at < %(read_until)s
+        AND persona IS NOT NULL
+        AND NOT is_failed
+),
+
+-- From when until when a job's lines can stand in the STAT log. COND's clock shows whole seconds; a job
+-- that starts after it ends has one time that can be believed, its end.
+jobs AS MATERIALIZED (
+    SELECT
+        unitree_jobs.*,
+        sources.is_counted,
+        CASE WHEN unitree_jobs.is_start_after_end THEN NULL ELSE unitree_jobs.started_at END AS submitted_at,
+        CASE
+            WHEN unitree_jobs.is_start_after_end OR unitree_jobs.started_at IS NULL
+                THEN unitree_jobs.ended_at - %(clock_slack)s
+            ELSE greatest(unitree_jobs.started_at, unitree_jobs.ended_at - %(reach)s)
+        END AS told_since,
+        unitree_jobs.ended_at + %(clock_slack)s AS told_until
+    FROM core.unitree_jobs
+    INNER JOIN sources ON unitree_jobs.source_id = sources.id
+    WHERE
+        unitree_jobs.archive_id = %(archive_id)s
+        AND unitree_jobs.ended_at >= %(read_since)s
+        AND unitree_jobs.ended_at < %(read_until)s
+        AND unitree_jobs.direction IS NOT NULL
+),
+
+-- 1. Two logs tell of one transfer: same machine, direction and size, ends within the clocks' slack. The
+-- line that is not counted opens, so much earlier that it comes first; the one that is counted closes.
+twin_events AS (
+    SELECT
+        transfers.id,
+        transfers.is_counted,
+        transfers.direction,
+        transfers.host_id,
+        transfers.size_bytes,
+        transfers.is_failed,
+        transfers.line_hash,
+        transfers.occurrence,
+        transfers.ended_at,
+        transfers.ended_at
+        - CASE WHEN transfers.is_counted THEN interval '0' ELSE %(clock_slack)s END AS placed_at
+    FROM transfers
+    WHERE EXISTS (SELECT FROM sources WHERE NOT sources.is_counted)
+),
+
+twin_levels AS (
+    SELECT
+        twin_events.*,
+        sum(CASE WHEN twin_events.is_counted THEN -1 ELSE 1 END) OVER (
+            PARTITION BY
+                twin_events.direction, twin_events.host_id, twin_events.size_bytes, twin_events.is_failed
+            ORDER BY
+                twin_events.placed_at, twin_events.is_counted, twin_events.line_hash, twin_events.occurrence
+            ROWS UNBOUNDED PRECEDING
+        ) + twin_events.is_counted::integer AS level
+    FROM twin_events
+),
+
+twin_neighbours AS (
+    SELECT
+        twin_levels.id,
+        twin_levels.is_counted,
+        twin_levels.ended_at,
+        lag(twin_levels.id) OVER (one_level) AS twin_id,
+        lag(twin_levels.is_counted) OVER (one_level) AS is_twin_counted,
+        lag(twin_levels.ended_at) OVER (one_level) AS twin_ended_at
+    FROM twin_levels
+    WINDOW
+        one_level AS (
+            PARTITION BY
+                twin_levels.direction,
+                twin_levels.host_id,
+                twin_levels.size_bytes,
+                twin_levels.is_failed,
+                twin_levels.level
+            ORDER BY
+                twin_levels.placed_at, twin_levels.is_counted, twin_levels.line_hash, twin_levels.occurrence
+        )
+),
+
+twins AS (
+    SELECT
+        twin_neighbours.id AS transfer_id,
+        twin_neighbours.twin_id
+    FROM twin_neighbours
+    WHERE
+        twin_neighbours.is_counted
+        AND NOT twin_neighbours.is_twin_counted
+        AND twin_neighbours.ended_at <= twin_neighbours.twin_ended_at + %(clock_slack)s
+),
+
+-- One row per transfer, however many logs tell of it. `told_at` is when the log that knows the persona
+-- says that it ended.
+movements AS MATERIALIZED (
+    SELECT
+        transfers.*,
+        twin.id AS twin_id,
+        coalesce(transfers.persona, twin.persona) AS known_persona,
+        CASE WHEN transfers.persona IS NULL THEN twin.ended_at ELSE transfers.ended_at END AS told_at,
+        coalesce(transfers.user_id, twin.user_id) AS known_user_id,
+        coalesce(transfers.class_of_service, twin.class_of_service) AS known_class_of_service,
+        coalesce(transfers.file_key, twin.file_key) AS known_file_key,
+        coalesce(transfers.open_s, twin.open_s) AS known_open_s
+    FROM transfers
+    LEFT JOIN twins ON transfers.id = twins.transfer_id
+    LEFT JOIN transfers AS twin ON twins.twin_id = twin.id
+    LEFT JOIN twins AS of_another ON transfers.id = of_another.twin_id
+    WHERE of_another.twin_id IS NULL
+),
+
+-- 2. The job of a transfer has its persona and direction, and was running when the transfer ended; of
+-- several, the one that ended next to it.
+job_matches AS (
+    SELECT DISTINCT ON (movements.id)
+        movements.id AS transfer_id,
+        jobs.id AS job_id
+    FROM movements
+    INNER JOIN jobs
+        ON
+            movements.known_persona = jobs.persona
+            AND movements.direction = jobs.direction
+            AND movements.told_at >= jobs.told_since
+            AND movements.told_at < jobs.told_until
+    ORDER BY
+        movements.id,
+        abs(extract(EPOCH FROM jobs.ended_at - movements.told_at)),
+        jobs.line_hash,
+        jobs.occurrence
+),
+
+with_jobs AS (
+    SELECT
+        movements.id,
+        movements.known_persona,
+        movements.told_at,
+        job_matches.job_id,
+        -- From when a stage can belong to it: the job's start, or the last transfer with this persona.
+        coalesce(
+            jobs.told_since,
+            greatest(
+                movements.told_at - %(queue_limit)s,
+                lag(movements.told_at) OVER (
+                    PARTITION BY movements.known_persona
+                    ORDER BY movements.told_at, movements.line_hash, movements.occurrence
+                )
+            )
+        ) AS staged_since
+    FROM movements
+    LEFT JOIN job_matches ON movements.id = job_matches.transfer_id
+    LEFT JOIN jobs ON job_matches.job_id = jobs.id
+    WHERE movements.known_persona IS NOT NULL AND movements.direction = 'get'
+),
+
+-- 3. A stage belongs to the next get with its persona; several attempts of a job share it.
+stage_matches AS (
+    SELECT DISTINCT ON (with_jobs.id)
+        with_jobs.id AS transfer_id,
+        stages.id AS stage_id
+    FROM with_jobs
+    INNER JOIN stages
+        ON
+            with_jobs.known_persona = stages.persona
+            AND stages.staged_at >= with_jobs.staged_since
+            AND stages.staged_at <= with_jobs.told_at
+    ORDER BY with_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
+),
+
+-- Jobs whose transfer never came, or is not in any log that was read; they can have been staged all the same.
+lone_jobs AS (
+    SELECT jobs.*
+    FROM jobs
+    WHERE NOT EXISTS (SELECT FROM job_matches WHERE job_matches.job_id = jobs.id)
+),
+
+stages_of_jobs AS (
+    SELECT DISTINCT ON (lone_jobs.id)
+        lone_jobs.id AS job_id,
+        stages.id AS stage_id
+    FROM lone_jobs
+    INNER JOIN stages
+        ON
+            lone_jobs.persona = stages.persona
+            AND stages.staged_at >= lone_jobs.told_since
+            AND stages.staged_at < lone_jobs.told_until
+    WHERE lone_jobs.direction = 'get'
+    ORDER BY lone_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
+),
+
+-- 4. A file is opened, then moved: same source, machine, user, path and direction.
+open_events AS (
+    SELECT
+        opens.id,
+        true AS is_open,
+        opens.source_id,
+        opens.host_id,
+        opens.user_id,
+        opens.file_key,
+        coalesce(opens.direction, 'get') AS direction,
+        opens.line_hash,
+        opens.occurrence,
+        opens.opened_at AS happened_at
+    FROM opens
+    WHERE opens.file_key IS NOT NULL AND NOT opens.is_failed
+    UNION ALL
+    SELECT
+        transfers.id,
+        false AS is_open,
+        transfers.source_id,
+        transfers.host_id,
+        transfers.user_id,
+        transfers.file_key,
+        transfers.direction,
+        transfers.line_hash,
+        transfers.occurrence,
+        transfers.ended_at AS happened_at
+    FROM transfers
+    WHERE transfers.file_key IS NOT NULL AND EXISTS (SELECT FROM opens)
+),
+
+open_levels AS (
+    SELECT
+        open_events.*,
+        sum(CASE WHEN open_events.is_open THEN 1 ELSE -1 END) OVER (
+            PARTITION BY
+                open_events.source_id,
+                open_events.host_id,
+                open_events.user_id,
+                open_events.file_key,
+                open_events.direction
+            ORDER BY
+                open_events.happened_at,
+                open_events.is_open DESC,
+                open_events.line_hash,
+                open_events.occurrence
+            ROWS UNBOUNDED PRECEDING
+        ) + (NOT open_events.is_open)::integer AS level
+    FROM open_events
+),
+
+open_neighbours AS (
+    SELECT
+        open_levels.id,
+        open_levels.is_open,
+        open_levels.happened_at,
+        lag(open_levels.id) OVER (one_level) AS open_id,
+        lag(open_levels.is_open) OVER (one_level) AS has_open,
+        lag(open_levels.happened_at) OVER (one_level) AS opened_at
+    FROM open_levels
+    WINDOW
+        one_level AS (
+            PARTITION BY
+                open_levels.source_id,
+                open_levels.host_id,
+                open_levels.user_id,
+                open_levels.file_key,
+                open_levels.direction,
+                open_levels.level
+            ORDER BY
+                open_levels.happened_at,
+                open_levels.is_open DESC,
+                open_levels.line_hash,
+                open_levels.occurrence
+        )
+),
+
+open_matches AS (
+    SELECT
+        open_neighbours.id AS transfer_id,
+        open_neighbours.open_id
+    FROM open_neighbours
+    WHERE
+        NOT open_neighbours.is_open
+        AND open_neighbours.has_open
+        AND open_neighbours.happened_at <= open_neighbours.opened_at + %(reach)s
+),
+
+told_of_transfers AS (
+    SELECT
+        movements.archive_id,
+        movements.ended_at,
+        movements.id AS transfer_id,
+        movements.twin_id AS twin_transfer_id,
+        opens.id AS open_id,
+        stages.id AS stage_id,
+        jobs.id AS job_id,
+        movements.source_id,
+        movements.interface,
+        movements.direction,
+        coalesce(movements.known_user_id, jobs.user_id, opens.user_id) AS user_id,
+        movements.host_id,
+        coalesce(movements.known_class_of_service, opens.class_of_service) AS class_of_service,
+        movements.known_file_key AS file_key,
+        movements.known_persona AS persona,
+        movements.size_bytes,
+        movements.duration_s,
+        coalesce(opens.open_s, movements.known_open_s) AS open_s,
+        stages.duration_s AS stage_s,
+        movements.is_counted,
+        movements.is_failed,
+        movements.is_size_saturated,
+        movements.is_time_ambiguous,
+        coalesce(
+            jobs.submitted_at,
+            opens.opened_at - make_interval(secs => opens.open_s),
+            movements.started_at - make_interval(secs => movements.known_open_s)
+        ) AS submitted_at,
+        coalesce(
+            opens.opened_at, CASE WHEN movements.known_open_s IS NOT NULL THEN movements.started_at END
+        ) AS opened_at,
+        stages.staged_at,
+        movements.started_at
+    FROM movements
+    LEFT JOIN job_matches ON movements.id = job_matches.transfer_id
+    LEFT JOIN jobs ON job_matches.job_id = jobs.id
+    LEFT JOIN stage_matches ON movements.id = stage_matches.transfer_id
+    LEFT JOIN stages ON stage_matches.stage_id = stages.id
+    LEFT JOIN open_matches ON movements.id = open_matches.transfer_id
+    LEFT JOIN opens ON open_matches.open_id = opens.id
+    WHERE num_nonnulls(movements.twin_id, jobs.id, stages.id, opens.id) > 0
+),
+
+told_of_jobs AS (
+    SELECT
+        lone_jobs.archive_id,
+        lone_jobs.ended_at,
+        NULL::bigint AS transfer_id,
+        NULL::bigint AS twin_transfer_id,
+        NULL::bigint AS open_id,
+        stages.id AS stage_id,
+        lone_jobs.id AS job_id,
+        lone_jobs.source_id,
+        lone_jobs.interface,
+        lone_jobs.direction,
+        lone_jobs.user_id,
+        lone_jobs.host_id,
+        lone_jobs.class_of_service,
+        stages.file_key,
+        lone_jobs.persona,
+        stages.size_bytes,
+        NULL::double precision AS duration_s,
+        NULL::double precision AS open_s,
+        stages.duration_s AS stage_s,
+        lone_jobs.is_counted,
+        lone_jobs.is_failed,
+        false AS is_size_saturated,
+        lone_jobs.is_time_ambiguous,
+        lone_jobs.submitted_at,
+        NULL::timestamptz AS opened_at,
+        stages.staged_at,
+        NULL::timestamptz AS started_at
+    FROM lone_jobs
+    LEFT JOIN stages_of_jobs ON lone_jobs.id = stages_of_jobs.job_id
+    LEFT JOIN stages ON stages_of_jobs.stage_id = stages.id
+),
+
+-- Opens after which nothing was moved, failed ones among them.
+told_of_opens AS (
+    SELECT
+        opens.archive_id,
+        opens.opened_at AS ended_at,
+        NULL::bigint AS transfer_id,
+        NULL::bigint AS twin_transfer_id,
+        opens.id AS open_id,
+        NULL::bigint AS stage_id,
+        NULL::bigint AS job_id,
+        opens.source_id,
+        opens.interface,
+        opens.direction,
+        opens.user_id,
+        opens.host_id,
+        opens.class_of_service,
+        opens.file_key,
+        NULL::integer AS persona,
+        NULL::bigint AS size_bytes,
+        NULL::double precision AS duration_s,
+        opens.open_s,
+        NULL::double precision AS stage_s,
+        opens.is_counted,
+        opens.is_failed,
+        false AS is_size_saturated,
+        opens.is_time_ambiguous,
+        opens.opened_at - make_interval(secs => opens.open_s) AS submitted_at,
+        opens.opened_at,
+        NULL::timestamptz AS staged_at,
+        NULL::timestamptz AS started_at
+    FROM opens
+    WHERE NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = opens.id)
+),
+
+told AS (
+    SELECT * FROM told_of_transfers
+    UNION ALL
+    SELECT * FROM told_of_jobs
+    UNION ALL
+    SELECT * FROM told_of_opens
+)
+
+SELECT *
+FROM told
+WHERE told.ended_at >= %(since)s AND told.ended_at < %(until)s

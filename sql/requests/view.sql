@@ -1,0 +1,189 @@
+CREATE VIEW mart.requests AS
+
+WITH requests AS (
+    SELECT * FROM core.requests
+    WHERE is_counted
+),
+
+transfers AS (
+    SELECT * FROM core.transfers
+),
+
+archives AS (
+    SELECT * FROM core.archives
+),
+
+sources AS (
+    SELECT * FROM ledger.sources
+),
+
+hosts AS (
+    SELECT * FROM core.hosts
+),
+
+-- While staging is bypassed, and for classes of service on tape only, neither a short open time nor a
+-- missing stage says that a file was on disk.
+bypasses AS (
+    SELECT * FROM core.config_changes
+    WHERE kind IN ('staging bypass', 'tape only')
+),
+
+-- What several lines tell, and the transfers that one line tells all of.
+told AS (
+    SELECT
+        requests.archive_id,
+        requests.source_id,
+        requests.transfer_id,
+        requests.twin_transfer_id,
+        requests.open_id,
+        requests.stage_id,
+        requests.job_id,
+        requests.interface,
+        requests.direction,
+        requests.user_id,
+        requests.host_id,
+        requests.class_of_service,
+        requests.file_key,
+        requests.persona,
+        requests.size_bytes,
+        requests.duration_s,
+        requests.open_s,
+        requests.stage_s,
+        requests.is_failed,
+        requests.is_size_saturated,
+        requests.is_time_ambiguous,
+        requests.submitted_at,
+        requests.opened_at,
+        requests.staged_at,
+        requests.started_at,
+        requests.ended_at
+    FROM requests
+    UNION ALL
+    SELECT
+        transfers.archive_id,
+        transfers.source_id,
+        transfers.id AS transfer_id,
+        NULL::bigint AS twin_transfer_id,
+        NULL::bigint AS open_id,
+        NULL::bigint AS stage_id,
+        NULL::bigint AS job_id,
+        transfers.interface,
+        transfers.direction,
+        transfers.user_id,
+        transfers.host_id,
+        transfers.class_of_service,
+        transfers.file_key,
+        transfers.persona,
+        transfers.size_bytes,
+        transfers.duration_s,
+        transfers.open_s,
+        NULL::double precision AS stage_s,
+        transfers.is_failed,
+        transfers.is_size_saturated,
+        transfers.is_time_ambiguous,
+        transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
+        CASE WHEN transfers.open_s IS NOT NULL THEN transfers.started_at END AS opened_at,
+        NULL::timestamptz AS staged_at,
+        transfers.started_at,
+        transfers.ended_at
+    FROM transfers
+    INNER JOIN sources ON transfers.source_id = sources.id
+    WHERE
+        sources.is_counted
+        -- By its end too, so that only the requests of the same time are looked at.
+        AND NOT EXISTS (
+            SELECT 1 FROM core.requests AS told_with_others
+            WHERE
+                told_with_others.archive_id = transfers.archive_id
+                AND told_with_others.ended_at = transfers.ended_at
+                AND told_with_others.transfer_id = transfers.id
+        )
+),
+
+judged AS (
+    SELECT
+        told.*,
+        0 < (
+            SELECT count(*) FROM bypasses
+            WHERE
+                bypasses.archive_id = told.archive_id
+                AND (
+                    bypasses.class_of_service IS NULL OR bypasses.class_of_service = told.class_of_service
+                )
+                AND coalesce(told.opened_at, told.started_at, told.ended_at) >= bypasses.started_at
+                AND coalesce(told.opened_at, told.started_at, told.ended_at)
+                < coalesce(bypasses.ended_at, timestamptz 'infinity')
+        ) AS is_staging_bypassed
+    FROM told
+),
+
+-- The best evidence counts. What has a persona comes from a log that records each stage.
+with_evidence AS (
+    SELECT
+        judged.*,
+        CASE
+            WHEN coalesce(judged.direction, 'put') = 'put' THEN NULL
+            WHEN judged.stage_id IS NOT NULL THEN 'stage'
+            WHEN judged.is_staging_bypassed THEN NULL
+            WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL THEN 'no stage'
+            WHEN judged.open_s IS NOT NULL THEN 'open time'
+        END AS cache_evidence
+    FROM judged
+)
+
+SELECT
+    archives.name AS archive,
+    archives.kind,
+    sources.name AS source,
+    with_evidence.transfer_id,
+    with_evidence.twin_transfer_id,
+    with_evidence.open_id,
+    with_evidence.stage_id,
+    with_evidence.job_id,
+    concat_ws(
+        ', ',
+        CASE WHEN with_evidence.job_id IS NOT NULL THEN 'job' END,
+        CASE WHEN with_evidence.open_id IS NOT NULL THEN 'open' END,
+        CASE WHEN with_evidence.stage_id IS NOT NULL THEN 'stage' END,
+        CASE WHEN with_evidence.transfer_id IS NOT NULL THEN 'transfer' END,
+        CASE WHEN with_evidence.twin_transfer_id IS NOT NULL THEN 'twin' END
+    ) AS told_by,
+    with_evidence.interface,
+    with_evidence.direction,
+    with_evidence.user_id,
+    hosts.name AS client,
+    with_evidence.class_of_service,
+    with_evidence.file_key,
+    with_evidence.persona,
+
+    with_evidence.size_bytes,
+    with_evidence.duration_s,
+    with_evidence.open_s,
+    with_evidence.stage_s,
+    -- COND's clock shows whole seconds only: a wait may come out a little below none.
+    CASE
+        WHEN with_evidence.started_at < with_evidence.submitted_at THEN 0
+        ELSE extract(EPOCH FROM with_evidence.started_at - with_evidence.submitted_at)
+    END::double precision AS waited_s,
+
+    with_evidence.is_failed,
+    with_evidence.is_size_saturated,
+    with_evidence.is_time_ambiguous,
+    with_evidence.is_staging_bypassed,
+    CASE with_evidence.cache_evidence
+        WHEN 'stage' THEN FALSE
+        WHEN 'no stage' THEN TRUE
+        -- The least frequent whole seconds of SDSC's open times lie between disk and tape here.
+        WHEN 'open time' THEN with_evidence.open_s < 8
+    END AS is_cached,
+    with_evidence.cache_evidence,
+
+    with_evidence.submitted_at,
+    with_evidence.opened_at,
+    with_evidence.staged_at,
+    with_evidence.started_at,
+    with_evidence.ended_at
+FROM with_evidence
+INNER JOIN archives ON with_evidence.archive_id = archives.id
+INNER JOIN sources ON with_evidence.source_id = sources.id
+LEFT JOIN hosts ON with_evidence.host_id = hosts.id;
