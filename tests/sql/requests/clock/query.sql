@@ -1,0 +1,4 @@
+SELECT
+    told_by,
+    waited_s
+FROM mart.requests

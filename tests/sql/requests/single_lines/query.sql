@@ -1,0 +1,3 @@
+SELECT *
+FROM mart.requests
+ORDER BY archive, ended_at
