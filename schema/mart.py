@@ -85,13 +85,17 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
 
 
 def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:
-    """Drop schema `mart` and make it anew from `folder`, with comments and grants.
+    """Drop schema `mart` and make it anew from `folder`, as `make_mart` does."""
+    make_mart(connection, read_mart(folder))
+
+
+def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> None:
+    """Drop schema `mart` and make it anew of `objects`, in their order, with comments and grants.
 
     Runs in the caller's transaction, as the owner. Needs the roles and the tables of `core` and `ledger`.
     Raises DatabaseError if anything outside `mart` is built upon it, if a text is no good, or if a text
     and its metadata disagree; nothing of it has happened then, and the caller's transaction goes on.
     """
-    objects = read_mart(folder)
     with connection.transaction():
         drop_mart(connection)
         connection.execute("CREATE SCHEMA mart")

@@ -11,6 +11,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -68,6 +69,16 @@ class Site:
             database,
         )
 
+    @contextmanager
+    def clone(self) -> Iterator[Warehouse]:
+        """A fresh warehouse, for as long as the block lasts."""
+        database = f"tapewise_test_{secrets.token_hex(6)}"
+        self.maintain("CREATE DATABASE {} TEMPLATE {}", database)
+        try:
+            yield self.warehouse(database)
+        finally:
+            self.maintain("DROP DATABASE {} WITH (FORCE)", database)
+
     @property
     def maintenance(self) -> str:
         """How a superuser connects to the server."""
@@ -124,10 +135,8 @@ def _prepare(site: Site) -> Iterator[Site]:
 @pytest.fixture
 def warehouse(site: Site) -> Iterator[Warehouse]:
     """A fresh warehouse of its own."""
-    database = f"tapewise_test_{secrets.token_hex(6)}"
-    site.maintain("CREATE DATABASE {} TEMPLATE {}", database)
-    yield site.warehouse(database)
-    site.maintain("DROP DATABASE {} WITH (FORCE)", database)
+    with site.clone() as fresh:
+        yield fresh
 
 
 @pytest.fixture

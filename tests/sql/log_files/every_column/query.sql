@@ -1,0 +1,1 @@
+SELECT * FROM mart.log_files

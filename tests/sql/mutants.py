@@ -1,0 +1,84 @@
+"""Mutants as data: one rule of a view or function broken on purpose, which its cases must notice.
+
+    tests/sql/transfers/mutants.yaml
+
+    - change: sources that are not counted are shown too
+      replace: WHERE is_counted
+      with: ""
+
+`change` says what the mutant does wrong, and is the test's name. `replace` stands exactly once in the
+object's SQL (a block of lines, `|-`, where one line does not), and `with` takes its place. What comes of it
+must be SQL that PostgreSQL accepts, with the columns that the metadata describes: a mutant that cannot be
+made proves nothing. At least one case of the same object must then fail.
+
+Give each rule of the object a mutant: each filter, boundary, argument, kind of join and key of a grouping,
+and what depends on the archive's zone or on counted sources. Where a mutant survives, either the cases lack a
+row that tells the two apart (add it), or the rule has no effect (take it out of the SQL).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import psycopg
+import yaml
+
+from schema.mart import MartObject, make_mart
+from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, run_query
+
+# Sequences do not roll back, and cases name rows by the numbers that a fresh warehouse gives.
+_RESTART_NUMBERS = """
+    SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+    FROM pg_sequences WHERE schemaname IN ('core', 'ledger')
+"""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One entry of a `mutants.yaml`."""
+
+    object_name: str
+    change: str
+    old: str
+    new: str
+
+    def mutate(self, objects: Iterable[MartObject]) -> list[MartObject]:
+        """`objects` with the one text changed."""
+        return [
+            replace(each, text=each.text.replace(self.old, self.new))
+            if each.name == self.object_name
+            else each
+            for each in objects
+        ]
+
+
+def find_mutants() -> list[Mutant]:
+    found = []
+    for path in sorted(CASES_FOLDER.glob("*/mutants.yaml")):
+        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
+            assert list(entry) == ["change", "replace", "with"], f"{path}: {entry}"
+            assert all(isinstance(value, str) for value in entry.values()), f"{path}: put in quotes: {entry}"
+            found.append(Mutant(path.parent.name, *entry.values()))
+    return found
+
+
+def find_failing_case(
+    connection: psycopg.Connection, objects: Iterable[MartObject], cases: Iterable[Case]
+) -> Case | None:
+    """The first of `cases` that fails with a mart made of `objects`; leaves the database as it was."""
+    with connection.transaction(force_rollback=True):
+        make_mart(connection, objects)
+        for case in cases:
+            with connection.transaction(force_rollback=True):
+                connection.execute(_RESTART_NUMBERS)
+                insert_rows(connection, case.given)
+                if _is_failing(connection, case):
+                    return case
+    return None
+
+
+def _is_failing(connection: psycopg.Connection, case: Case) -> bool:
+    try:
+        rows = run_query(connection, case.query)
+    except psycopg.Error:
+        return True
+    return bool(find_differences(case.expect, rows))

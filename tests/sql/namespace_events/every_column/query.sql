@@ -1,0 +1,1 @@
+SELECT * FROM mart.namespace_events ORDER BY namespace_event_id

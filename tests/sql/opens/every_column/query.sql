@@ -1,0 +1,1 @@
+SELECT * FROM mart.opens ORDER BY open_id

@@ -1,0 +1,1 @@
+SELECT * FROM mart.transfers ORDER BY transfer_id
