@@ -1,14 +1,15 @@
 -- The requests of one archive that end in [since, until), put together from the lines that tell of them;
 -- without those that a transfer's one line tells all of.
 --
--- Which lines belong together depends on the lines within %(reach)s of a request's end and on nothing else:
--- not on the order in which files were read, and not on the range that is asked for. So putting a range
+-- Which lines belong together depends on the lines within `reach` of a request's end and on nothing else: not
+-- on the order in which files were read, and not on the range that is asked for. So putting a range
 -- together again gives the same requests, whatever is around it. Lines are read a little further out, so
 -- that the clocks' differences cost nothing at the edges.
 --
 -- Where things open and close (a file is opened, then moved; one log tells of a transfer, then the
 -- other), they are paired like parentheses: each closing one with the latest opening one that is still
--- open. This needs no more than what stands between the two, while "first in, first out" would need
+-- open: the next one before it on its level, where an opening one goes a level up and a closing one a level
+-- down. This needs no more than what stands between the two, while "first in, first out" would need
 -- everything since the beginning, and one line without its partner would shift all that follow.
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
@@ -115,7 +116,6 @@ twin_neighbours AS (
         twin_levels.is_counted,
         twin_levels.ended_at,
         lag(twin_levels.id) OVER (one_level) AS twin_id,
-        lag(twin_levels.is_counted) OVER (one_level) AS is_twin_counted,
         lag(twin_levels.ended_at) OVER (one_level) AS twin_ended_at
     FROM twin_levels
     WINDOW
@@ -138,7 +138,6 @@ twins AS (
     FROM twin_neighbours
     WHERE
         twin_neighbours.is_counted
-        AND NOT twin_neighbours.is_twin_counted
         AND twin_neighbours.ended_at <= twin_neighbours.twin_ended_at + %(clock_slack)s
 ),
 
@@ -296,7 +295,6 @@ open_neighbours AS (
         open_levels.is_open,
         open_levels.happened_at,
         lag(open_levels.id) OVER (one_level) AS open_id,
-        lag(open_levels.is_open) OVER (one_level) AS has_open,
         lag(open_levels.happened_at) OVER (one_level) AS opened_at
     FROM open_levels
     WINDOW
@@ -323,7 +321,6 @@ open_matches AS (
     FROM open_neighbours
     WHERE
         NOT open_neighbours.is_open
-        AND open_neighbours.has_open
         AND open_neighbours.happened_at <= open_neighbours.opened_at + %(reach)s
 ),
 

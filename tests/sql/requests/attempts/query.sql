@@ -7,4 +7,4 @@ SELECT
     is_cached,
     cache_evidence
 FROM mart.requests
-ORDER BY transfer_id
+ORDER BY transfer_id, job_id

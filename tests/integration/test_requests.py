@@ -1,0 +1,228 @@
+"""Requests put together: the same ones in whatever order files come, and whatever range is made anew."""
+
+import random
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from ingest import requests
+from ingest.archives import drop_archive
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.requests import find_ranges, rebuild_requests
+from ingest.sources import SourceRequest
+from schema.database import Role, Warehouse
+from tests.conftest import NOW, register
+
+FIRST_DAY = datetime(1998, 5, 4, tzinfo=UTC)
+DAY_COUNT = 4
+
+# What a request is made of, by the lines themselves: row numbers depend on the order of the loads.
+DUMP = """
+    SELECT ended_at, interface, direction, persona, size_bytes, duration_s, open_s, stage_s,
+        requests.is_counted, is_failed,
+        submitted_at, opened_at, staged_at, started_at, sources.name,
+        (SELECT (line_hash, occurrence) FROM core.transfers WHERE id = transfer_id),
+        (SELECT (line_hash, occurrence) FROM core.transfers WHERE id = twin_transfer_id),
+        (SELECT (line_hash, occurrence) FROM core.opens WHERE id = open_id),
+        (SELECT (line_hash, occurrence) FROM core.stages WHERE id = stage_id),
+        (SELECT (line_hash, occurrence) FROM core.unitree_jobs WHERE id = job_id),
+        users.name, hosts.name
+    FROM core.requests
+    JOIN ledger.sources ON sources.id = source_id
+    LEFT JOIN core.users ON users.id = user_id
+    LEFT JOIN core.hosts ON hosts.id = host_id
+    WHERE requests.archive_id = (SELECT id FROM core.archives WHERE name = %s)
+"""
+
+
+def dump(connection: psycopg.Connection, archive: str) -> list[str]:
+    return sorted(map(repr, connection.execute(DUMP, [archive]).fetchall()))
+
+
+def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
+    """Made-up logs of four days as (file, format), crowded around the midnights, of few personas and paths.
+
+    Many lines could belong to several others; times are ends of transfers, cut or not, and clocks differ.
+    """
+    draw = random.Random(seed)
+    lines: dict[tuple[str, str], list[tuple[datetime, str]]] = {}
+
+    def write(format_name: str, at: datetime, text: str) -> None:
+        name = f"{at:%y%m%d}" if format_name == "cond" else f"{draw.randrange(3)}"
+        lines.setdefault((format_name, name), []).append((at, text))
+
+    for _ in range(60):
+        midnight = FIRST_DAY + timedelta(days=draw.randrange(1, DAY_COUNT))
+        end = midnight + timedelta(milliseconds=draw.randrange(-60_000, 60_000))
+        persona, size, duration_s = draw.randrange(1, 5), draw.choice((100, 200)), draw.randrange(1, 20)
+        way = draw.choice(("s-j", "s-j", "j-s"))
+        start = end - timedelta(seconds=duration_s + draw.randrange(0, 90))
+        if draw.random() < 0.8:
+            verb = "get" if way[0] == "s" else "put"
+            clocks = f"{start:%H:%M:%S} {end:%H:%M:%S}"
+            write("cond", end, f"{draw.randrange(3):06} {clocks} {persona} 100 1 {verb} /x/{draw.random()}")
+        if draw.random() < 0.5 and way[0] == "s":
+            staged = end - timedelta(seconds=duration_s + draw.randrange(0, 9))
+            write(
+                "stat", staged, f"{staged:%y/%m/%d %H:%M:%S}.{staged:%f} {persona}  File staged in 60 seconds"
+            )
+        if draw.random() < 0.9:
+            done = draw.choice(("transfer", "transfer", "failure"))
+            told = f"File {done} ({way}) {size} bytes in {duration_s}.0 seconds"
+            write("stat", end, f"{end:%y/%m/%d %H:%M:%S}.{end:%f} {persona}  {told}")
+        if draw.random() < 0.8:
+            seen = end + timedelta(seconds=draw.randrange(-3, 4))
+            write(
+                "nft", seen, f"000001 {seen:%y/%m/%d %H:%M:%S} {way.replace('-', '')} {size} {duration_s}.0"
+            )
+        path = f"/p/{draw.randrange(2)}"
+        if draw.random() < 0.8:
+            opened = end - timedelta(seconds=draw.randrange(0, 30))
+            write("pftp", opened, f"{opened:%a %b %e %H:%M:%S %Y} n {path} b POPN_Cmd r r ftp u fd 0")
+        if draw.random() < 0.8:
+            moved = f"{duration_s}.000 n {size} {path} b o RETR_Cmd r ftp u fd 0"
+            write("pftp", end, f"{end:%a %b %e %H:%M:%S %Y} {moved}")
+    files = []
+    for (format_name, name), told in lines.items():
+        path = folder / f"{format_name}.{name}"
+        path.write_text("".join(f"{text}\n" for _, text in sorted(told)))
+        files.append((path, format_name))
+    return sorted(files)
+
+
+@pytest.fixture
+def read(warehouse: Warehouse) -> Callable[..., None]:
+    def read(files: Sequence[tuple[Path, str]], archive: str) -> None:
+        for path, format_name in files:
+            source = register(
+                warehouse,
+                SourceRequest(
+                    archive, "synthetic", find_format(format_name), "UTC", format_name, format_name != "stat"
+                ),
+            )
+            load_file(warehouse, source, path, now=NOW)
+
+    return read
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_order_of_the_files_does_not_matter(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
+):
+    files = make_world(seed, tmp_path)
+    read(files, "in order")
+    shuffled = files[:]
+    random.Random(seed).shuffle(shuffled)
+    read(shuffled, "shuffled")
+    found = dump(database, "in order")
+    assert dump(database, "shuffled") == found
+    assert len(found) > 60
+
+
+@pytest.mark.parametrize("seed", range(6, 9))
+def test_putting_together_anew_changes_nothing_whatever_the_range(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
+):
+    read(make_world(seed, tmp_path), "made")
+    before = dump(database, "made")
+    archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+    every_day = [(FIRST_DAY + timedelta(days=n)).date() for n in range(-1, DAY_COUNT + 1)]
+    for days in ([every_day[2]], [every_day[1], every_day[4]], every_day, [date(2005, 1, 1)]):
+        rebuild_requests(database, database, archive_id, days)
+        assert dump(database, "made") == before
+
+
+def test_every_transfer_is_in_one_request_at_most_and_mart_has_each_counted_one_once(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path
+):
+    read(make_world(9, tmp_path), "made")
+
+    def count(query: str) -> Any:
+        return database.execute(query).fetchone()[0]
+
+    for column in ("transfer_id", "twin_transfer_id", "open_id"):
+        assert count(f"SELECT count({column}) - count(DISTINCT {column}) FROM core.requests") == 0
+    assert count("SELECT count(*) FROM mart.requests WHERE transfer_id IS NOT NULL") == count(
+        "SELECT count(*) FROM mart.transfers"
+    )
+    assert (
+        count(
+            "SELECT count(*) FROM mart.transfers LEFT JOIN mart.requests USING (transfer_id)"
+            " WHERE requests.transfer_id IS NULL OR requests.size_bytes <> transfers.size_bytes"
+        )
+        == 0
+    )
+    assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
+    # A row for what several lines tell, or a job or open alone; the other log's line has none of its own.
+    assert (
+        count(
+            "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"
+            " AND num_nonnulls(twin_transfer_id, stage_id) = 0"
+        )
+        == 0
+    )
+    assert (
+        count(
+            "SELECT count(*) FROM core.requests JOIN core.requests AS other"
+            " ON requests.transfer_id = other.twin_transfer_id"
+        )
+        == 0
+    )
+    jobs = "SELECT count(*) FROM core.unitree_jobs WHERE direction IS NOT NULL"
+    assert count("SELECT count(DISTINCT job_id) FROM core.requests") == count(jobs)
+
+
+def test_a_load_that_fails_leaves_the_requests_as_they_were(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    files = make_world(10, tmp_path)
+    read(files[:-1], "made")
+    before = dump(database, "made")
+    monkeypatch.setattr(requests, "_STATEMENT", requests._STATEMENT.replace("told.ended_at >=", "no_such >="))
+    with pytest.raises(Exception, match="no_such"):
+        read(files[-1:], "made")
+    database.rollback()
+    assert dump(database, "made") == before
+
+
+def test_an_archive_whose_log_tells_all_has_no_rows_to_put_together(
+    warehouse: Warehouse, database: psycopg.Connection, load, tmp_path: Path
+):
+    log = tmp_path / "nft.log"
+    log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
+    load(log, "nft")
+    assert database.execute("SELECT count(*) FROM core.requests").fetchone() == (0,)
+    assert database.execute("SELECT told_by FROM mart.requests").fetchall() == [("transfer",)]
+
+
+def test_a_dropped_archive_takes_its_requests_along(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path
+):
+    read(make_world(11, tmp_path), "made")
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        drop_archive(connection, "made")
+    assert database.execute("SELECT count(*) FROM core.requests").fetchone() == (0,)
+
+
+def test_ranges_reach_a_day_around_the_days_and_are_cut_into_pieces():
+    one = list(find_ranges([date(1998, 5, 5)]))
+    assert one == [(datetime(1998, 5, 4, tzinfo=UTC), datetime(1998, 5, 7, tzinfo=UTC))]
+    neighbours = list(find_ranges([date(1998, 5, 8), date(1998, 5, 5), date(1998, 5, 20)]))
+    assert neighbours == [
+        (datetime(1998, 5, 4, tzinfo=UTC), datetime(1998, 5, 10, tzinfo=UTC)),
+        (datetime(1998, 5, 19, tzinfo=UTC), datetime(1998, 5, 22, tzinfo=UTC)),
+    ]
+    year = list(find_ranges(date(1999, 1, 1) + timedelta(days=n) for n in range(365)))
+    assert year[0][0] == datetime(1998, 12, 31, tzinfo=UTC) and year[-1][1] == datetime(
+        2000, 1, 2, tzinfo=UTC
+    )
+    assert all(earlier[1] == later[0] for earlier, later in pairwise(year))
+    assert max(until - since for since, until in year) == timedelta(days=31)
+    assert list(find_ranges([])) == []
