@@ -55,7 +55,7 @@ def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
     lines: dict[tuple[str, str], list[tuple[datetime, str]]] = {}
 
     def write(format_name: str, at: datetime, text: str) -> None:
-        name = f"{at:%y%m%d}" if format_name == "cond" else f"{draw.randrange(3)}"
+        name = f"{draw.randrange(3)}" if format_name == "nft" else f"{at:%y%m%d}"
         lines.setdefault((format_name, name), []).append((at, text))
 
     for _ in range(60):
