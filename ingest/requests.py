@@ -16,8 +16,8 @@ REACH = timedelta(days=1)
 CLOCK_SLACK = timedelta(seconds=2)
 # Where no job says when it began: a transfer follows its stage within this, LLNL's longest queue.
 QUEUE_LIMIT = timedelta(hours=2)
-# Personas repeat: a longer range at a time would compare more and more of them.
-LONGEST_RANGE = timedelta(days=31)
+# Personas repeat: a longer range at a time would compare more and more of them, and sort on disk.
+LONGEST_RANGE = timedelta(days=10)
 
 _MARGIN = timedelta(minutes=1)
 _STATEMENT = (files("ingest") / "requests.sql").read_text(encoding="utf-8")
@@ -62,6 +62,7 @@ def rebuild_requests(
     with connection.transaction():
         # Fresh facts have no statistics, and on guesses the planner would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
+        connection.execute("SET LOCAL work_mem = '64MB'")
         for since, until in find_ranges(days):
             values = {
                 "archive_id": archive_id,
@@ -85,7 +86,8 @@ def rebuild_requests(
             }
             settling.execute("SELECT core.make_partitions('requests', %s)", [sorted(months)])
             count += connection.execute(_STATEMENT.encode(), values).rowcount
-        connection.execute("SET LOCAL enable_nestloop = on")
+        connection.execute("SET LOCAL enable_nestloop = DEFAULT")
+        connection.execute("SET LOCAL work_mem = DEFAULT")
     return count
 
 

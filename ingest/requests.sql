@@ -24,8 +24,27 @@ WITH sources AS (
 
 transfers AS MATERIALIZED (
     SELECT
-        transfers.*,
-        sources.is_counted
+        transfers.id,
+        transfers.archive_id,
+        transfers.source_id,
+        transfers.line_hash,
+        transfers.occurrence,
+        transfers.interface,
+        transfers.direction,
+        transfers.user_id,
+        transfers.host_id,
+        transfers.class_of_service,
+        transfers.file_key,
+        transfers.persona,
+        transfers.size_bytes,
+        transfers.duration_s,
+        transfers.open_s,
+        sources.is_counted,
+        transfers.is_failed,
+        transfers.is_size_saturated,
+        transfers.is_time_ambiguous,
+        transfers.started_at,
+        transfers.ended_at
     FROM core.transfers
     INNER JOIN sources ON transfers.source_id = sources.id
     WHERE
