@@ -59,11 +59,14 @@ def rebuild_requests(
     `settling` commits by itself: it makes the months that are missing.
     """
     count = 0
+    ranges = list(find_ranges(days))
+    if not ranges:
+        return count
     with connection.transaction():
         # Fresh facts have no statistics, and on guesses the planner would compare each with each.
         connection.execute("SET LOCAL enable_nestloop = off")
         connection.execute("SET LOCAL work_mem = '64MB'")
-        for since, until in find_ranges(days):
+        for since, until in ranges:
             values = {
                 "archive_id": archive_id,
                 "since": since,

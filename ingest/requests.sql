@@ -384,7 +384,8 @@ told_of_transfers AS (
     LEFT JOIN stage_matches ON movements.id = stage_matches.transfer_id
     LEFT JOIN stages ON stage_matches.stage_id = stages.id
     LEFT JOIN open_matches ON movements.id = open_matches.transfer_id
-    LEFT JOIN opens ON open_matches.open_id = opens.id
+    LEFT JOIN open_matches AS open_matches_of_twins ON movements.twin_id = open_matches_of_twins.transfer_id
+    LEFT JOIN opens ON coalesce(open_matches.open_id, open_matches_of_twins.open_id) = opens.id
     WHERE num_nonnulls(movements.twin_id, jobs.id, stages.id, opens.id) > 0
 ),
 
