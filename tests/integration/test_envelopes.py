@@ -39,7 +39,7 @@ SEED_COUNT = 100
 SEED_COUNT_WITHOUT_FILTER = 20
 EXAMPLE_SEEDS = range(1, 21)
 
-FTP_FILTER = "(transfers.is_duration_coarse AND transfers.duration_s < 10)\n        OR "
+FTP_FILTER = "(transfers.is_duration_coarse AND transfers.duration_s < 10)\n    OR "
 
 Load = Callable[..., FileResult]
 Row = dict[str, Any]
@@ -300,7 +300,7 @@ def test_without_the_filter_the_intervals_miss_the_truth(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(SQL_FOLDER, tmp_path / "sql"))
-    function = folder / "envelope_strata" / "function.sql"
+    function = folder / "envelope_transfers" / "function.sql"
     text = function.read_text(encoding="utf-8")
     assert text.count(FTP_FILTER) == 1
     # Times of zero are still left out: it is FTP's part of the filter that is missing.
