@@ -521,7 +521,14 @@ def test_lower_envelopes_are_those_of_exact_arithmetic(database: psycopg.Connect
         assert {name: row[name] for name in expected} == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection) -> None:
+@pytest.mark.parametrize(
+    ("call", "column"),
+    [
+        ("lower_envelopes(stratum_size => 7)", "latency_high_s"),
+        ("residual_blocks(stratum_size => 7, block_size => 11) ORDER BY block", "mean_residual_s"),
+    ],
+)
+def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection, call: str, column: str) -> None:
     dice = random.Random(4)
     transfers = [
         {
@@ -538,6 +545,6 @@ def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection) -> No
             "TRUNCATE core.transfers, core.archives, ledger.sources, core.users, core.hosts CASCADE"
         )
         insert_rows(database, {"transfers": transfers})
-        answers.append(run_query(database, "SELECT * FROM mart.lower_envelopes(stratum_size => 7)"))
-    assert answers[0][0]["latency_s"] is not None
+        answers.append(run_query(database, f"SELECT * FROM mart.{call}"))
+    assert answers[0][0][column] is not None
     assert answers == [answers[0]] * 3
