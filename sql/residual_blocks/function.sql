@@ -27,7 +27,8 @@ CREATE FUNCTION mart.residual_blocks(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH lines AS (
+-- Materialised: the line is drawn once, and not for each transfer.
+WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
         envelopes.direction,

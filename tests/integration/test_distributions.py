@@ -148,6 +148,7 @@ EDGES = {
     "f_tail(0, 5, 3)": 1,
     "f_tail('infinity', 5, 3)": 0,
     "f_tail(1e300, 5, 1e6)": 0,
+    "f_tail(1e300, 2, 3)": 0,  # 1e-450, below what a double holds
     "f_tail(1, 7, 7)": 0.5,
 }
 
@@ -173,6 +174,8 @@ NULLS = [
             "student_t_tail(1, {})",
             "student_t_quantile(0.9, {})",
             "student_t_quantile(0, {})",
+            "log_f_area(1, {}, 3)",
+            "log_f_area(1, 3, {})",
         )
         for df in ("0", "-1", "0.09", "1.1e10", "'infinity'", "'nan'", "NULL")
     ),

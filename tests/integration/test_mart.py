@@ -434,6 +434,10 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
     assert "Subplans Removed" in plan
 
 
+def test_residuals_draw_their_line_once(database: psycopg.Connection) -> None:
+    assert "CTE lines" in explain(database, "SELECT * FROM mart.residual_blocks()")
+
+
 def test_views_prune(database: psycopg.Connection) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     for view in ("transfers", "transfer_names"):
