@@ -176,7 +176,7 @@ def test_the_printed_ends_of_the_latency(
     """They are made with a t that is too large by less than a millionth of itself.
 
     Both ends of an interval tell of the same t, so the digits are not the scan's doing; and that t belongs
-    to no number of degrees of freedom, so it can only be the inverse of t in LLNL's spreadsheet.
+    to no number of degrees of freedom: presumably the inverse of t in LLNL's program was an approximation.
     """
     latency, error = Decimal(table.given["latency_s"]), Decimal(table.given["latency_se_s"])
     printed_t = (latency - Decimal(low)) / error
