@@ -9,7 +9,7 @@ from pathlib import Path
 from ingest.examples import read_examples
 from ingest.formats import FORMATS
 from ingest.formats.base import Format
-from schema.mart import MartObject, read_mart
+from schema.mart import read_mart
 
 FOLDER = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"
@@ -23,16 +23,19 @@ def describe_mart() -> str:
         NOTICE,
         "The schema `mart` is what analysts and dashboards see. Functions take the same leading arguments"
         " everywhere, all optional; null means all. Times are `timestamptz`, ranges are [since, until).\n"
-        "Units are in the names: `_s` seconds, `_bytes` bytes, `_ratio` 0 to 1.",
-        "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): one row per {_row(each)}" for each in objects),
+        "Units are in the names: `_s` seconds, `_bytes` bytes, `_ratio` 0 to 1. Functions that read no table,"
+        " but only reckon with\nwhat they are given, have no optional arguments.",
+        "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): {each.metadata.gives}" for each in objects),
     ]
     for each in objects:
         metadata = each.metadata
-        parts += [f"## `mart.{each.name}`", f"One row per {_row(each)}. {metadata.summary}"]
+        gives = metadata.gives
+        parts += [f"## `mart.{each.name}`", f"{gives[0].upper()}{gives[1:]}. {metadata.summary}"]
         if metadata.arguments:
             parts.append(_table("argument", metadata.arguments))
+        if metadata.columns:
+            parts.append(_table("column", metadata.columns))
         parts += [
-            _table("column", metadata.columns),
             f"Source: {metadata.source}",
             f"Readable by {', '.join(f'`{role}`' for role in metadata.grants)}.",
             f"```sql\n{metadata.example.strip()}\n```",
@@ -64,10 +67,6 @@ def _describe_lines(log_format: Format) -> list[str]:
         + "\n```"
         for line, record in read_examples(log_format)
     ]
-
-
-def _row(each: MartObject) -> str:
-    return each.metadata.one_row_is.removeprefix("one row per ")
 
 
 def _table(what: str, meanings: dict[str, str]) -> str:

@@ -10,12 +10,12 @@ import graphlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import psycopg
 import yaml
 from psycopg import errors, sql
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from schema.definitions import NAMES, READER
 from schema.errors import DatabaseError
@@ -27,19 +27,35 @@ _Sentence = Annotated[str, Field(min_length=1)]
 
 
 class Metadata(BaseModel):
-    """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed."""
+    """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed.
+
+    What gives rows says `one_row_is` and `columns`; a function that gives one value says `returns`.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
 
     kind: Literal["view", "function"]
     summary: _Sentence
-    one_row_is: _Sentence
+    one_row_is: _Sentence = ""
     arguments: dict[str, _Sentence] = Field(default_factory=dict)
-    columns: dict[str, _Sentence]
+    columns: dict[str, _Sentence] = Field(default_factory=dict)
+    returns: _Sentence = ""
     depends_on: list[str]
     grants: Annotated[list[Literal["tapewise_reader", "tapewise_names"]], Field(min_length=1)]
     source: _Sentence
     example: _Sentence
+
+    @model_validator(mode="after")
+    def _has_rows_or_a_value(self) -> Self:
+        gives = (bool(self.one_row_is), bool(self.columns), bool(self.returns))
+        if gives != (True, True, False) and (self.kind, gives) != ("function", (False, False, True)):
+            raise ValueError("needs one_row_is and columns or, for a function of one value, returns")
+        return self
+
+    @property
+    def gives(self) -> str:
+        """What one row is, or what is returned."""
+        return self.one_row_is or self.returns
 
 
 @dataclass(frozen=True)
@@ -205,7 +221,7 @@ def _finish_view(connection: psycopg.Connection, view: MartObject) -> None:
 def _finish_function(connection: psycopg.Connection, function: MartObject) -> None:
     rows = connection.execute(
         """
-        SELECT pg_proc.oid::regprocedure::text, argument.name, argument.mode
+        SELECT pg_proc.oid::regprocedure::text, argument.name, coalesce(argument.mode, 'i')
         FROM pg_proc, unnest(proargnames, proargmodes::text[]) WITH ORDINALITY AS argument (name, mode, place)
         WHERE pronamespace = to_regnamespace('mart') AND proname = %s
         ORDER BY argument.place
@@ -214,7 +230,9 @@ def _finish_function(connection: psycopg.Connection, function: MartObject) -> No
     ).fetchall()
     metadata = function.metadata
     _compare(function, "arguments", [name for _, name, mode in rows if mode == "i"], metadata.arguments)
-    _compare(function, "columns", [name for _, name, mode in rows if mode == "t"], metadata.columns)
+    columns = [name for _, name, mode in rows if mode == "t"]
+    if columns or not metadata.returns:
+        _compare(function, "columns", columns, metadata.columns)
     # Functions have no columns to comment on: what they give and take is said in one comment.
     comment = "\n".join(
         [
@@ -248,8 +266,8 @@ def _compare(each: MartObject, what: str, made: list[str], described: Iterable[s
 
 
 def _comment(each: MartObject) -> str:
-    row = each.metadata.one_row_is
-    return f"{row[0].upper()}{row[1:]}. {each.metadata.summary}"
+    gives = each.metadata.gives
+    return f"{gives[0].upper()}{gives[1:]}. {each.metadata.summary}"
 
 
 def _grantees(each: MartObject) -> sql.Composed:

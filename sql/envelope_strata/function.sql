@@ -22,62 +22,25 @@ CREATE FUNCTION mart.envelope_strata(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
-    SELECT * FROM mart.transfers
-),
-
--- Sorting by names takes twice as long as sorting by a number that stands for them.
-archives AS (
+-- What the filter leaves out is not ranked, and shares one number.
+WITH numbered AS (
     SELECT
-        archives.archive,
-        row_number() OVER (ORDER BY archives.archive) AS archive_number
-    FROM mart.archives
-),
-
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
-asked_for AS (
-    SELECT
-        transfers.archive,
-        transfers.kind,
-        transfers.direction,
+        transfers.*,
+        CASE WHEN transfers.is_filtered THEN 0 ELSE transfers.group_number END AS sorting_number,
         coalesce(
-            envelope_strata.stratum_size, CASE transfers.direction WHEN 'put' THEN 100 ELSE 25 END
-        ) AS stratum_size,
-        transfers.size_bytes,
-        transfers.duration_s,
-        -- FTP's whole seconds, and the 0.499 it writes for less than one, say nothing of small files.
-        (transfers.is_duration_coarse AND transfers.duration_s < 10)
-        OR transfers.duration_s <= 0 AS is_filtered,
-        transfers.ended_at
-    FROM transfers
-    WHERE
-        NOT transfers.is_failed
-        AND NOT transfers.is_size_saturated
-        AND transfers.size_bytes IS NOT NULL
-        AND transfers.duration_s IS NOT NULL
-        AND (envelope_strata.archive IS NULL OR transfers.archive = envelope_strata.archive)
-        AND transfers.ended_at >= coalesce(envelope_strata.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(envelope_strata.until, timestamptz 'infinity')
-        AND (envelope_strata.interface IS NULL OR transfers.interface = envelope_strata.interface)
-        AND (envelope_strata.direction IS NULL OR transfers.direction = envelope_strata.direction)
-        AND (envelope_strata.client IS NULL OR transfers.client = envelope_strata.client)
-        AND (
-            envelope_strata.class_of_service IS NULL
-            OR transfers.class_of_service = envelope_strata.class_of_service
-        )
-),
-
--- One number for archive and direction; what the filter leaves out is not ranked, and shares 0.
-numbered AS (
-    SELECT
-        asked_for.*,
-        CASE
-            WHEN asked_for.is_filtered THEN 0
-            WHEN asked_for.direction = 'put' THEN 2 * archives.archive_number
-            ELSE 2 * archives.archive_number + 1
-        END AS sorting_number
-    FROM asked_for
-    INNER JOIN archives ON asked_for.archive = archives.archive
+            CASE WHEN envelope_strata.stratum_size >= 1 THEN envelope_strata.stratum_size END,
+            CASE transfers.direction WHEN 'put' THEN 100 ELSE 25 END
+        ) AS stratum_size
+    FROM
+        mart.envelope_transfers(
+            archive => envelope_strata.archive,
+            since => envelope_strata.since,
+            until => envelope_strata.until,
+            interface => envelope_strata.interface,
+            direction => envelope_strata.direction,
+            client => envelope_strata.client,
+            class_of_service => envelope_strata.class_of_service
+        ) AS transfers
 ),
 
 -- What is alike in size, end and duration may change places without changing any minimum, so the

@@ -21,7 +21,29 @@ CREATE FUNCTION mart.lower_envelopes(
     r_squared double precision,
     latency_se_s double precision,
     slope_se_s_per_byte double precision,
-    residual_se_s double precision
+    residual_se_s double precision,
+    latency_low_s double precision,
+    latency_high_s double precision,
+    slope_low_s_per_byte double precision,
+    slope_high_s_per_byte double precision,
+    rate_low_bytes_per_s double precision,
+    rate_high_bytes_per_s double precision,
+    latency_t double precision,
+    latency_p double precision,
+    slope_t double precision,
+    slope_p double precision,
+    r double precision,
+    adjusted_r_squared double precision,
+    regression_df bigint,
+    residual_df bigint,
+    total_df bigint,
+    regression_squares_s2 double precision,
+    residual_squares_s2 double precision,
+    total_squares_s2 double precision,
+    regression_mean_square_s2 double precision,
+    residual_mean_square_s2 double precision,
+    f double precision,
+    f_p double precision
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
@@ -114,7 +136,7 @@ residuals AS (
     GROUP BY points.archive, points.direction
 ),
 
--- The line, with n - 2 degrees of freedom; with two points it has no error to speak of, but none known.
+-- The line. With two points it has no error to speak of, but none known: n - 2 degrees of freedom.
 lines AS (
     SELECT
         counts.archive,
@@ -128,7 +150,8 @@ lines AS (
         + fits.intercept_above_s
         - fits.slope_s_per_byte * counts.smallest_bytes AS latency_s,
         fits.slope_s_per_byte,
-        1 - residuals.residual_squares / nullif(fits.duration_squares, 0) AS r_squared,
+        power(fits.slope_s_per_byte, 2) * fits.size_squares AS regression_squares_s2,
+        residuals.residual_squares AS residual_squares_s2,
         sqrt(
             residuals.residual_squares / CASE WHEN counts.stratum_count > 2 THEN counts.stratum_count - 2 END
         ) AS residual_se_s,
@@ -137,28 +160,71 @@ lines AS (
     FROM counts
     LEFT JOIN fits ON counts.archive = fits.archive AND counts.direction = fits.direction
     LEFT JOIN residuals ON counts.archive = residuals.archive AND counts.direction = residuals.direction
+),
+
+errors AS (
+    SELECT
+        lines.*,
+        lines.residual_se_s
+        * sqrt(
+            1 / nullif(lines.stratum_count, 0)::double precision
+            + power(lines.mean_bytes, 2) / lines.size_squares
+        ) AS latency_se_s,
+        lines.residual_se_s / sqrt(lines.size_squares) AS slope_se_s_per_byte
+    FROM lines
 )
 
 SELECT
-    lines.archive,
-    lines.kind,
-    lines.direction,
+    errors.archive,
+    errors.kind,
+    errors.direction,
 
-    lines.stratum_size,
-    lines.stratum_count,
-    lines.transfer_count,
-    lines.filtered_count,
-    lines.latency_s,
-    lines.slope_s_per_byte,
-    CASE WHEN lines.slope_s_per_byte > 0 THEN 1 / lines.slope_s_per_byte END AS rate_bytes_per_s,
-    lines.r_squared,
-    lines.residual_se_s
-    * sqrt(
-        1 / nullif(lines.stratum_count, 0)::double precision
-        + power(lines.mean_bytes, 2) / lines.size_squares
-    ) AS latency_se_s,
-    lines.residual_se_s / sqrt(lines.size_squares) AS slope_se_s_per_byte,
-    lines.residual_se_s
-FROM lines
+    errors.stratum_size,
+    errors.stratum_count,
+    errors.transfer_count,
+    errors.filtered_count,
+    errors.latency_s,
+    errors.slope_s_per_byte,
+    statistics.rate_bytes_per_s,
+    statistics.r_squared,
+    errors.latency_se_s,
+    errors.slope_se_s_per_byte,
+    statistics.residual_se_s,
+
+    statistics.latency_low_s,
+    statistics.latency_high_s,
+    statistics.slope_low_s_per_byte,
+    statistics.slope_high_s_per_byte,
+    statistics.rate_low_bytes_per_s,
+    statistics.rate_high_bytes_per_s,
+
+    statistics.latency_t,
+    statistics.latency_p,
+    statistics.slope_t,
+    statistics.slope_p,
+
+    statistics.r,
+    statistics.adjusted_r_squared,
+    statistics.regression_df,
+    statistics.residual_df,
+    statistics.total_df,
+    errors.regression_squares_s2,
+    errors.residual_squares_s2,
+    statistics.total_squares_s2,
+    statistics.regression_mean_square_s2,
+    statistics.residual_mean_square_s2,
+    statistics.f,
+    statistics.f_p
+FROM errors
+CROSS JOIN
+    LATERAL mart.line_statistics(
+        point_count => errors.stratum_count,
+        latency_s => errors.latency_s,
+        latency_se_s => errors.latency_se_s,
+        slope_s_per_byte => errors.slope_s_per_byte,
+        slope_se_s_per_byte => errors.slope_se_s_per_byte,
+        regression_squares_s2 => errors.regression_squares_s2,
+        residual_squares_s2 => errors.residual_squares_s2
+    ) AS statistics
 
 $function$;

@@ -1,0 +1,50 @@
+CREATE FUNCTION mart.log_f_tail(
+    log_f double precision,
+    numerator_df double precision,
+    denominator_df double precision
+) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+AS $function$
+
+-- Always away from the centre, where the area is added up directly: below it, 1/F has the degrees of
+-- freedom exchanged, and its tail is what this one lacks to 1. That is never more than 0.7, so no digits
+-- are lost.
+WITH sides AS (
+    SELECT
+        log_f_tail.log_f >= 0 AS is_above,
+        abs(log_f_tail.log_f) AS log_f,
+        CASE
+            WHEN log_f_tail.log_f >= 0 THEN log_f_tail.numerator_df ELSE log_f_tail.denominator_df
+        END AS df1,
+        CASE
+            WHEN log_f_tail.log_f >= 0 THEN log_f_tail.denominator_df ELSE log_f_tail.numerator_df
+        END AS df2
+),
+
+logs AS (
+    SELECT
+        sides.is_above,
+        CASE
+            WHEN sides.log_f < double precision 'infinity'
+                THEN tail.log_height + ln(tail.width / (above.width + below.width))
+            WHEN sides.log_f = double precision 'infinity' AND above.width + below.width > 0
+                THEN double precision '-infinity'
+        END AS log_tail
+    FROM sides
+    CROSS JOIN LATERAL mart.log_f_area(sides.log_f, sides.df1, sides.df2) AS tail
+    CROSS JOIN LATERAL mart.log_f_area(0, sides.df1, sides.df2) AS above
+    CROSS JOIN LATERAL mart.log_f_area(0, sides.df2, sides.df1) AS below
+),
+
+-- exp() of what no double can hold is an error and not zero.
+tails AS (
+    SELECT
+        logs.is_above,
+        CASE WHEN logs.log_tail < -745 THEN 0 ELSE exp(logs.log_tail) END AS tail
+    FROM logs
+)
+
+SELECT CASE WHEN tails.is_above THEN tails.tail ELSE 1 - tails.tail END
+FROM tails
+
+$function$;

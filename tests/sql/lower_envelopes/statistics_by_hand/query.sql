@@ -1,0 +1,25 @@
+-- With two degrees of freedom t and p have closed forms, of which the squares are fractions.
+SELECT
+    r ^ 2 AS r_squared,
+    adjusted_r_squared,
+    latency_t ^ 2 AS latency_t_squared,
+    (1 - latency_p) ^ 2 AS latency_rest_squared,
+    ((latency_s - latency_low_s) / latency_se_s) ^ 2 AS t_of_latency_low_squared,
+    ((latency_high_s - latency_s) / latency_se_s) ^ 2 AS t_of_latency_high_squared,
+    slope_t ^ 2 AS slope_t_squared,
+    (1 - slope_p) ^ 2 AS slope_rest_squared,
+    ((slope_s_per_byte - slope_low_s_per_byte) / slope_se_s_per_byte) ^ 2 AS t_of_slope_low_squared,
+    ((slope_high_s_per_byte - slope_s_per_byte) / slope_se_s_per_byte) ^ 2 AS t_of_slope_high_squared,
+    rate_low_bytes_per_s * slope_high_s_per_byte AS low_product,
+    rate_high_bytes_per_s * slope_low_s_per_byte AS high_product,
+    regression_df,
+    residual_df,
+    total_df,
+    regression_squares_s2,
+    residual_squares_s2,
+    total_squares_s2,
+    regression_mean_square_s2,
+    residual_mean_square_s2,
+    f,
+    (1 - f_p) ^ 2 AS f_rest_squared
+FROM mart.lower_envelopes(direction => 'get', stratum_size => 2)

@@ -1,0 +1,26 @@
+SELECT
+    archive,
+    latency_low_s,
+    latency_high_s,
+    slope_high_s_per_byte,
+    rate_bytes_per_s,
+    rate_low_bytes_per_s,
+    rate_high_bytes_per_s,
+    latency_t,
+    latency_p,
+    slope_t,
+    slope_p,
+    r,
+    adjusted_r_squared,
+    regression_df,
+    residual_df,
+    total_df,
+    regression_squares_s2,
+    residual_squares_s2,
+    total_squares_s2,
+    regression_mean_square_s2,
+    residual_mean_square_s2,
+    f,
+    f_p
+FROM mart.lower_envelopes(stratum_size => 2)
+ORDER BY archive
