@@ -12,7 +12,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import psycopg
@@ -151,6 +151,7 @@ def load(warehouse: Warehouse) -> Callable[..., FileResult]:
         source: str | None = None,
         is_counted: bool = True,
         is_complete: bool = False,
+        log_date: date | None = None,
     ) -> FileResult:
         target = register(
             warehouse,
@@ -158,7 +159,7 @@ def load(warehouse: Warehouse) -> Callable[..., FileResult]:
                 archive, kind, find_format(format_name), timezone, source or format_name, is_counted
             ),
         )
-        return load_file(warehouse, target, path, now=NOW, is_complete=is_complete)
+        return load_file(warehouse, target, path, now=NOW, log_date=log_date, is_complete=is_complete)
 
     return load
 
