@@ -179,6 +179,8 @@ def test_lines_that_were_held_only_have_their_day_too(
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "as of 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "as of 1998-05-05", "copy")
+    write(copy, JOBS[:3])  # by now like no other file
+    assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "as of 1998-05-05", "copy")
 
 
 def test_the_same_file_as_of_another_day_is_refused(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
