@@ -6,7 +6,7 @@ written here with the pages in the tree.
 
 from pathlib import Path
 
-from ingest.examples import read_examples
+from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.formats import FORMATS
 from ingest.formats.base import Format
 from schema.mart import read_mart
@@ -48,8 +48,9 @@ def describe_formats() -> str:
     parts = [
         "# Log formats",
         NOTICE,
-        "What `tapewise formats NAME` shows. The lines are of our own making; times are read as UTC here.\n"
-        "Fields that are null or false are left out; TABs are shown as `→`.",
+        "What `tapewise formats NAME` shows. The lines are of our own making; times are read as UTC here,\n"
+        f"as of {EXAMPLE_DATE} where the lines have no date. Fields that are null or false are left out;"
+        " TABs are shown as `→`.",
     ]
     for each in FORMATS.values():
         parts += [

@@ -10,7 +10,7 @@ import click
 import psycopg
 
 from ingest.archives import drop_archive, list_archives
-from ingest.examples import read_examples
+from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import FORMATS, find_format
 from ingest.loads import load_file, preview_file
@@ -144,9 +144,12 @@ def ingest(
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
+        # What to do is told once, however many files want it.
+        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+        if len(failures) < len(paths):
+            hints["The others were read; see above."] = None
         raise LogFileError(
-            f"{len(failures)} of {len(paths)} files could not be read",
-            hint="The others were read; see above." if len(failures) < len(paths) else None,
+            f"{len(failures)} of {len(paths)} files could not be read", hint="\n".join(hints) or None
         )
 
 
@@ -179,7 +182,9 @@ def formats(name: str | None) -> None:
         return
     log_format = find_format(name)
     click.echo(
-        f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC here)"
+        f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC"
+        + (f", as of {EXAMPLE_DATE}" if log_format.is_dated_by_file else "")
+        + " here)"
     )
     for example, record in read_examples(log_format):
         click.echo(f"\n{example}")

@@ -65,10 +65,11 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
 def find_other_date(
     connection: psycopg.Connection, source_id: int, digest: str, log_date: date
 ) -> tuple[str, date] | None:
-    """A file with the same bytes that was read for this source as of another day: its path and that day."""
+    """A file with the same bytes that brought facts as of another day: its path and that day."""
     return connection.execute(
         "SELECT path, log_date FROM ledger.log_files"
-        " WHERE source_id = %s AND content_digest = %s AND log_date <> %s AND loaded_count > 0 LIMIT 1",
+        " WHERE source_id = %s AND content_digest = %s AND log_date <> %s"
+        " AND loaded_count + held_count > 0 ORDER BY id LIMIT 1",
         [source_id, digest, log_date],
     ).fetchone()
 

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from ingest.ahead import run_ahead
 from ingest.cells import add_cells, sum_cells
 from ingest.facts import make_facts, number_rows
-from ingest.files import LogFileReader, compare_prefix, open_log
+from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.holdings import Holdings
 from ingest.ledger import (
@@ -123,11 +123,7 @@ def load_file(
         known = find_log_file(connection, source.id, ledger_path(path))
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
-            is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
-            if is_same and known.log_date != log_date:
-                if known.loaded_count:
-                    raise _read_as_of(path, str(path), known.log_date)
-                is_same = False
+            is_same = _is_continued(path, known, prefix, log_date)
             is_read = not prefix.has_more and known.format_version == source.format.version
             # What was a time in the future then may be one in the past now.
             if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
@@ -150,19 +146,25 @@ def preview_file(
     on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
-    settings = source.line_settings(now, _settle_date(source, path, log_date))
+    log_date = _settle_date(source, path, log_date)
+    settings = source.line_settings(now, log_date)
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         open_log(path, is_complete=is_complete) as reader,
     ):
         tally = Tally()
+        known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
+        if known is not None:
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+            _is_continued(path, known, prefix, log_date)
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
             for records in read_records(reader, source.format, settings, tally):
                 for table, found in split_by_table(records):
                     tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
                 if progress is not None:
                     progress(reader.progress_bytes)
+        _check_date(connection, source, path, log_date, tally, reader.digest)
         return FileResult(path, tally, reader.waiting_bytes)
 
 
@@ -171,6 +173,34 @@ def _settle_date(source: Source, path: Path, log_date: date | None) -> date | No
     if not source.format.is_dated_by_file:
         return None
     return log_date or find_log_date(path)
+
+
+def _is_continued(path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None) -> bool:
+    """Whether the file begins with what is known of it.
+
+    Raises LogFileError if that was read as of another day; lines that brought no fact may be.
+    """
+    is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
+    if is_same and known.log_date != log_date:
+        if known.tally.held_count:
+            raise _read_as_of(path, str(path), known.log_date)
+        return False
+    return is_same
+
+
+def _check_date(
+    connection: psycopg.Connection,
+    source: Source,
+    path: Path,
+    log_date: date | None,
+    tally: Tally,
+    digest: str,
+) -> None:
+    """Raise LogFileError if facts are new because a file with these very lines was read as of another day."""
+    if log_date is not None and tally.loaded_count:
+        other = find_other_date(connection, source.id, digest, log_date)
+        if other is not None:
+            raise _read_as_of(path, *other)
 
 
 def _read_as_of(path: Path, other: str, other_date: date | None) -> LogFileError:
@@ -225,7 +255,7 @@ class _Load:
             items = self._prepare(reader, settling, holdings, log_file_id)
             with run_ahead(items, AHEAD_DEPTH) as ahead:
                 self._send(connection, ahead, log_file_id, cells)
-            self._check_date(connection, reader.digest)
+            _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
             add_cells(connection, source.archive_id, cells)
             rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
             end_log_file(
@@ -240,13 +270,6 @@ class _Load:
                 now=self._now,
             )
             return FileResult(self._path, self._tally, reader.waiting_bytes)
-
-    def _check_date(self, connection: psycopg.Connection, digest: str) -> None:
-        """Raise LogFileError if a file with these very lines was read as of another day."""
-        if self._log_date is not None and self._tally.loaded_count:
-            other = find_other_date(connection, self._source.id, digest, self._log_date)
-            if other is not None:
-                raise _read_as_of(self._path, *other)
 
     def _prepare(
         self, reader: LogFileReader, settling: psycopg.Connection, holdings: Holdings, log_file_id: int

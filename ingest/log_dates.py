@@ -6,9 +6,10 @@ from pathlib import Path
 
 from schema.errors import LogFileError
 
-# 980505, 19980505 or 1998-05-05, with no further digits beside it.
+# 980505, 19980505, 98.05.05 or 1998-05-05, with no further digits beside it. It looks ahead, so that
+# dates that share digits (03-10-05-05) are both found.
 _DATE = re.compile(
-    r"(?<![0-9])((?:19|20)[0-9]{2}|[0-9]{2})[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12][0-9]|3[01])(?![0-9])"
+    r"(?<![0-9])(?=((?:19|20)[0-9]{2}|[0-9]{2})([-_.]?)(0[1-9]|1[0-2])\2(0[1-9]|[12][0-9]|3[01])(?![0-9]))"
 )
 
 
@@ -18,7 +19,7 @@ def find_log_date(path: Path) -> date:
     Raises LogFileError where the name holds none, or several.
     """
     found = set()
-    for year, month, day in _DATE.findall(path.name):
+    for year, _, month, day in _DATE.findall(path.name):
         century = 0 if len(year) == 4 else 1900 if int(year) >= 69 else 2000
         try:
             found.add(date(century + int(year), int(month), int(day)))

@@ -76,7 +76,8 @@ def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
 def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -> None:
     """Make roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
 
-    `connect` opens a connection as the owner. Two upgrades at a time wait for each other.
+    `connect` opens a connection as the owner. Two upgrades at a time wait for each other. The views are
+    those of the newest revision, so that an older one, which only tests ask for, gets no `mart`.
     """
     with _transaction(connect) as (connection, config):
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
@@ -85,7 +86,8 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
         drop_mart(connection)  # a view would keep a migration from altering the columns it shows
         command.upgrade(config, revision)
         connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
-        rebuild_mart(connection)
+        if current_revision(connection) == newest_revision():
+            rebuild_mart(connection)
 
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import psycopg
@@ -160,6 +160,7 @@ def load(warehouse: Warehouse) -> Callable[..., FileResult]:
         source: str | None = None,
         is_counted: bool = True,
         is_complete: bool = False,
+        log_date: date | None = None,
     ) -> FileResult:
         target = register(
             warehouse,
@@ -167,7 +168,7 @@ def load(warehouse: Warehouse) -> Callable[..., FileResult]:
                 archive, kind, find_format(format_name), timezone, source or format_name, is_counted
             ),
         )
-        return load_file(warehouse, target, path, now=NOW, is_complete=is_complete)
+        return load_file(warehouse, target, path, now=NOW, log_date=log_date, is_complete=is_complete)
 
     return load
 

@@ -1,6 +1,6 @@
 """COND: the job log of UniTree, a file a day.
 
-    002718 14:06:48 14:07:31  2360102     17 put -d /scratch/k/run 7/out.tar
+    002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 
 = user number, start and end of the job, persona, session (100 is session 0), number of the job in the
 session, and what was asked for, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, 41 onwards.
@@ -15,23 +15,27 @@ The persona ties a job to its lines in the STAT log; it comes again within a day
 starts after it ends was either logged wrong or ran over midnight, and nothing in the line tells which:
 it is kept as it stands, without a duration, and flagged. How a completion status is written is not known:
 it stays at the end of the description, and whether the job failed is not known from this log.
+
+The operation is the description's first word, if that is a plain word; what else stands there may be
+the name of a file, and the operation is then `other`.
 """
 
 import polars as pl
 
-from ingest.formats.base import Format, LineSettings, complete_records, event_time
+from ingest.formats.base import EventTime, Format, LineSettings, complete_records, event_time
 from ingest.formats.fields import bare_lines, clock_time, exceeds, text_or_null, whole_number, with_fates
 from schema.errors import FormatError
 
-_CLOCKS = r"(?<start_text>[0-9]{2}:[0-9]{2}:[0-9]{2}) +(?<end_text>[0-9]{2}:[0-9]{2}:[0-9]{2})"
-# A persona of five digits leaves no blank before the session.
+_CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
+# A persona of five digits leaves no blank before the session. A digit in column 41 would be a number
+# that runs over its columns, so that these are none.
 FIXED = (
-    rf"^(?<user>[ 0-9]{{6}}) {_CLOCKS} (?<persona_text>[ 0-9]{{5}})(?<session_text>[ 0-9]{{3}})"
-    r" (?<job_text>[ 0-9]{6})(?<description>.*)$"
+    rf"^(?<user>[ 0-9]{{6}}) (?<start_text>{_CLOCK}) (?<end_text>{_CLOCK}) (?<persona_text>[ 0-9]{{5}})"
+    r"(?<session_text>[1-9][0-9]{2}) (?<job_text>[ 0-9]{6})(?<description>(?:[^0-9].*)?)$"
 )
 SEPARATED = (
-    rf"^ *(?<user>[0-9]{{1,9}}) +{_CLOCKS} +(?<persona_text>[0-9]+) +(?<session_text>[0-9]+)"
-    r" +(?<job_text>[0-9]+) +(?<description>.*)$"
+    rf"^ *(?<user>[0-9]{{1,9}}) +(?<start_text>{_CLOCK}) +(?<end_text>{_CLOCK}) +(?<persona_text>[0-9]+)"
+    r" +(?<session_text>[1-9][0-9]{2,}) +(?<job_text>[0-9]+) +(?<description>.*)$"
 )
 FIELDS = ("user", "start_text", "end_text", "persona_text", "session_text", "job_text", "description")
 NUMBERS = ("persona", "session", "job")
@@ -39,6 +43,8 @@ NUMBERS = ("persona", "session", "job")
 SESSION_BASE = 100
 MOVES = ("put", "get")
 MAX_NUMBER = 2**31 - 1
+OPERATION = r"^([A-Za-z][A-Za-z0-9_-]{0,19})(?:[ \t]|$)"
+OTHER_OPERATION = "other"
 
 
 def _is_in_columns() -> pl.Expr:
@@ -56,6 +62,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     if settings.log_date is None:
         raise FormatError("lines of format cond have no date", hint="Give the day of the file.")
     day = pl.lit(f"{settings.log_date:%Y-%m-%d} ")
+    start, end = event_time(pl.col("start"), settings), event_time(pl.col("end"), settings)
     line, fixed, separated = pl.col("line"), pl.col("fixed").struct, pl.col("separated").struct
     records = (
         bare_lines(lines)
@@ -65,7 +72,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             pl.when("is_in_columns")
             .then(fixed.field(name))
             .otherwise(separated.field(name))
-            .str.strip_chars(" ")
+            .str.strip_chars(" \t")
             .alias(name)
             for name in FIELDS
         )
@@ -78,15 +85,19 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             host=pl.lit(None, dtype=pl.String),
         )
         .with_columns(
-            started_at=event_time(pl.col("start"), settings).at,
-            operation=pl.col("description").str.extract("^([^ ]+)"),
+            started_at=start.at,
+            operation=pl.col("description").str.extract(OPERATION).fill_null(OTHER_OPERATION),
         )
     )
     too_large = [exceeds(pl.col(name), MAX_NUMBER, text=pl.col(f"{name}_text")) for name in NUMBERS]
     fated = with_fates(
         records,
         is_line=pl.col("user").is_not_null() & pl.col("description").is_not_null(),
-        time=event_time(pl.col("end"), settings),
+        time=EventTime(
+            at=end.at,
+            is_ambiguous=start.is_ambiguous | end.is_ambiguous,
+            rejected=pl.coalesce(end.rejected, start.rejected),
+        ),
         size_text=pl.lit(None, dtype=pl.String),
         is_number_out_of_range=pl.any_horizontal(too_large),
         table=pl.lit("unitree_jobs"),
@@ -112,10 +123,10 @@ COND = Format(
     version=1,
     clock_resolution_s=1.0,
     examples=(
-        "002718 14:06:48 14:07:31  2360102     17 put -d /scratch/k/run 7/out.tar",
+        "002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar",
         "003141 14:09:02 14:12:40 12361100      1 get /archive/w/out.dat",
         "003141 14:13:00 14:13:00 2362 100 2 dir /archive/w",
-        "002718 23:59:41 00:00:07  2399102     18 put -d /scratch/k/run 8/out.tar",
+        "002718 23:59:41 00:00:07 2399 102     18 put -d /scratch/k/run 8/out.tar",
     ),
     parse=parse,
     is_dated_by_file=True,

@@ -43,9 +43,23 @@ def posix_century(year: pl.Expr) -> pl.Expr:
     return pl.when(year >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
 
 
+def unitree_time(clock_layout: str) -> pl.Expr:
+    """The local time of the columns `year` (two digits), `day` (month/day) and `clock`."""
+    year = pl.col("year")
+    text = pl.concat_str(
+        [posix_century(year), year, pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")]
+    )
+    return clock_time(text, f"%Y/%m/%d {clock_layout}")
+
+
 def ctime(text: pl.Expr) -> pl.Expr:
     """The local time of what `CTIME` calls `time_text`: `Feb  4 16:45:04 2019`."""
     return clock_time(text, "%b %e %H:%M:%S %Y")
+
+
+def is_ftp_subsecond(duration_text: pl.Expr) -> pl.Expr:
+    """Whether this is what stands for every FTP transfer that took less than its clock's one second."""
+    return duration_text == "0.499"
 
 
 def whole_number(text: pl.Expr) -> pl.Expr:

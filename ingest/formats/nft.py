@@ -30,10 +30,10 @@ from ingest.formats.base import (
 from ingest.formats.fields import (
     DECIMAL,
     bare_lines,
-    clock_time,
     decimal_number,
     exceeds,
-    posix_century,
+    is_ftp_subsecond,
+    unitree_time,
     whole_number,
     with_fates,
 )
@@ -43,30 +43,20 @@ LINE = (
     r" +(?<from>[A-Za-z])(?<to>[A-Za-z]) +(?<size_text>[0-9]+) +(?<duration_text>" + DECIMAL + r") *$"
 )
 ARCHIVE = "s"
-# What stands for every FTP transfer that took less than its clock's one second.
-FTP_SUBSECOND = "0.499"
-
-
-def _local_time() -> pl.Expr:
-    year = pl.col("year")
-    text = pl.concat_str(
-        [posix_century(year), year, pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")]
-    )
-    return clock_time(text, "%Y/%m/%d %H:%M:%S")
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     """The record frame of NFT lines; the module's docstring shows a line and its record."""
     is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
     is_copy = is_put & is_get
-    is_subsecond = pl.col("duration_text") == FTP_SUBSECOND
+    is_subsecond = is_ftp_subsecond(pl.col("duration_text"))
     duration_s = pl.col("duration_s")
     records = (
         bare_lines(lines)
         .with_columns(pl.col("line").str.extract_groups(LINE).alias("groups"))
         .unnest("groups")
         .with_columns(
-            local=_local_time(),
+            local=unitree_time("%H:%M:%S"),
             size_bytes=whole_number(pl.col("size_text")),
             duration_s=decimal_number(pl.col("duration_text")),
         )

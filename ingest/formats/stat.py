@@ -12,13 +12,17 @@ What failed brings the error codes of source and sink: the first is `status_code
 
     97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
 
+Some lines of real logs say `LEN failure`; where that stood is not known. A transfer whose tail speaks of a
+failure failed.
+
 A file that had to come from tape brings a line of its own, before its transfer: a stage, in whole
 seconds and without a size.
 
     97/11/05 14:35:01.060 3298  File staged in 180 seconds
 
 As in the NFT log, what goes from `s` to `s` is a copy inside the archive, and where neither is `s` no archive
-is involved. The same transfers stand in the NFT log: say `--not-counted` for one of the two.
+is involved. The same transfers stand in the NFT log: say `--not-counted` for one of the two. So the flags
+say of a duration what they say there: whole seconds, or 0.499, are those of a coarser clock.
 """
 
 import polars as pl
@@ -34,11 +38,11 @@ from ingest.formats.base import (
 from ingest.formats.fields import (
     DECIMAL,
     bare_lines,
-    clock_time,
     decimal_number,
     exceeds,
-    posix_century,
+    is_ftp_subsecond,
     text_or_null,
+    unitree_time,
     whole_number,
     with_fates,
 )
@@ -50,15 +54,8 @@ LINE = (
     r"(?: +(?<status_text>.*?))? *$"
 )
 ARCHIVE = "s"
+FAILURE = "failure"
 MAX_PERSONA = 2**31 - 1
-
-
-def _local_time() -> pl.Expr:
-    year = pl.col("year")
-    text = pl.concat_str(
-        [posix_century(year), year, pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")]
-    )
-    return clock_time(text, "%Y/%m/%d %H:%M:%S%.f")
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
@@ -66,13 +63,15 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
     is_staged = pl.col("staged").is_not_null()
     is_copy = (is_put & is_get).fill_null(False)
+    is_subsecond = is_ftp_subsecond(pl.col("duration_text"))
+    says_failure = pl.col("status_text").str.contains(FAILURE, literal=True).fill_null(False)
     duration_s = pl.col("duration_s")
     records = (
         bare_lines(lines)
         .with_columns(pl.col("line").str.extract_groups(LINE).alias("groups"))
         .unnest("groups")
         .with_columns(
-            local=_local_time(),
+            local=unitree_time("%H:%M:%S%.f"),
             size_bytes=whole_number(pl.col("size_text")),
             duration_s=decimal_number(pl.col("duration_text")),
             persona=whole_number(pl.col("persona_text")),
@@ -82,17 +81,21 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         .with_columns(
             interface=pl.lit("unitree"),
             operation=pl.coalesce("verb", "staged"),
-            status_code=pl.col("status_text").str.extract("^(-?[0-9]+)(?: |$)").cast(pl.Int32, strict=False),
-            is_failed=(pl.col("verb") == "failure").fill_null(False),
+            code_text=pl.col("status_text").str.extract("^(-?[0-9]+)(?: |$)"),
+            is_failed=(pl.col("verb") == FAILURE).fill_null(False) | says_failure,
             direction=pl.when(~is_copy).then(
                 pl.when(is_put).then(pl.lit("put")).when(is_get).then(pl.lit("get"))
             ),
             host=pl.when(~is_copy).then(pl.when(is_put).then("from").otherwise("to")),
             kind=pl.when(is_copy).then(pl.lit("copy")),
-            is_duration_coarse=(is_staged & (duration_s == duration_s.floor())).fill_null(False),
-            is_duration_below_clock=(duration_s < settings.clock_resolution_s).fill_null(False),
+            is_duration_coarse=(is_subsecond | (duration_s == duration_s.floor())).fill_null(False),
+            is_duration_below_clock=(is_subsecond | (duration_s < settings.clock_resolution_s)).fill_null(
+                False
+            ),
         )
+        .with_columns(status_code=pl.col("code_text").cast(pl.Int32, strict=False))
     )
+    is_code_out_of_range = pl.col("code_text").is_not_null() & pl.col("status_code").is_null()
     return complete_records(
         with_fates(
             records,
@@ -101,7 +104,8 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             & ~(is_staged & pl.col("status_text").is_not_null()),
             time=event_time(pl.col("local"), settings),
             size_text=pl.col("size_text"),
-            is_number_out_of_range=exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text"))
+            is_number_out_of_range=is_code_out_of_range
+            | exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text"))
             | exceeds(pl.col("persona"), MAX_PERSONA, text=pl.col("persona_text")),
             passed_over=pl.when(~is_staged & ~is_put & ~is_get).then(pl.lit(NO_ARCHIVE)),
             table=pl.when(is_staged)
@@ -123,6 +127,8 @@ STAT = Format(
         "97/11/05 14:35:01.060 3298  File staged in 180 seconds",
         "97/11/05 14:35:09.417 3298  File transfer (s-w) 8388608 bytes in 2.204 seconds",
         "97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)",
+        "97/11/05 15:55:10.630 12361 File transfer (s-s) 73400320 bytes in 12.350 seconds",
+        "97/11/05 15:56:02.118 3880  File transfer (k-w) 524288 bytes in 0.730 seconds",
     ),
     parse=parse,
 )

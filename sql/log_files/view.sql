@@ -32,6 +32,7 @@ SELECT
 
     sources.is_counted,
 
+    log_files.log_date,
     log_files.first_event_at,
     log_files.last_event_at,
     log_files.first_read_at,

@@ -30,7 +30,10 @@ SELECT
     hosts.name AS client,
     transfers.class_of_service,
     transfers.file_key,
+    transfers.persona,
     transfers.status_code,
+    -- A log's words may name a file, which not everybody may see; error codes have no slashes.
+    CASE WHEN strpos(transfers.status_text, '/') = 0 THEN transfers.status_text END AS status_text,
 
     transfers.size_bytes,
     transfers.duration_s,

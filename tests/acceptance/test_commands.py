@@ -16,7 +16,7 @@ HSI = (
     "Sat Aug 10 00:12:40 2019 dtn1.example.gov hsi 6004 12059\tHL\t0\t61.25\t3665510098\t68638.4\t5"
     "\t<stdout>\t/home/p/secret-name.tar.gz\t6004\n"
 )
-
+COND = "002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/secret-name\n"
 
 INGEST = ["ingest", "--archive", "x"]
 
@@ -113,6 +113,20 @@ def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
         ([*INGEST, "--format", "nft", "--timezone", "Mars/Olympus", "a"], 1, "Mars/Olympus"),
         ([*INGEST, "--format", "netflow", "--timezone", "UTC", "a"], 1, "netflow"),
         ([*INGEST, "--format", "nft", "--timezone", "UTC"], 2, "PATHS"),
+        (
+            [*INGEST, "--format", "nft", "--timezone", "UTC", "--date", "1998-05-05", "a"], 2,
+            "Invalid value for '--date': lines of format nft have dates",
+        ),
+        (
+            [*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "1998-05-05", "a", "b"], 2,
+            "Invalid value for '--date': is for one file at a time",
+        ),
+        (
+            [*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "980505", "a"], 2,
+            "Invalid value for '--date': '980505' does not match the format '%Y-%m-%d'",
+        ),
+        ([*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "1998-02-30", "a"], 2, "1998-02-30"),
+        ([*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "", "a"], 2, "--date"),
         ([*INGEST, "--kind", "simulated", "--format", "nft", "--timezone", "UTC", "a"], 2, "simulated"),
         (["nonsense"], 2, "nonsense"),
         (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
@@ -204,11 +218,53 @@ def test_explain_goes_both_ways(tapewise, tmp_path):
 
 def test_formats_show_lines_and_their_records(tapewise):
     listed = tapewise("formats").stdout
-    for name in ("nft", "pftp", "hsi"):
+    for name in ("nft", "pftp", "hsi", "cond", "stat"):
         assert f"\n{name}" in f"\n{listed}"
         shown = tapewise("formats", name).stdout
-        assert "size_bytes" in shown
+        assert ("persona" if name == "cond" else "size_bytes") in shown
         assert "event_at" in shown
+        assert ("as of 1997-11-05" in shown) == (name == "cond")
+
+
+def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tapewise, tmp_path):
+    for name in ("cond", "cond.980506", "cond.980506-980507"):
+        (tmp_path / name).write_text(COND)
+    refused = tapewise(
+        "ingest", "--archive", "dated", "--kind", "synthetic", "--format", "cond", "--timezone", "UTC",
+        "cond", "cond.980506", "cond.980506-980507",
+    )  # fmt: skip
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        "tapewise: cond: its lines have no dates, and its name has no date",
+        "tapewise: cond.980506-980507: its lines have no dates, and its name has several dates",
+        "tapewise: 2 of 3 files could not be read.",
+        "Name the file like cond.980505 (year, month, day), or say --date 1998-05-05.",
+        "The others were read; see above.",
+    ]
+    assert refused.stdout.splitlines() == [
+        "cond.980506: 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "  loaded: 1 unitree jobs",
+    ]
+    for options in ([], ["--dry-run"]):
+        other = ingest(tapewise, "cond", "--date", "1998-05-05", *options, archive="dated", log_format="cond")
+        assert other.returncode == 1
+        assert (
+            f"cond: the same lines were read as of 1998-05-06 before ({tmp_path / 'cond.980506'})"
+            in other.stderr
+        )
+        assert "drop the archive" in other.stderr
+    same = ingest(tapewise, "cond", "--date", "1998-05-06", archive="dated", log_format="cond")
+    assert (same.returncode, same.stderr) == (0, "")
+    assert "1 lines = 0 loaded + 1 held" in same.stdout
+    query = "SELECT path, log_date FROM mart.log_files WHERE archive = 'dated' ORDER BY log_file_id"
+    assert json.loads(tapewise("sql", "--json", query).stdout) == [
+        {"path": str(tmp_path / name), "log_date": "1998-05-06"} for name in ("cond.980506", "cond")
+    ]
+    assert "held: loaded from" in tapewise("explain", "line", "cond", "1").stdout
+    query = "SELECT job_id, ended_at FROM mart.unitree_jobs WHERE archive = 'dated'"
+    [job] = json.loads(tapewise("sql", "--json", query).stdout)
+    assert job["ended_at"].startswith("1998-05-06")
+    assert COND.strip() in tapewise("explain", "row", "unitree_jobs", str(job["job_id"])).stdout
 
 
 def test_dropping_an_archive_lets_it_be_read_again(tapewise, tmp_path):

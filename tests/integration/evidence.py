@@ -15,7 +15,7 @@ from psycopg import sql
 
 from schema.database import Role, Warehouse
 
-FACTS = ("transfers", "opens", "namespace_events")
+FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages")
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -38,6 +38,14 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             happened_at
         FROM core.namespace_events
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            ended_at
+        FROM core.unitree_jobs
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            staged_at
+        FROM core.stages
     )
 """
 
@@ -77,10 +85,23 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both; only a copy inside the archive has no host.
+    # The lines of our formats name both, but STAT no user; only copies inside the archive, jobs and
+    # stages have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
-        WHERE facts.user_id IS NULL OR (transfers.id IS NOT NULL AND facts.host_id IS NULL)
+        JOIN ledger.sources ON sources.id = facts.source_id
+        WHERE (facts.user_id IS NULL) <> (format = 'stat')
+            OR (transfers.id IS NOT NULL AND facts.host_id IS NULL)
+    """,
+    "a file without a day where its lines have none, or with one where they have": """
+        SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
+        WHERE (log_date IS NULL) <> (format <> 'cond')
+    """,
+    "a job ended on another day than its file's": """
+        SELECT path, log_date, ended_at FROM core.unitree_jobs
+        JOIN ledger.log_files ON log_files.id = log_file_id
+        JOIN ledger.sources ON sources.id = log_files.source_id
+        WHERE log_date IS NULL OR (ended_at AT TIME ZONE timezone)::date <> log_date
     """,
     "a line has two fates, or is no line of its file": """
         SELECT path, line_number, count(*), line_count FROM (
@@ -198,7 +219,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table == "opens"
+    assert "size_bytes" in columns or table in ("opens", "unitree_jobs")
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (
@@ -215,7 +236,7 @@ def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
     """The ledger's rows with their details, in order: all of them that a reading should come to again."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
-            "SELECT path, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
+            "SELECT path, log_date, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
             " line_count, loaded_count, held_count, ignored_count, rejected_count,"
             " (SELECT array_agg((reason, line_count)::text ORDER BY reason) FROM ledger.ignored_lines"
             "  WHERE log_file_id = log_files.id),"

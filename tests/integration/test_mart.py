@@ -353,6 +353,7 @@ def test_whoever_sees_names_may_read_everything(database: psycopg.Connection, ea
         "SELECT * FROM ledger.rejected_lines",
         "SELECT * FROM mart.user_names",
         "SELECT * FROM mart.transfer_names",
+        "SELECT * FROM mart.unitree_job_names",
         "SELECT count(*) FROM mart.user_names",
         "DELETE FROM mart.archives",
         "CREATE VIEW mart.mine AS SELECT 1",
@@ -370,6 +371,7 @@ def test_names_are_granted_to_nobody_else() -> None:
     assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
         "user_names",
         "transfer_names",
+        "unitree_job_names",
     }
 
 
@@ -380,9 +382,13 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
         {
             "log_files": [{}],
             "rejected_lines": [{"line_number": 1, "text": "canary"}],
-            "transfers": [{**secret, "client_path": "/canary", "open_s": 1.0}],
+            "transfers": [
+                {**secret, "client_path": "/canary", "open_s": 1.0, "status_text": "no file /canary"}
+            ],
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
+            "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
+            "stages": [secret],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "ignored_lines": [{}],
         },

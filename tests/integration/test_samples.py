@@ -1,9 +1,10 @@
 """Real log lines, read from beside the checkout: every line accounted for, and what it tells."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from ingest.formats import FORMATS
 from schema.database import Role
 
 
@@ -97,9 +98,68 @@ def test_nft_log(load, warehouse, sample_logs):
     assert all(ended - started == timedelta(seconds=duration) for started, ended, duration, _ in rows)
 
 
+def test_cond_log(load, warehouse, sample_logs):
+    path = sample_logs / "llnl-unitree" / "cond.980505"
+    tally = load(path, "cond", timezone="America/Los_Angeles").tally
+    assert tally.line_count == count_newlines(path) == 1
+    assert tally.loaded == {"unitree_jobs": 1}
+    assert fetch(
+        warehouse,
+        "SELECT users.name, persona, session_number, job_number, direction, started_at, ended_at, duration_s,"
+        " is_start_after_end, log_date FROM core.unitree_jobs JOIN core.users ON users.id = user_id"
+        " JOIN ledger.log_files ON log_files.id = log_file_id",
+    ) == [
+        (
+            *("005641", 2360, 3, 35, "put"),
+            datetime(1998, 5, 5, 7, 20, 29, tzinfo=UTC),
+            datetime(1998, 5, 5, 7, 20, 56, tzinfo=UTC),
+            *(27.0, False, date(1998, 5, 5)),
+        )
+    ]
+
+
+def test_stat_log(load, warehouse, sample_logs):
+    path = sample_logs / "llnl-unitree" / "stat.980505"
+    tally = load(path, "stat", timezone="America/Los_Angeles").tally
+    assert tally.line_count == count_newlines(path) == 3
+    assert tally.loaded == {"transfers": 2, "stages": 1}
+    assert not tally.ignored and not tally.rejected
+    moved, failed = fetch(
+        warehouse,
+        "SELECT persona, direction, hosts.name, size_bytes, duration_s, is_failed, status_text, ended_at"
+        " FROM core.transfers JOIN core.hosts ON hosts.id = host_id ORDER BY ended_at",
+    )
+    assert moved[:-1] == (2360, "put", "j", 34_713_600, 25.115, False, None)
+    assert moved[-1] == datetime(1998, 5, 5, 7, 20, 56, 383_000, tzinfo=UTC)
+    assert failed[1:-1] == ("put", "j", 1307, 0.731, True, "-192 (Ftp 1000)")
+    ((persona, duration, staged_at),) = fetch(
+        warehouse, "SELECT persona, duration_s, staged_at FROM core.stages"
+    )
+    assert (persona, duration) == (3298, 180.0)
+    assert staged_at == datetime(1998, 5, 5, 15, 35, 1, 60_000, tzinfo=UTC)
+
+
+def test_the_real_job_and_its_transfer_are_of_one_persona_and_second(load, warehouse, sample_logs):
+    for name in ("cond", "stat"):
+        load(sample_logs / "llnl-unitree" / f"{name}.980505", name, timezone="America/Los_Angeles")
+    assert fetch(
+        warehouse,
+        "SELECT job.persona, transfers.ended_at - job.ended_at, job.duration_s > transfers.duration_s"
+        " FROM core.unitree_jobs AS job JOIN core.transfers USING (archive_id, persona)",
+    ) == [(2360, timedelta(milliseconds=383), True)]
+
+
 def test_other_real_files_are_not_taken_for_a_format_of_ours(load, sample_logs):
-    for name in ("hpss-nersc/globuslogs.txt", "hpss-nersc/hpss_daily.txt", "llnl-unitree/cond.980505"):
-        for format_name in ("nft", "pftp", "hsi"):
-            tally = load(sample_logs / name, format_name, archive=f"{name} as {format_name}").tally
+    ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
+    ours |= {"hpssftplog.txt": "pftp", "hsilog.txt": "hsi"}
+    paths = sorted(path for path in sample_logs.glob("*/*") if path.is_file())
+    assert len(paths) >= 7
+    for path in paths:
+        name = path.name
+        for format_name in FORMATS:
+            if ours.get(name) == format_name:
+                continue
+            archive = f"{name} as {format_name}"
+            tally = load(path, format_name, archive=archive, log_date=date(1998, 5, 5)).tally
             assert tally.loaded_count == 0, (name, format_name)
             assert tally.rejected.total() > 0, (name, format_name)

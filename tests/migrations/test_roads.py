@@ -3,19 +3,23 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.sources import SourceRequest
 from schema import definitions
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError
 from schema.models import metadata
 from schema.upgrade import check_revision, current_revision, downgrade, newest_revision, upgrade
-from tests.conftest import Site
+from tests.conftest import NOW, Site, register
 
 
 def dump_schema(warehouse: Warehouse) -> str:
@@ -101,6 +105,121 @@ def test_an_upgrade_keeps_the_data_and_makes_mart_anew(warehouse: Warehouse, loa
         ]
 
 
+# What a warehouse of revision 0001 may hold. Never changed: columns that came later are not in it.
+DATA_OF_0001 = """
+INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
+INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
+INSERT INTO core.hosts (archive_id, name) VALUES (1, 'j');
+INSERT INTO ledger.sources
+    (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
+VALUES (1, 'nft', 'nft', 'America/Los_Angeles', 0.001, true, '1985-01-01 00:00Z');
+INSERT INTO ledger.log_files (
+    source_id, path, content_digest, read_bytes, waiting_bytes, format_version, program_version,
+    first_read_at, last_read_at, first_event_at, last_event_at,
+    line_count, loaded_count, held_count, ignored_count, rejected_count
+) VALUES (
+    1, '/logs/nft.log', '0', 120, 0, 1, '0.1', '2000-01-01 00:00Z', '2000-01-01 00:00Z',
+    '1997-10-01 07:01:41Z', '1997-11-01 08:00:00Z', 4, 2, 0, 1, 1
+);
+INSERT INTO ledger.ignored_lines VALUES (1, 'blank line', 1);
+INSERT INTO ledger.rejected_lines VALUES (1, 4, 'not a line of this format', 7, 'nonsense');
+SELECT core.make_partitions('transfers', ARRAY['1997-10-01', '1997-11-01']::date[]);
+SELECT core.make_partitions('opens', ARRAY['1997-10-01']::date[]);
+INSERT INTO core.transfers (
+    id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, ended_at, interface,
+    operation, user_id, host_id, is_failed, is_time_ambiguous, direction, duration_s, size_bytes,
+    is_duration_coarse, is_duration_below_clock, is_size_saturated, is_rate_inconsistent
+) VALUES
+(1, 1, 1, 1, 1, 11, 0, '1997-10-01 07:01:41Z', 'nft', 'js', 1, 1, false, false, 'put', 0.425, 7700,
+    false, false, false, false),
+(2, 1, 1, 1, 2, 12, 0, '1997-11-01 08:00:00Z', 'nft', 'sj', 1, 1, true, false, 'get', 1.5, 99,
+    false, false, false, false);
+INSERT INTO core.activity_cells VALUES
+(1, '1997-10-01 07:00Z', 'nft', 'put', 1, 0, 0, 7700, 425000),
+(1, '1997-11-01 08:00Z', 'nft', 'get', 1, 1, 0, 0, 0);
+"""
+
+
+def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
+    """Every row of `core` and `ledger`, of the tables that hold any."""
+    with warehouse.connect(Role.OWNER) as connection:
+        tables = connection.execute(
+            "SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
+            " AND relnamespace IN ('core'::regnamespace, 'ledger'::regnamespace)"
+            " AND relname <> 'revisions' ORDER BY 1"
+        ).fetchall()
+        rows = {
+            table: [
+                row
+                for (row,) in connection.execute(
+                    f"SELECT to_jsonb(t) FROM {table} AS t ORDER BY to_jsonb(t)::text"  # the catalog's
+                )
+            ]
+            for (table,) in tables
+        }
+    return {table: found for table, found in rows.items() if found}
+
+
+def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Warehouse, tmp_path: Path):
+    def connect() -> psycopg.Connection:
+        return empty.connect(Role.OWNER)
+
+    upgrade(connect, "0001")
+    with connect() as connection:
+        assert current_revision(connection) == "0001"
+        connection.execute(DATA_OF_0001)
+    schema, data = dump_schema(empty), read_tables(empty)
+    assert len(data) == 9
+
+    upgrade(connect)
+    added = {"core.transfers": {"persona": None, "status_text": None}, "ledger.log_files": {"log_date": None}}
+    upgraded = read_tables(empty)
+    assert upgraded == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
+    with empty.connect(Role.READER) as connection:
+        assert connection.execute(
+            "SELECT transfer_id, archive, size_bytes, persona FROM mart.transfers ORDER BY 1"
+        ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
+        assert connection.execute("SELECT path, log_date FROM mart.log_files").fetchall() == [
+            ("/logs/nft.log", None)
+        ]
+
+    # What the new revision reads goes beside the old, in months that were there already.
+    for name, text in (
+        ("cond", "005041 00:01:40 00:01:41 2360 103     35 put -d /a\n"),
+        (
+            "stat",
+            "97/10/01 00:01:41.500 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
+            "97/10/01 00:01:41.100 2360  File staged in 60 seconds\n",
+        ),
+    ):
+        path = tmp_path / f"{name}.971001"
+        path.write_text(text)
+        request = SourceRequest("llnl", "measured", find_format(name), "America/Los_Angeles", name)
+        load_file(empty, register(empty, request), path, now=NOW)
+    with empty.connect(Role.READER) as connection:
+        assert connection.execute(
+            "SELECT (SELECT count(*) FROM mart.transfers), (SELECT count(*) FROM mart.unitree_jobs),"
+            " (SELECT count(*) FROM mart.stages)"
+        ).fetchone() == (3, 1, 1)
+
+    downgrade(connect, "0001")
+    assert dump_schema(empty) == schema
+    left = read_tables(empty)
+    for table, rows in data.items():
+        kept = [row for row in left[table] if row in rows]
+        assert (table, kept) == (table, rows)
+    assert len(left["core.transfers"]) == 3
+    with connect() as connection:
+        assert current_revision(connection) == "0001"
+        with pytest.raises(RevisionError, match="is of revision 0001"):
+            check_revision(connection)
+
+    upgrade(connect)
+    assert dump_schema(empty) != schema
+    with connect() as connection:
+        check_revision(connection)
+
+
 def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("CREATE SCHEMA theirs")
@@ -149,6 +268,8 @@ def test_no_reader_of_mart_may_write_or_see_behind_it(warehouse: Warehouse):
             "SELECT text FROM ledger.rejected_lines",
             "SELECT * FROM mart.user_names",
             "SELECT * FROM mart.transfer_names",
+            "SELECT * FROM mart.unitree_job_names",
+            "SELECT description FROM core.unitree_jobs",
             "SELECT core.make_partitions('transfers', ARRAY['1999-01-01'::date])",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -1,0 +1,53 @@
+CREATE VIEW mart.stages AS
+
+WITH stages AS (
+    SELECT * FROM core.stages
+),
+
+archives AS (
+    SELECT * FROM core.archives
+),
+
+counted_sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
+),
+
+-- Where two logs tell of the same stages only one of them is counted. But where a log is not counted because
+-- one of another format tells of the same transfers (STAT beside NFT), its stages stand nowhere else.
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE
+        is_counted
+        OR NOT EXISTS (
+            SELECT FROM counted_sources
+            WHERE counted_sources.archive_id = sources.archive_id AND counted_sources.format = sources.format
+        )
+)
+
+SELECT
+    stages.id AS stage_id,
+    archives.name AS archive,
+    archives.kind,
+    sources.name AS source,
+    stages.interface,
+    stages.operation,
+    stages.user_id,
+    stages.persona,
+    stages.class_of_service,
+    stages.file_key,
+    stages.status_code,
+
+    stages.size_bytes,
+    stages.duration_s,
+
+    stages.is_failed,
+    stages.is_time_ambiguous,
+    stages.is_duration_coarse,
+    stages.is_duration_below_clock,
+
+    stages.started_at,
+    stages.staged_at
+FROM stages
+INNER JOIN archives ON stages.archive_id = archives.id
+INNER JOIN sources ON stages.source_id = sources.id;
