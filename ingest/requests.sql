@@ -205,9 +205,10 @@ with_jobs AS (
         movements.known_persona,
         movements.told_at,
         job_matches.job_id,
-        -- From when a stage can belong to it: the job's start, or the last transfer with this persona.
+        -- From when a stage can belong to it: the job's start, or where that is not known, the last transfer
+        -- with this persona.
         coalesce(
-            jobs.told_since,
+            CASE WHEN jobs.submitted_at IS NOT NULL THEN jobs.told_since END,
             greatest(
                 movements.told_at - %(queue_limit)s,
                 lag(movements.told_at) OVER (
@@ -251,9 +252,15 @@ stages_of_jobs AS (
     INNER JOIN stages
         ON
             lone_jobs.persona = stages.persona
-            AND stages.staged_at >= lone_jobs.told_since
+            AND stages.staged_at
+            >= CASE
+                WHEN lone_jobs.submitted_at IS NULL THEN lone_jobs.ended_at - %(queue_limit)s
+                ELSE lone_jobs.told_since
+            END
             AND stages.staged_at < lone_jobs.told_until
-    WHERE lone_jobs.direction = 'get'
+    WHERE
+        lone_jobs.direction = 'get'
+        AND NOT EXISTS (SELECT FROM stage_matches WHERE stage_matches.stage_id = stages.id)
     ORDER BY lone_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
 ),
 

@@ -1,0 +1,6 @@
+SELECT
+    job_id,
+    told_by,
+    stage_s
+FROM mart.requests
+ORDER BY job_id
