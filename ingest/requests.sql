@@ -10,7 +10,8 @@
 -- other), they are paired like parentheses: each closing one with the latest opening one that is still
 -- open: the next one before it on its level, where an opening one goes a level up and a closing one a level
 -- down. This needs no more than what stands between the two, while "first in, first out" would need
--- everything since the beginning, and one line without its partner would shift all that follow.
+-- everything since the beginning, and one line without its partner would shift all that follow. Two logs of
+-- the same transfers are paired in their order as far as none is missing.
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
     direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s, stage_s,
@@ -97,8 +98,7 @@ jobs AS MATERIALIZED (
         AND unitree_jobs.direction IS NOT NULL
 ),
 
--- 1. Two logs tell of one transfer: same machine, direction and size, ends within the clocks' slack. The
--- line that is not counted opens, so much earlier that it comes first; the one that is counted closes.
+-- 1. Two logs tell of one transfer: same machine, direction and size, ends within the clocks' slack.
 twin_events AS (
     SELECT
         transfers.id,
@@ -111,22 +111,117 @@ twin_events AS (
         transfers.occurrence,
         transfers.ended_at,
         transfers.ended_at
-        - CASE WHEN transfers.is_counted THEN interval '0' ELSE %(clock_slack)s END AS placed_at
+        - CASE WHEN transfers.is_counted THEN interval '0' ELSE %(clock_slack)s END AS placed_at,
+        coalesce(
+            transfers.ended_at - lag(transfers.ended_at) OVER alike > %(clock_slack)s, false
+        ) AS is_apart
     FROM transfers
     WHERE EXISTS (SELECT FROM sources WHERE NOT sources.is_counted)
+    WINDOW
+        alike AS (
+            PARTITION BY
+                transfers.direction, transfers.host_id, transfers.size_bytes, transfers.is_failed
+            ORDER BY transfers.ended_at
+        )
 ),
 
-twin_levels AS (
+-- A file that is fetched over and over leaves runs of lines that are alike in both logs. The two lines of a
+-- transfer stand in one run: they are no further apart than that.
+twin_runs AS (
     SELECT
         twin_events.*,
-        sum(CASE WHEN twin_events.is_counted THEN -1 ELSE 1 END) OVER (
+        count(*) FILTER (WHERE twin_events.is_apart) OVER (
             PARTITION BY
                 twin_events.direction, twin_events.host_id, twin_events.size_bytes, twin_events.is_failed
-            ORDER BY
-                twin_events.placed_at, twin_events.is_counted, twin_events.line_hash, twin_events.occurrence
-            ROWS UNBOUNDED PRECEDING
-        ) + twin_events.is_counted::integer AS level
+            ORDER BY twin_events.ended_at
+        ) AS run_number
     FROM twin_events
+),
+
+twin_places AS (
+    SELECT
+        twin_runs.*,
+        row_number() OVER (
+            PARTITION BY
+                twin_runs.direction,
+                twin_runs.host_id,
+                twin_runs.size_bytes,
+                twin_runs.is_failed,
+                twin_runs.run_number,
+                twin_runs.is_counted
+            ORDER BY twin_runs.ended_at, twin_runs.line_hash, twin_runs.occurrence
+        ) AS place
+    FROM twin_runs
+),
+
+twin_pairs AS (
+    SELECT
+        twin_places.*,
+        count(*) OVER one_place = 2
+        AND max(twin_places.ended_at) OVER one_place - min(twin_places.ended_at) OVER one_place
+        <= %(clock_slack)s AS is_pair
+    FROM twin_places
+    WINDOW
+        one_place AS (
+            PARTITION BY
+                twin_places.direction,
+                twin_places.host_id,
+                twin_places.size_bytes,
+                twin_places.is_failed,
+                twin_places.run_number,
+                twin_places.place
+        )
+),
+
+-- Where no line of a run is missing, the first belongs to the first, the second to the second. (A run longer
+-- than the reach may go on where nothing was read.)
+twin_orders AS (
+    SELECT
+        twin_pairs.*,
+        bool_and(twin_pairs.is_pair) OVER one_run
+        AND max(twin_pairs.ended_at) OVER one_run - min(twin_pairs.ended_at) OVER one_run
+        <= %(reach)s AS is_in_order
+    FROM twin_pairs
+    WINDOW
+        one_run AS (
+            PARTITION BY
+                twin_pairs.direction,
+                twin_pairs.host_id,
+                twin_pairs.size_bytes,
+                twin_pairs.is_failed,
+                twin_pairs.run_number
+        )
+),
+
+twins_in_order AS (
+    SELECT
+        max(twin_orders.id) FILTER (WHERE twin_orders.is_counted) AS transfer_id,
+        max(twin_orders.id) FILTER (WHERE NOT twin_orders.is_counted) AS twin_id
+    FROM twin_orders
+    WHERE twin_orders.is_in_order
+    GROUP BY
+        twin_orders.direction,
+        twin_orders.host_id,
+        twin_orders.size_bytes,
+        twin_orders.is_failed,
+        twin_orders.run_number,
+        twin_orders.place
+),
+
+-- In the other runs, the line that is not counted opens, so much earlier that it comes first; the one that is
+-- counted closes.
+twin_levels AS (
+    SELECT
+        twin_orders.*,
+        sum(CASE WHEN twin_orders.is_counted THEN -1 ELSE 1 END) OVER (
+            PARTITION BY
+                twin_orders.direction, twin_orders.host_id, twin_orders.size_bytes, twin_orders.is_failed
+            ORDER BY
+                twin_orders.placed_at, twin_orders.is_counted, twin_orders.line_hash, twin_orders.occurrence
+            ROWS UNBOUNDED PRECEDING
+        ) + twin_orders.is_counted::integer AS level
+    FROM twin_orders
+    WHERE NOT twin_orders.is_in_order
 ),
 
 twin_neighbours AS (
@@ -151,6 +246,11 @@ twin_neighbours AS (
 ),
 
 twins AS (
+    SELECT
+        twins_in_order.transfer_id,
+        twins_in_order.twin_id
+    FROM twins_in_order
+    UNION ALL
     SELECT
         twin_neighbours.id AS transfer_id,
         twin_neighbours.twin_id

@@ -139,6 +139,34 @@ def test_putting_together_anew_changes_nothing_whatever_the_range(
         assert dump(database, "made") == before
 
 
+def test_a_run_of_lines_that_are_alike_may_be_longer_than_what_is_read(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # Ten minutes over a midnight, a line a second in both logs; at the beginning one is missing in STAT, at
+    # the end one in NFT: who sees all of it sees as many in both.
+    monkeypatch.setattr(requests, "REACH", timedelta(seconds=30))
+    midnight = FIRST_DAY + timedelta(days=2)
+    ends = [midnight + timedelta(seconds=second, milliseconds=400) for second in range(-300, 300)]
+    nft, stat = tmp_path / "nft.log", tmp_path / "stat.log"
+    nft.write_text(
+        "".join(f"000001 {end:%y/%m/%d %H:%M:%S} sj 100 0.3\n" for end in ends if end != ends[-60])
+    )
+    stat.write_text(
+        "".join(
+            f"{end:%y/%m/%d %H:%M:%S}.400 {number}  File transfer (s-j) 100 bytes in 0.3 seconds\n"
+            for number, end in enumerate(ends)
+            if end != ends[60]
+        )
+    )
+    read([(nft, "nft"), (stat, "stat")], "made")
+    before = dump(database, "made")
+    archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+    for days in ([date(1998, 5, 5)], [date(1998, 5, 6)], [date(1998, 5, 5), date(1998, 5, 6)]):
+        rebuild_requests(database, database, archive_id, days)
+        assert dump(database, "made") == before
+    assert len(before) > 500
+
+
 def test_every_transfer_is_in_one_request_at_most_and_mart_has_each_counted_one_once(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path
 ):

@@ -1,0 +1,5 @@
+SELECT
+    transfer_id,
+    persona
+FROM mart.requests
+ORDER BY transfer_id
