@@ -215,6 +215,7 @@ class Server:
                 self._hold_port(record, run, fitting[0])
 
     def _hold_port(self, record: Record, run: _Run, port: int) -> None:
+        record.port_s = self._now_s
         law = LAWS[record.batch.interface, record.batch.operation]
         latency_s = law.latency_s + self.chance.exponential(LATENCY_SCATTER_RATIO * law.latency_s)
         cap_bytes_per_s = record.batch.user.host_speed_ratio / law.slope_s_per_byte

@@ -1,6 +1,6 @@
 """What is broken in the logs on purpose.
 
-A damaged line stands where a good line of a transfer stood: its transfer is lost, as in life. Blank
+A damaged line stands where a good line of a transfer, a job or a stage stood: that is lost, as in life. Blank
 lines are put in between. Each kind of damage occurs a fixed number of times in each log.
 """
 
@@ -30,8 +30,8 @@ class Damage:
 
 def _truncate(text: bytes, log: str) -> bytes:
     """Stop where no reader can take the rest for a whole line."""
-    if log == "nft":
-        return text[:16]
+    if log in ("nft", "cond", "stat"):
+        return text[: {"nft": 16, "cond": 22, "stat": 34}[log]]
     if log == "pftp":
         return text[: text.index(b" /home/") - 1]
     return b"\t".join(text.split(b"\t")[:3])
@@ -50,7 +50,9 @@ def _break_month(text: bytes, _log: str) -> bytes:
     return re.sub(rb"/10/", b"/13/", text, count=1)
 
 
-def _break_hour(text: bytes, _log: str) -> bytes:
+def _break_hour(text: bytes, log: str) -> bytes:
+    if log == "cond":
+        return text[:16] + b"25" + text[18:]  # of the end, by which a job is dated
     return re.sub(rb" \d\d:", b" 25:", text, count=1)
 
 
@@ -58,11 +60,19 @@ def _break_day(text: bytes, _log: str) -> bytes:
     return re.sub(rb" Oct \d\d ", b" Oct 32 ", text, count=1)
 
 
-def _make_far(text: bytes, _log: str) -> bytes:
+def _make_far(text: bytes, log: str) -> bytes:
+    if log == "stat":
+        return _FAR_YEAR[2:] + text[2:]
     return re.sub(rb" 1998 ", b" " + _FAR_YEAR + b" ", text, count=1)
 
 
+def _cut_stage(text: bytes, _log: str) -> bytes:
+    return re.sub(rb"(?<=staged in \d).*", b"", text)
+
+
 def _change_size(text: bytes, log: str, change: Callable[[bytes], bytes]) -> bytes:
+    if log == "stat":
+        return re.sub(rb"(?<=\) )\d+", lambda found: change(found[0]), text)
     # HSI's open time and HTAR's direction make the size the same field in both.
     separator, place = {"nft": (b" ", 4), "pftp": (b" ", 7), "hsi": (b"\t", 4)}[log]
     fields = text.split(separator)
@@ -81,34 +91,52 @@ def _spell_size(text: bytes, log: str) -> bytes:
 DAMAGES = (
     Damage(
         "truncated",
-        "the line stops in its stamp or before its path",
-        {"nft": 3, "pftp": 2, "hsi": 3},
+        "the line stops in its stamp or before its path; COND's in the job's end, STAT's in its message",
+        {"nft": 3, "pftp": 2, "hsi": 3, "cond": 9, "stat": 16},
         _truncate,
     ),
-    Damage("garbage text", "a remark in place of a line", {"nft": 2, "pftp": 1, "hsi": 1}, _replace_by_words),
-    Damage("not UTF-8", "bytes that are no text at all", {"nft": 1, "pftp": 1, "hsi": 1}, _replace_by_bytes),
-    Damage("impossible month", "the 13th month", {"nft": 1}, _break_month),
-    Damage("impossible hour", "25 o'clock", {"nft": 1, "pftp": 1, "hsi": 1}, _break_hour),
+    Damage(
+        "garbage text",
+        "a remark in place of a line",
+        {"nft": 2, "pftp": 1, "hsi": 1, "cond": 6, "stat": 2},
+        _replace_by_words,
+    ),
+    Damage(
+        "not UTF-8",
+        "bytes that are no text at all",
+        {"nft": 1, "pftp": 1, "hsi": 1, "cond": 3, "stat": 2},
+        _replace_by_bytes,
+    ),
+    Damage("impossible month", "the 13th month", {"nft": 1, "stat": 1}, _break_month),
+    Damage(
+        "impossible hour", "25 o'clock", {"nft": 1, "pftp": 1, "hsi": 1, "cond": 3, "stat": 1}, _break_hour
+    ),
     Damage("impossible day", "the 32nd of October", {"pftp": 1, "hsi": 1}, _break_day),
-    Damage("far future", f"the year {_FAR_YEAR.decode()}", {"pftp": 2, "hsi": 2}, _make_far),
-    Damage("negative size", "a minus before the size", {"nft": 1, "pftp": 1, "hsi": 1}, _negate_size),
-    Damage("size no number", "n/a for a size", {"nft": 1, "pftp": 1, "hsi": 1}, _spell_size),
+    Damage("far future", f"the year {_FAR_YEAR.decode()}", {"pftp": 2, "hsi": 2, "stat": 1}, _make_far),
+    Damage(
+        "negative size", "a minus before the size", {"nft": 1, "pftp": 1, "hsi": 1, "stat": 1}, _negate_size
+    ),
+    Damage("size no number", "n/a for a size", {"nft": 1, "pftp": 1, "hsi": 1, "stat": 1}, _spell_size),
+    Damage("stage cut off", "the line stops in a stage's seconds", {"stat": 4}, _cut_stage),
 )
-_BLANK_COUNTS = {"nft": 3, "pftp": 1, "hsi": 2}
+_BLANK_COUNTS = {"nft": 3, "pftp": 1, "hsi": 2, "cond": 5, "stat": 2}
 
 
 def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
     """Return the lines with the damages of this log done to them, the order kept."""
     spoilt = list(lines)
-    transfers = [
-        number
-        for number, line in enumerate(lines)
-        # A zero has no negative, and a lost checkpoint would be a pity.
-        if line.detail == "transfers" and 0 < line.logged_bytes < 2**31 - 1 and _is_middle(number, len(lines))
+    candidates = [
+        number for number, line in enumerate(lines) if _can_be_lost(line) and _is_middle(number, len(lines))
     ]
     for damage_kind in DAMAGES:
         for _ in range(damage_kind.counts.get(log, 0)):
-            number = transfers.pop(chance.integer(0, len(transfers) - 1))
+            sufferers = [
+                number
+                for number in candidates
+                if damage_kind.spoil(lines[number].text, log) != lines[number].text
+            ]
+            number = sufferers[chance.integer(0, len(sufferers) - 1)]
+            candidates.remove(number)
             line = lines[number]
             text = damage_kind.spoil(line.text, log)
             spoilt[number] = Line(text, line.at_s, None, "rejected", damage_kind.kind)
@@ -116,6 +144,13 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
         place = chance.integer(1, len(spoilt) - 1)
         spoilt.insert(place, Line(b"", spoilt[place].at_s, None, "ignored", BLANK_LINE))
     return spoilt
+
+
+def _can_be_lost(line: Line) -> bool:
+    if line.detail == "transfers":
+        # A zero has no negative, and a lost checkpoint would be a pity.
+        return 0 < line.logged_bytes < 2**31 - 1
+    return line.detail in ("unitree_jobs", "stages")
 
 
 def _is_middle(number: int, count: int) -> bool:

@@ -3,11 +3,13 @@
     python examples/generate.py --seed 1998 --into examples/logs
 
 writes the committed files again, byte for byte. The flow: `workload` plans who asks for what,
-`archive` decides how long it takes, `writers` turn records into lines, `damage` breaks a few of
-them, `truth` counts. It shares no code with the readers that it is meant to test.
+`archive` decides how long it takes, `unitree` tells what came before a transfer of NFT or FTP, `writers` turn
+records into lines, `damage` breaks a few of them, `truth` and `links` count. It shares no code with
+the readers that it is meant to test.
 """
 
 import argparse
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -16,31 +18,50 @@ from typing import Any
 from archive import serve
 from chance import Chance
 from damage import damage
+from links import Link, find_links
 from truth import truth
+from unitree import UniTree, run_unitree
+from unitree_truth import unitree_truth
 from workload import plan
-from writers import Line, as_written, hsi_lines, nft_lines, pftp_lines
+from writers import Line, as_written, by_day, cond_lines, hsi_lines, nft_lines, pftp_lines, stat_lines
 
 
-def make_logs(seed: int) -> tuple[dict[str, list[Line]], dict[str, Any]]:
-    """Make the lines of each log, by file name, and the truth about them."""
+def make_logs(seed: int) -> tuple[dict[str, list[Line]], UniTree]:
+    """Make the lines of each log, by file name, and what UniTree knew."""
     records = serve(plan(seed), seed)
     of_nft = [record for record in records if record.batch.interface in ("nft", "ftp")]
     of_pftp = [record for record in records if record.batch.interface == "pftp"]
     of_hsi = [record for record in records if record.batch.interface in ("hsi", "htar")]
+    tree = run_unitree(of_nft, seed)
     logs = {
         "nft.log": as_written(nft_lines(of_nft, Chance(seed, "writer nft"))),
         "pftp.log.gz": as_written(pftp_lines(of_pftp)),
         "hsi.log": as_written(hsi_lines(of_hsi, Chance(seed, "writer hsi"))),
+        "cond": as_written(cond_lines(tree)),
+        "stat.log.gz": as_written(stat_lines(tree)),
     }
     for name, lines in logs.items():
         log = name.split(".")[0]
         logs[name] = damage(lines, log, Chance(seed, f"damage {log}"))
-    return logs, truth(logs, seed)
+    # COND has a file a day.
+    logs |= {f"cond.{day}.gz": lines for day, lines in by_day(logs.pop("cond")).items()}
+    return logs, tree
 
 
-def write_logs(seed: int, folder: Path) -> None:
-    """Write the logs and `truth.json` into the folder, over what is there."""
-    logs, true_facts = make_logs(seed)
+def tell_truth(logs: dict[str, list[Line]], tree: UniTree, links: list[Link], seed: int) -> dict[str, Any]:
+    """All that is true of the logs, for `truth.json`."""
+    of_unitree = {name: lines for name, lines in logs.items() if name.startswith(("cond", "stat"))}
+    others = {name: lines for name, lines in logs.items() if name not in of_unitree}
+    facts = truth(others, seed)
+    of_files, of_all = unitree_truth(of_unitree, tree, links)
+    facts["files"] |= of_files
+    return {**facts, "unitree": of_all}
+
+
+def write_logs(seed: int, folder: Path, links_path: Path | None = None) -> None:
+    """Write the logs and `truth.json` into the folder, over what is there; and the links, if asked for."""
+    logs, tree = make_logs(seed)
+    links = find_links(logs, tree)
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in logs.items():
         content = b"".join(line.text + b"\n" for line in lines)
@@ -51,7 +72,13 @@ def write_logs(seed: int, folder: Path) -> None:
                 packed.write(content)
         else:
             path.write_bytes(content)
+    true_facts = tell_truth(logs, tree, links, seed)
     (folder / "truth.json").write_bytes(json.dumps(true_facts, indent=1).encode() + b"\n")
+    if links_path is not None:
+        with links_path.open("w", newline="", encoding="ascii") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(Link.COLUMNS)
+            writer.writerows(link.to_row() for link in links)
 
 
 def main() -> None:
@@ -59,8 +86,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make the example logs; all of it is made up.")
     parser.add_argument("--seed", type=int, required=True, help="the committed files have 1998")
     parser.add_argument("--into", type=Path, required=True, help="folder to write into")
+    parser.add_argument("--links", type=Path, help="CSV file to write: which lines tell of the same request")
     arguments = parser.parse_args()
-    write_logs(arguments.seed, arguments.into)
+    write_logs(arguments.seed, arguments.into, arguments.links)
 
 
 if __name__ == "__main__":

@@ -56,6 +56,24 @@ HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
+# UniTree, behind NFT and FTP. What was used less than this ago is on its disk; of the rest, this part is.
+KEPT_ON_DISK_S = 2 * 3600.0
+UNITREE_HIT_RATIO_NEW = 0.82
+UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB
+
+
+class StageLaw(NamedTuple):
+    """How long a stage takes: `least_s` and an exponential, redrawn until it is below `limit_s`."""
+
+    ratio: float
+    least_s: float
+    mean_s: float
+    limit_s: float
+
+
+# As LLNL published it: nothing under a minute, and a break at two.
+STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, math.inf))
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
@@ -71,8 +89,8 @@ class Record:
     """One request and what became of it.
 
     Times are seconds since the logs begin. `requested_s` is when the transfer was asked for, so the
-    wait for a port counts; the opening (`open_s`, with mount and staging) comes before it. `origin`
-    is disk, library or shelf for a get whose opening was timed.
+    wait for a port counts, up to `port_s`; the opening (`open_s`, with mount and staging) comes before it.
+    `origin` is disk, library or shelf for a get whose opening was timed.
     """
 
     batch: Batch
@@ -80,6 +98,7 @@ class Record:
     requested_s: float
     ended_s: float = 0.0
     open_s: float = 0.0
+    port_s: float = 0.0
     origin: str = ""
     new_path: str = ""
     is_failed: bool = False

@@ -5,6 +5,7 @@ Inside the generator a moment is a number of seconds after the start of the logs
 into these weeks is written out here, so no zone database is needed to remake the logs.
 """
 
+import math
 from datetime import datetime, timedelta
 
 ZONE = "America/Los_Angeles"
@@ -34,13 +35,18 @@ _DRAIN_S = 20 * 60
 def wall_time(time_s: float) -> datetime:
     """What the clock on the wall shows, to the whole second below."""
     offset_s = HOUR_S if time_s >= CLOCK_CHANGE_S else 0
-    return _FIRST_MIDNIGHT + timedelta(seconds=int(time_s) - offset_s)
+    return _FIRST_MIDNIGHT + timedelta(seconds=math.floor(time_s) - offset_s)
 
 
 def moments(wall: datetime) -> list[float]:
     """When the wall showed this time: once, or twice in the repeated hour."""
     elapsed_s = (wall - _FIRST_MIDNIGHT).total_seconds()
     return [t for t in (elapsed_s, elapsed_s + HOUR_S) if 0 <= t < DURATION_S and wall_time(t) == wall]
+
+
+def moments_of_midnight() -> list[float]:
+    """The midnights between the days of the logs."""
+    return [moments(_FIRST_MIDNIGHT + timedelta(days=day))[0] for day in range(1, 14)]
 
 
 def is_repeated(wall: datetime) -> bool:

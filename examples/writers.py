@@ -1,15 +1,18 @@
-"""From records to the lines of the three logs.
+"""From records to the lines of the logs.
 
 The rounding is the daemons': NFT writes milliseconds, FTP whole seconds and 0.499 for whatever took
 less than one, PFTP hundredths with a third digit, HSI a rate and no time. All stamps are local times
-of the end, to the whole second below.
+of the end, to the whole second below; UniTree's STAT goes to the millisecond below.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from chance import Chance
 from machine import Record
+from unitree import Attempt, Job, Stage, UniTree
 from wallclock import is_writing, wall_time
 from workload import MB
 
@@ -22,6 +25,8 @@ _PFTP_COMMANDS = {
     ("serial", "put"): "STOR", ("parallel", "put"): "PSTO", ("list", "put"): "LFSTO",
     ("serial", "get"): "RETR", ("parallel", "get"): "PRTR", ("list", "get"): "LFRTR",
 }  # fmt: skip
+# From when until when COND put blanks between its fields, and had no columns.
+BLANK_SEPARATED = (datetime(1998, 10, 22, 9), datetime(1998, 10, 22, 15))
 _HSI_OPERATIONS = {"put": "LH", "get": "HL", "copy": "HH", "delete": "FU", "rename": "FR"}
 
 
@@ -29,8 +34,9 @@ _HSI_OPERATIONS = {"put": "LH", "get": "HL", "copy": "HH", "delete": "FU", "rena
 class Line:
     """One line of a log, and what a reader has to make of it.
 
-    `fate` is loaded, ignored or rejected; `detail` is the table (transfers, opens or
-    namespace_events), the reason, or the kind of damage. `logged_bytes` is the size as the line tells it.
+    `fate` is loaded, ignored or rejected; `detail` is the table (transfers, opens, namespace_events,
+    unitree_jobs or stages), the reason, or the kind of damage. `logged_bytes` is the size as the line tells
+    it. UniTree's lines have a job, and the stage or failed attempt that a line tells of; the others a record.
     """
 
     text: bytes
@@ -39,6 +45,8 @@ class Line:
     fate: str
     detail: str
     logged_bytes: int = 0
+    job: Job | None = None
+    part: Attempt | Stage | None = None
 
 
 def nft_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
@@ -61,6 +69,54 @@ def _nft_seconds(record: Record) -> str:
     if record.batch.interface == "nft":
         return f"{record.duration_s:.3f}"
     return SUBSECOND_TEXT if record.duration_s < 1.0 else f"{round(record.duration_s)}.000"
+
+
+def cond_lines(tree: UniTree) -> Iterator[Line]:
+    """Write UniTree's jobs: user, start and end, persona, session, number in it, and what was asked for."""
+    for job in tree.jobs:
+        ended, started = wall_time(job.ended_s), wall_time(job.started_as_written_s)
+        name, clocks, session = (
+            job.like.batch.user.name,
+            f"{started:%H:%M:%S} {ended:%H:%M:%S}",
+            100 + job.session,
+        )
+        if BLANK_SEPARATED[0] <= ended < BLANK_SEPARATED[1]:
+            text = f"{name} {clocks} {job.persona} {session} {job.number} {job.description}"
+        else:
+            text = f"{name} {clocks} {job.persona:<5}{session:03} {job.number:6} {job.description}"
+        yield Line(text.encode(), job.ended_s, None, "loaded", "unitree_jobs", job=job)
+
+
+def stat_lines(tree: UniTree) -> Iterator[Line]:
+    """Write what UniTree did for its jobs: stages, attempts that failed, transfers and copies."""
+    for job in tree.jobs:
+        host = job.like.batch.user.host
+        sides = {"put": f"({host}-s)", "get": f"(s-{host})", "copy": "(s-s)"}.get(job.operation)
+        if job.stage:
+            text = f"File staged in {int(job.stage.duration_s)} seconds"
+            yield _stat_line(job, job.stage.ended_s, text, "stages", part=job.stage)
+        for attempt in job.attempts:
+            text = (
+                f"File failure {sides} {attempt.size_bytes} bytes in {attempt.duration_s:.3f} seconds"
+                f" {attempt.errors}"
+            )
+            yield _stat_line(job, attempt.ended_s, text, "transfers", attempt.size_bytes, attempt)
+        if job.record:
+            size_bytes = job.record.file.size_bytes
+            # The server counts from when the file has its port.
+            duration_s = job.record.ended_s - (job.record.port_s or job.record.requested_s)
+            text = f"File transfer {sides} {size_bytes} bytes in {duration_s:.3f} seconds"
+            table = "namespace_events" if job.operation == "copy" else "transfers"
+            yield _stat_line(job, tree.server_s(job.record, job.record.ended_s), text, table, size_bytes)
+
+
+def _stat_line(
+    job: Job, at_s: float, message: str, table: str, size_bytes: int = 0, part: Attempt | Stage | None = None
+) -> Line:
+    milliseconds = math.floor(at_s * 1000)
+    stamp = f"{wall_time(milliseconds // 1000):%y/%m/%d %H:%M:%S}.{milliseconds % 1000:03}"
+    text = f"{stamp} {job.persona:<5} {message}".encode()
+    return Line(text, at_s, None, "loaded", table, size_bytes, job, part)
 
 
 def pftp_lines(records: Iterable[Record]) -> Iterator[Line]:
@@ -159,3 +215,11 @@ def as_written(lines: Iterable[Line]) -> list[Line]:
     in no log of ours.
     """
     return sorted((line for line in lines if is_writing(line.at_s)), key=lambda line: line.at_s)
+
+
+def by_day(lines: Iterable[Line]) -> dict[str, list[Line]]:
+    """Put lines into a file a day, by the day on which they were written; the keys are like 981018."""
+    days: dict[str, list[Line]] = {}
+    for line in lines:
+        days.setdefault(f"{wall_time(line.at_s):%y%m%d}", []).append(line)
+    return days

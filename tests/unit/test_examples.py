@@ -4,12 +4,14 @@ The lines are counted here with plain splitting and searching, as one would with
 our readers: the readers are tested against `truth.json`, so it must not depend on them.
 """
 
+import csv
 import gzip
 import json
 import re
 import subprocess
 import sys
 from collections import Counter
+from datetime import datetime, time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "examples" / "logs"
-COMMITTED_LIMIT_BYTES = 1_600_000
+COMMITTED_LIMIT_BYTES = 1_620_000
+UNITREE_LIMIT_BYTES = 400_000
 NAMES = ("nft.log", "pftp.log.gz", "hsi.log")
+COND_NAMES = tuple(f"cond.9810{day}.gz" for day in range(18, 32))
+UNITREE_NAMES = (*COND_NAMES, "stat.log.gz")
+PACKED_NAMES = ("pftp.log.gz", *UNITREE_NAMES)
 REPEATED_HOUR = {"nft.log": b" 98/10/25 01:", "pftp.log.gz": b"Sun Oct 25 01:", "hsi.log": b"Sun Oct 25 01:"}
 
 NFT_LINE = re.compile(rb"\d{6} 98/1[0-2]/\d\d ([01]\d|2[0-3]):\d\d:\d\d [a-z]{2} \d+ \d+\.\d{3}")
@@ -28,6 +34,15 @@ PFTP_LINE = re.compile(CTIME + rb"\d+\.\d{3} \S+ \d+ /.* b [io] (\w+)_Cmd r ftp 
 OPEN_LINE = re.compile(CTIME + rb"\S+ /.* b POPN_Cmd r r ftp \w+ fd 0")
 HSI_LINE = re.compile(CTIME + rb"\S+ hsi \d+ \d+\t(LH|HL|HH|FU|FR)\t(0|-1)\t\d+\.\d\d\t\d+\t\d+\.\d\t.*")
 HTAR_LINE = re.compile(CTIME + rb"\S+ htar \d+ \d+\t(create|extract)\t(LH|HL)\t(0|-1)\t\d+\t\d+\.\d\d\t.*")
+
+# Clock times of the day: no days in COND, but those of its files.
+CLOCK = rb"(?:[01]\d|2[0-3]):\d\d:\d\d"
+COND_COLUMNS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4} |\d{5})(\d{3}) ([ \d]{6}) (\w+) .+" % (CLOCK, CLOCK))
+COND_BLANKS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4,5}) (\d{3}) (\d+) (\w+) .+" % (CLOCK, CLOCK))
+STAT_LINE = re.compile(
+    rb"(98/10/\d\d %b\.\d{3}) (\d{4} |\d{5}) File (?:(transfer|failure) \((\w)-(\w)\) (\d+) bytes in"
+    rb" (\d+\.\d{3})|staged in (\d+)) seconds( -\d+ \(Ftp \d+\))?" % CLOCK
+)
 
 
 def read(path: Path) -> bytes:
@@ -47,8 +62,26 @@ def good_lines(name: str) -> list[bytes]:
         "pftp.log.gz": (PFTP_LINE, OPEN_LINE),
         "hsi.log": (HSI_LINE, HTAR_LINE),
     }[name]
-    found = [line for line in lines_of(name) if any(shape.fullmatch(line) for shape in shapes)]
-    return [line for line in found if b" 98/13/" not in line]
+    return [
+        line
+        for line in lines_of(name)
+        if b" 98/13/" not in line and any(shape.fullmatch(line) for shape in shapes)
+    ]
+
+
+def cond_jobs(name: str) -> list[tuple[bytes, ...]]:
+    """User, start, end, persona, session, number and verb of a day's jobs."""
+    matches = [COND_COLUMNS.fullmatch(line) or COND_BLANKS.fullmatch(line) for line in lines_of(name)]
+    return [tuple(field.strip() for field in match.groups()) for match in matches if match]
+
+
+def stat_matches() -> list[re.Match[bytes]]:
+    return [match for match in map(STAT_LINE.fullmatch, lines_of("stat.log.gz")) if match]
+
+
+def stat_moves() -> list[re.Match[bytes]]:
+    """STAT's transfers between the archive and a client, and those that failed."""
+    return [match for match in stat_matches() if match[3] and match[4] != match[5]]
 
 
 def nft_transfers() -> list[list[str]]:
@@ -109,18 +142,24 @@ def test_remade_files_have_the_committed_bytes(remade: Path, name: str) -> None:
     assert (remade / name).read_bytes() == (LOGS / name).read_bytes()
 
 
-def test_remade_packed_log_has_the_committed_content(remade: Path) -> None:
+@pytest.mark.parametrize("name", PACKED_NAMES)
+def test_remade_packed_log_has_the_committed_content(remade: Path, name: str) -> None:
     # The packed bytes may differ where Python was built with another zlib.
-    again, committed = remade / "pftp.log.gz", LOGS / "pftp.log.gz"
+    again, committed = remade / name, LOGS / name
     assert read(again) == read(committed)
     # Magic, deflate, no flags (so no name), time 0.
     assert again.read_bytes()[:8] == committed.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
+def test_no_other_files_are_made(remade: Path) -> None:
+    names = {*NAMES, *UNITREE_NAMES, "truth.json"}
+    assert {path.name for path in remade.iterdir()} == {path.name for path in LOGS.iterdir()} == names
+
+
 def test_another_seed_gives_other_lines(remade: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "7", "--into", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
-    for name in NAMES:
+    for name in (*NAMES, *UNITREE_NAMES):
         assert read(tmp_path / name) != read(remade / name)
 
 
@@ -129,6 +168,7 @@ def test_folder_says_that_it_is_made_up_and_stays_small(truth: dict[str, Any]) -
     assert truth["archive_kind"] == "synthetic"
     assert "made up" in (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
     assert sum(path.stat().st_size for path in LOGS.iterdir()) < COMMITTED_LIMIT_BYTES
+    assert sum((LOGS / name).stat().st_size for name in UNITREE_NAMES) < UNITREE_LIMIT_BYTES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -316,3 +356,237 @@ def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
     for interface, direction, size, seconds, rounding_s in observed:
         law = truth["laws"]["envelopes"][interface][direction]
         assert seconds + rounding_s >= law["latency_s"] + law["slope_s_per_byte"] * size
+
+
+# UniTree's own logs
+
+
+@pytest.mark.parametrize("name", UNITREE_NAMES)
+def test_every_unitree_line_has_a_fate(truth: dict[str, Any], name: str) -> None:
+    facts = truth["files"][name]
+    lines = lines_of(name)
+    assert facts["line_count"] == len(lines)
+    assert facts["ignored"].get("blank line", 0) == lines.count(b"")
+    loaded = facts["loaded"]
+    outcomes = loaded.get("transfers", {}).values()
+    copies = sum(loaded.get("namespace_events", {}).values())
+    moved = sum(sum(outcome.values()) for outcome in outcomes)
+    told = loaded.get("unitree_jobs", 0) + loaded.get("stages", 0) + copies + moved
+    assert facts["loaded_count"] == told
+    good = cond_jobs(name) if name in COND_NAMES else stat_matches()
+    assert facts["loaded_count"] == len(good)
+    assert len(lines) - len(good) - lines.count(b"") == sum(facts["rejected"].values())
+
+
+def test_unitree_damage_is_as_counted(truth: dict[str, Any]) -> None:
+    for names in (COND_NAMES, ("stat.log.gz",)):
+        rejected: Counter[str] = Counter()
+        for name in names:
+            rejected.update(truth["files"][name]["rejected"])
+        content = b"".join(read(LOGS / name) for name in names)
+        assert content.count(b"daemon restarted") == rejected.pop("garbage text") > 0
+        assert content.count(b"\xff\xfe\x80") == rejected.pop("not UTF-8") > 0
+        assert content.count(b" 25:") == rejected.pop("impossible hour") > 0
+        assert len(re.findall(rb"^98/13/", content, re.M)) == rejected.pop("impossible month", 0)
+        assert len(re.findall(rb"^60/", content, re.M)) == rejected.pop("far future", 0)
+        assert content.count(b" n/a bytes ") == rejected.pop("size no number", 0)
+        assert len(re.findall(rb" -\d+ bytes ", content)) == rejected.pop("negative size", 0)
+        assert len(re.findall(rb" staged in \d+$", content, re.M)) == rejected.pop("stage cut off", 0)
+        cut = rb"^\d{6} \S{8} \S{6}$|\d  ?File \w?$"
+        assert len(re.findall(cut, content, re.M)) == rejected.pop("truncated") > 0
+        assert not rejected
+
+
+def test_cond_lines(truth: dict[str, Any]) -> None:
+    facts = truth["unitree"]["jobs"]
+    jobs = {name: cond_jobs(name) for name in COND_NAMES}
+    assert facts["count"] == sum(map(len, jobs.values()))
+    verbs = Counter(job[6].decode() for found in jobs.values() for job in found)
+    assert facts["by_operation"] == verbs
+    assert facts["persona_of_five_digits"] == sum(len(job[3]) == 5 for f in jobs.values() for job in f)
+    backward = {name: sum(job[1] > job[2] for job in found) for name, found in jobs.items()}
+    assert backward == {name: truth["files"][name]["flagged"]["start_after_end"] for name in COND_NAMES}
+    assert sum(facts["start_after_end"].values()) == sum(backward.values())
+    assert all(facts["start_after_end"].values())
+    # What ran over midnight has lost a day: no job took longer than one.
+    assert facts["start_after_end"]["over_midnight"] == facts["over_midnight"]
+    for name, found in jobs.items():
+        # Ends are in order, but for the hour that occurred twice.
+        assert sum(later[2] < earlier[2] for earlier, later in pairwise(found)) == (name == "cond.981025.gz")
+        hour = sum(b"01:00:00" <= job[2] < b"02:00:00" for job in found) if name == "cond.981025.gz" else 0
+        assert truth["files"][name]["flagged"]["ambiguous_local_time"] == hour
+    assert truth["files"]["cond.981025.gz"]["flagged"]["ambiguous_local_time"] > 40
+
+
+def test_one_stretch_of_cond_is_separated_by_blanks(truth: dict[str, Any]) -> None:
+    since, until = map(datetime.fromisoformat, truth["unitree"]["blank_separated_local"])
+    is_abutting = False
+    for name in COND_NAMES:
+        for line in lines_of(name):
+            in_columns, in_blanks = COND_COLUMNS.fullmatch(line), COND_BLANKS.fullmatch(line)
+            match = in_columns or in_blanks
+            if match:
+                assert not (in_columns and in_blanks)
+                day = datetime.strptime(name[5:11], "%y%m%d").date()
+                ended = datetime.combine(day, time.fromisoformat(match[3].decode()))
+                assert (since <= ended < until) == bool(in_blanks)
+                # A persona of five digits leaves no blank before the session.
+                is_abutting |= bool(in_columns) and line[29:30] != b" "
+    assert is_abutting
+
+
+def test_personas_come_again_within_a_day(truth: dict[str, Any]) -> None:
+    facts = truth["unitree"]["personas"]
+    counts = [Counter(job[3] for job in cond_jobs(name)).values() for name in COND_NAMES]
+    repeated = [count for of_day in counts for count in of_day if count > 1]
+    assert facts["repeated_within_a_day"] == len(repeated) > 100
+    assert facts["jobs_with_a_repeated_one"] == sum(repeated)
+    assert facts["days_in_which_they_start_anew"] == len(COND_NAMES)
+
+
+def test_stat_lines(truth: dict[str, Any]) -> None:
+    facts = truth["files"]["stat.log.gz"]["loaded"]
+    moves = Counter((match[5] == b"s", match[3] == b"failure") for match in stat_moves())
+    assert facts["transfers"] == {
+        "put": {"succeeded": moves[True, False], "failed": moves[True, True]},
+        "get": {"succeeded": moves[False, False], "failed": moves[False, True]},
+    }
+    stages = [int(match[8]) for match in stat_matches() if match[8]]
+    assert facts["stages"] == len(stages)
+    copies = [match for match in stat_matches() if match[4] == match[5] == b"s"]
+    assert facts["namespace_events"] == {"copy": len(copies)}
+    # What failed, and only that, has error codes.
+    assert all((match[3] == b"failure") == bool(match[9]) for match in stat_matches())
+    stamps = [match[1] for match in stat_matches()]
+    assert sum(later < earlier for earlier, later in pairwise(stamps)) == 1
+    ambiguous = truth["files"]["stat.log.gz"]["flagged"]["ambiguous_local_time"]
+    assert sum(stamp.startswith(b"98/10/25 01:") for stamp in stamps) == ambiguous > 40
+
+
+def test_stages_follow_their_law(truth: dict[str, Any]) -> None:
+    facts = truth["unitree"]["stages"]
+    stages = [int(match[8]) for match in stat_matches() if match[8]]
+    assert facts["count"] == len(stages)
+    assert facts["seconds"] == sum(stages)
+    assert min(stages) >= 60
+    assert facts["under_120_s"] == sum(seconds < 120 for seconds in stages)
+    # Drawn with 0.224, of this many: within three standard deviations.
+    assert abs(facts["under_120_s"] / facts["count"] - 0.224) < 3 * (0.224 * 0.776 / facts["count"]) ** 0.5
+
+
+def test_stat_tells_of_the_transfers_in_nft_log_by_a_clock_that_is_a_little_ahead(
+    truth: dict[str, Any],
+) -> None:
+    by_nft: dict[tuple[str, int], list[tuple[datetime, float]]] = {}
+    for fields in nft_transfers():
+        ended = datetime.strptime(" ".join(fields[1:3]), "%y/%m/%d %H:%M:%S")
+        by_nft.setdefault((fields[3], int(fields[4])), []).append((ended, float(fields[5])))
+    by_stat: dict[tuple[str, int], list[tuple[datetime, float]]] = {}
+    for match in stat_moves():
+        if match[3] == b"transfer":
+            ended = datetime.strptime(match[1].decode(), "%y/%m/%d %H:%M:%S.%f")
+            key = ((match[4] + match[5]).decode(), int(match[6]))
+            by_stat.setdefault(key, []).append((ended, float(match[7])))
+    # Of a size and machine that occur once in each log, there is no doubt.
+    sure = [key for key, found in by_nft.items() if len(found) == 1 == len(by_stat.get(key, []))]
+    assert len(sure) > 8000
+    ahead_s = truth["unitree"]["server_clock_ahead_s"]
+    longest_s: dict[str, float] = {}
+    for sides, size in sure:
+        ((nft_ended, nft_s),), ((stat_ended, stat_s),) = by_nft[sides, size], by_stat[sides, size]
+        host = sides.strip("s")
+        # NFT cuts its stamp to the second.
+        difference_s = (stat_ended - nft_ended).total_seconds()
+        assert ahead_s[host] - 0.001 <= difference_s < ahead_s[host] + 1
+        longest_s[host] = max(difference_s, longest_s.get(host, 0.0))
+        # NFT's seconds hold the wait for a port; FTP's are rounded.
+        assert stat_s <= nft_s + 0.5011
+    assert all(0 <= ahead <= 1 for ahead in ahead_s.values())
+    assert all(longest_s[host] > ahead_s[host] + 0.9 for host in ahead_s)
+
+
+def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
+    facts = truth["unitree"]
+    gets = facts["gets"]["by_origin"]
+    assert facts["gets"]["hit_ratio"] == gets["disk"] / sum(gets.values())
+    assert 0.6 < facts["gets"]["hit_ratio"] < 0.7
+    told = facts["gets"]["with_line_in_nft_log"]
+    assert sum(told.values()) == truth["files"]["nft.log"]["loaded"]["transfers"]["get"]["succeeded"]
+    assert all(told[origin] <= gets[origin] for origin in gets)
+    # Every line of a put or get is in one composition.
+    lines: Counter[str] = Counter()
+    for told_by, count in facts["compositions"].items():
+        for part in told_by.split(", "):
+            lines[part] += count
+    outcomes = truth["files"]["nft.log"]["loaded"]["transfers"]
+    assert lines["transfer"] == sum(outcome["succeeded"] for outcome in outcomes.values())
+    stat = truth["files"]["stat.log.gz"]["loaded"]
+    assert lines["twin"] == sum(outcome["succeeded"] for outcome in stat["transfers"].values())
+    assert lines["stage"] == stat["stages"]
+    verbs = Counter(job[6] for name in COND_NAMES for job in cond_jobs(name))
+    assert lines["job"] == verbs[b"put"] + verbs[b"get"]
+    # Gets from tape waited for it: a minute and more, and a queue.
+    waits = facts["waits"]["of_gets_before_their_transfer"]
+    assert waits["tape"]["mean_s"] > 120 > waits["disk"]["mean_s"]
+
+
+def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: Path) -> None:
+    command = [
+        sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "1998",
+        "--into", str(tmp_path / "logs"), "--links", str(tmp_path / "links.csv"),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True)
+    with (tmp_path / "links.csv").open(newline="") as file:
+        links = list(csv.DictReader(file))
+    assert len(links) == sum(truth["unitree"]["compositions"].values())
+    gets = [link for link in links if link["operation"] == "get"]
+    told = [link for link in gets if link["nft_line"]]
+    facts = truth["unitree"]["gets"]
+    for origin in ("disk", "tape"):
+        of_origin = [link for link in told if link["origin"] == origin]
+        assert facts["with_line_in_nft_log"][origin] == len(of_origin)
+        untold = [link for link in of_origin if not link["stat_line"]]
+        assert facts["of_these_without_transfer_in_stat"][origin] == len(untold)
+        waits_s = [float(link["waited_s"]) for link in gets if link["origin"] == origin and link["waited_s"]]
+        assert facts["by_origin"][origin] == len(waits_s)
+        assert truth["unitree"]["waits"]["of_gets_before_their_transfer"][origin] == {
+            "mean_s": pytest.approx(sum(waits_s) / len(waits_s), abs=0.001),
+            "longest_s": max(waits_s),
+        }
+    unstaged = [
+        link for link in told if link["stat_line"] and link["origin"] == "tape" and not link["stage_line"]
+    ]
+    assert facts["of_these_with_transfer_but_without_stage_in_stat"] == {"tape": len(unstaged)}
+    staged_for_nothing = [link for link in links if link["stage_line"] and not link["waited_s"]]
+    assert truth["unitree"]["stages"]["of_jobs_without_transfer"] == len(staged_for_nothing)
+    failed = [link for link in links if link["attempt_lines"]]
+    assert truth["unitree"]["failures"] == {
+        "failed_attempts": sum(len(link["attempt_lines"].split()) for link in failed),
+        "jobs_that_succeeded_in_the_end": sum(bool(link["waited_s"]) for link in failed),
+        "jobs_that_did_not": sum(not link["waited_s"] for link in failed),
+        "jobs_staged_in_vain": sum(not link["attempt_lines"] for link in staged_for_nothing),
+    }
+    nft, stat = lines_of("nft.log"), lines_of("stat.log.gz")
+    cond = {name: lines_of(name) for name in COND_NAMES}
+    port_waits_s = []
+    for link in links:
+        fields = nft[int(link["nft_line"]) - 1].decode().split() if link["nft_line"] else None
+        moved = STAT_LINE.fullmatch(stat[int(link["stat_line"]) - 1]) if link["stat_line"] else None
+        staged = STAT_LINE.fullmatch(stat[int(link["stage_line"]) - 1]) if link["stage_line"] else None
+        job = cond[link["cond_file"]][int(link["cond_line"]) - 1] if link["cond_line"] else None
+        if fields and moved:
+            assert (fields[3], fields[4]) == ((moved[4] + moved[5]).decode(), moved[6].decode())
+            port_waits_s.append(float(fields[5]) - float(moved[7]))
+        if fields and job:
+            assert job.startswith(fields[0].encode())
+        personas = {match[2].strip() for match in (moved, staged) if match}
+        if job:
+            match = COND_COLUMNS.fullmatch(job) or COND_BLANKS.fullmatch(job)
+            assert match
+            assert match[7].decode() == link["operation"]
+            personas.add(match[4].strip())
+        assert len(personas) <= 1
+        assert not staged or link["origin"] == "tape"
+    port_s = truth["unitree"]["waits"]["for_a_port_in_seconds_of_nft_but_not_of_stat"]["longest_s"]
+    # It may have been FTP's, whose seconds are rounded to whole ones.
+    assert max(port_waits_s) == pytest.approx(port_s, abs=0.502)
