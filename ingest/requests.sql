@@ -474,7 +474,15 @@ told_of_transfers AS (
         movements.is_counted,
         movements.is_failed,
         movements.is_size_saturated,
-        movements.is_time_ambiguous,
+        coalesce(
+            TRUE IN (
+                movements.is_time_ambiguous,
+                jobs.is_time_ambiguous,
+                stages.is_time_ambiguous,
+                opens.is_time_ambiguous
+            ),
+            FALSE
+        ) AS is_time_ambiguous,
         coalesce(
             jobs.submitted_at,
             opens.opened_at - make_interval(secs => opens.open_s),
@@ -520,7 +528,7 @@ told_of_jobs AS (
         lone_jobs.is_counted,
         lone_jobs.is_failed,
         false AS is_size_saturated,
-        lone_jobs.is_time_ambiguous,
+        coalesce(TRUE IN (lone_jobs.is_time_ambiguous, stages.is_time_ambiguous), FALSE) AS is_time_ambiguous,
         lone_jobs.submitted_at,
         NULL::timestamptz AS opened_at,
         stages.staged_at,

@@ -1,4 +1,6 @@
 SELECT
     told_by,
-    waited_s
+    waited_s,
+    is_time_ambiguous
 FROM mart.requests
+ORDER BY ended_at
