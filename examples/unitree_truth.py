@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
+from statistics import median
 from typing import Any
 
 from links import Link
@@ -197,7 +198,11 @@ def _waits(jobs: list[Job], tree: UniTree, links: list[Link]) -> dict[str, Any]:
     ports_s = [record.port_s - record.requested_s for record in both]
     return {
         "of_gets_before_their_transfer": {
-            origin: {"mean_s": round(sum(found) / len(found), 3), "longest_s": round(max(found), 3)}
+            origin: {
+                "median_s": round(median(found), 3),
+                "mean_s": round(sum(found) / len(found), 3),
+                "longest_s": round(max(found), 3),
+            }
             for origin, found in waits_s.items()
         },
         "for_a_port_in_seconds_of_nft_but_not_of_stat": {"longest_s": round(max(ports_s), 3)},

@@ -14,6 +14,7 @@ from collections import Counter
 from datetime import datetime, time
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -551,6 +552,7 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         waits_s = [float(link["waited_s"]) for link in gets if link["origin"] == origin and link["waited_s"]]
         assert facts["by_origin"][origin] == len(waits_s)
         assert truth["unitree"]["waits"]["of_gets_before_their_transfer"][origin] == {
+            "median_s": pytest.approx(median(waits_s), abs=0.001),
             "mean_s": pytest.approx(sum(waits_s) / len(waits_s), abs=0.001),
             "longest_s": max(waits_s),
         }
