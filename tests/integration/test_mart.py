@@ -316,6 +316,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
+            "outages": [{}],
+            "config_changes": [{}],
             "ignored_lines": [{}],
         },
     )
