@@ -25,6 +25,27 @@ class ArchiveSummary:
     last_event_local: datetime | None
 
 
+@dataclass(frozen=True)
+class Archive:
+    """An archive as the warehouse has it."""
+
+    id: int
+    name: str
+    kind: str
+    timezone: str
+
+
+def get_archive(connection: psycopg.Connection, name: str) -> Archive:
+    """The archive of that name. Raises LookupFailedError if there is none."""
+    with connection.cursor(row_factory=class_row(Archive)) as cursor:
+        archive = cursor.execute(
+            "SELECT id, name, kind, timezone FROM core.archives WHERE name = %s", [name]
+        ).fetchone()
+    if archive is None:
+        raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+    return archive
+
+
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
     """All archives, by kind (measured first) and name."""
     with connection.cursor(row_factory=class_row(ArchiveSummary)) as cursor:
@@ -41,18 +62,16 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 
 
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
-    """Drop an archive: its facts, rollup, names and ledger, in one transaction; gives the facts dropped.
+    """Drop an archive: its facts, rollup, names, ledger and what people recorded of it, in one transaction.
 
-    `connection` is the owner's. Waits for a load of the archive that is under way. Raises
-    LookupFailedError if there is no such archive.
+    Gives the facts dropped. `connection` is the owner's. Waits for a load of the archive that is under
+    way. Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
-        row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [name]).fetchone()
-        if row is None:
-            raise LookupFailedError(
-                f"no archive is called '{name}'", hint="`tapewise archives list` shows them."
-            )
+        row = [get_archive(connection, name).id]
         lock_archive(connection, row[0])
+        # Nobody records an outage of it meanwhile, which would keep the archive.
+        connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
             for table in FACT_TABLES
@@ -60,6 +79,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
         for statement in (
             "DELETE FROM core.requests WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
+            "DELETE FROM core.outages WHERE archive_id = %s",
+            "DELETE FROM core.config_changes WHERE archive_id = %s",
             "DELETE FROM ledger.ignored_lines USING ledger.log_files, ledger.sources"
             " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.rejected_lines USING ledger.log_files, ledger.sources"

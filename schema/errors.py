@@ -10,7 +10,8 @@
     ├── SourceError              an archive or source exists already with other settings
     ├── LogFileError             a log file cannot be read
     ├── FormatError              no such log format
-    ├── LookupFailedError        `explain` was asked for a row or line that is not there
+    ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
+    ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
     └── QueryError               a query of the user failed
 
 A message names what is wrong (file, line, field) and says what to do. The command line prints the
@@ -69,7 +70,11 @@ class FormatError(TapewiseError):
 
 
 class LookupFailedError(TapewiseError):
-    """`explain` was asked for a row or a line that the warehouse does not have."""
+    """A row, line, archive or recorded event was asked for that the warehouse does not have."""
+
+
+class SiteEventError(TapewiseError):
+    """An outage or configuration change cannot be recorded as it was given."""
 
 
 class QueryError(TapewiseError):

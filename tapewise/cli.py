@@ -26,6 +26,7 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
     )
 
 from ingest.cli import archives, explain, formats, ingest  # after the check
+from ingest.site_events_cli import config_changes, outages
 from schema.cli import db
 from schema.errors import TapewiseError
 from schema.settings import read_settings
@@ -57,7 +58,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     context.obj = read_settings(**flags)
 
 
-for command in (ingest, formats, explain, archives, sql, db, demo):
+for command in (ingest, formats, explain, archives, outages, config_changes, sql, db, demo):
     cli.add_command(command)
 
 

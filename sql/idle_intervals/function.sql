@@ -1,0 +1,287 @@
+CREATE FUNCTION mart.idle_intervals(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    shortest_s double precision DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    last_transfer_id bigint,
+    last_interface text,
+    last_direction text,
+    last_client text,
+    next_transfer_id bigint,
+    next_interface text,
+    next_direction text,
+    next_client text,
+    outage_notes text,
+    idle_s double precision,
+    explained_s double precision,
+    explained_ratio double precision,
+    is_explained boolean,
+    is_edge boolean,
+    is_time_ambiguous boolean,
+    started_at timestamptz,
+    ended_at timestamptz,
+    started_local timestamp,
+    ended_local timestamp
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH transfers AS (
+    SELECT * FROM mart.transfers
+),
+
+-- Not materialized: each part of the query reads only what it asks for.
+cells AS NOT MATERIALIZED (
+    SELECT * FROM mart.activity_cells
+),
+
+outages AS (
+    SELECT * FROM mart.outages
+),
+
+-- Sorting by names takes twice as long as sorting by a number that stands for them. What is read goes a day
+-- beyond the range, so that an interval over its edge is whole, and a transfer that was under way at `until`
+-- is seen by its end; more than a day if shorter intervals than `shortest_s` are not wanted.
+archives AS (
+    SELECT
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        row_number() OVER (ORDER BY archives.archive) AS archive_number,
+        coalesce(idle_intervals.since, timestamptz '-infinity')
+        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second' AS first_at,
+        coalesce(idle_intervals.until, timestamptz 'infinity')
+        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second' AS last_at
+    FROM mart.archives
+    WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
+),
+
+-- A failed transfer counts: the archive answered. `coalesce` and not `or`: partitions are pruned by times
+-- known only at execution (now() - ...) too.
+asked_for AS (
+    SELECT
+        archives.archive_number,
+        transfers.transfer_id,
+        transfers.interface,
+        transfers.direction,
+        transfers.client,
+        transfers.is_time_ambiguous,
+        least(transfers.started_at, transfers.ended_at) AS started_at,
+        transfers.ended_at
+    FROM transfers
+    INNER JOIN archives ON transfers.archive = archives.archive
+    WHERE
+        transfers.ended_at
+        >= coalesce(idle_intervals.since, timestamptz '-infinity')
+        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND transfers.ended_at
+        < coalesce(idle_intervals.until, timestamptz 'infinity')
+        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND (idle_intervals.interface IS NULL OR transfers.interface = idle_intervals.interface)
+        AND (idle_intervals.direction IS NULL OR transfers.direction = idle_intervals.direction)
+        AND (idle_intervals.client IS NULL OR transfers.client = idle_intervals.client)
+        AND (
+            idle_intervals.class_of_service IS NULL
+            OR transfers.class_of_service = idle_intervals.class_of_service
+        )
+),
+
+-- Where the log goes on before and after what is read, a mark stands for the transfers there: without it a
+-- silence of weeks around the range would have no row.
+marks AS (
+    SELECT
+        archives.archive_number,
+        archives.first_at AS marked_at
+    FROM archives
+    WHERE
+        EXISTS (
+            SELECT FROM cells
+            WHERE
+                cells.archive = archives.archive
+                AND cells.cell_at < archives.first_at
+                AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
+                AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+        )
+    UNION ALL
+    SELECT
+        archives.archive_number,
+        archives.last_at AS marked_at
+    FROM archives
+    WHERE
+        EXISTS (
+            SELECT FROM cells
+            WHERE
+                cells.archive = archives.archive
+                AND cells.cell_at >= archives.last_at
+                AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
+                AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+        )
+),
+
+activity AS (
+    SELECT asked_for.*
+    FROM asked_for
+    UNION ALL
+    SELECT
+        marks.archive_number,
+        NULL AS transfer_id,
+        NULL AS interface,
+        NULL AS direction,
+        NULL AS client,
+        FALSE AS is_time_ambiguous,
+        marks.marked_at AS started_at,
+        marks.marked_at AS ended_at
+    FROM marks
+),
+
+-- Until when something was under way, as far as what began before tells. Ties are broken by what the log
+-- says, so that the order of loading does not matter.
+heard AS (
+    SELECT
+        activity.*,
+        max(activity.ended_at) OVER (
+            in_order ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ) AS heard_until
+    FROM activity
+    WINDOW
+        in_order AS (
+            PARTITION BY activity.archive_number
+            ORDER BY
+                activity.started_at,
+                activity.ended_at,
+                activity.interface,
+                activity.direction,
+                activity.client,
+                activity.transfer_id
+        )
+),
+
+-- Only those that ended later than all before them: the one before is then what ended last.
+neighbours AS (
+    SELECT
+        heard.*,
+        lag(heard.transfer_id) OVER in_order AS last_transfer_id,
+        lag(heard.interface) OVER in_order AS last_interface,
+        lag(heard.direction) OVER in_order AS last_direction,
+        lag(heard.client) OVER in_order AS last_client,
+        lag(heard.is_time_ambiguous) OVER in_order AS is_last_ambiguous
+    FROM heard
+    WHERE heard.heard_until IS NULL OR heard.ended_at > heard.heard_until
+    WINDOW in_order AS (PARTITION BY heard.archive_number ORDER BY heard.started_at, heard.ended_at)
+),
+
+silences AS (
+    SELECT
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        neighbours.last_transfer_id,
+        neighbours.last_interface,
+        neighbours.last_direction,
+        neighbours.last_client,
+        neighbours.transfer_id AS next_transfer_id,
+        neighbours.interface AS next_interface,
+        neighbours.direction AS next_direction,
+        neighbours.client AS next_client,
+        neighbours.last_transfer_id IS NULL OR neighbours.transfer_id IS NULL AS is_edge,
+        neighbours.is_last_ambiguous OR neighbours.is_time_ambiguous AS is_time_ambiguous,
+        neighbours.heard_until AS started_at,
+        neighbours.started_at AS ended_at,
+        tstzrange(neighbours.heard_until, neighbours.started_at) AS silence
+    FROM neighbours
+    INNER JOIN archives ON neighbours.archive_number = archives.archive_number
+    WHERE
+        neighbours.started_at > neighbours.heard_until
+        AND neighbours.started_at - neighbours.heard_until
+        >= coalesce(idle_intervals.shortest_s, 600) * interval '1 second'
+        AND neighbours.started_at > coalesce(idle_intervals.since, timestamptz '-infinity')
+        AND neighbours.heard_until < coalesce(idle_intervals.until, timestamptz 'infinity')
+        -- A client or class that nothing was read of may well not exist.
+        AND (
+            coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
+            OR neighbours.last_transfer_id IS NOT NULL
+            OR neighbours.transfer_id IS NOT NULL
+        )
+),
+
+-- Their union: what two outages cover counts once. One without an end goes on.
+recorded AS (
+    SELECT
+        outages.archive,
+        range_agg(tstzrange(outages.started_at, outages.ended_at)) AS outage_times
+    FROM outages
+    GROUP BY outages.archive
+),
+
+parts AS (
+    SELECT
+        silences.*,
+        coalesce(
+            recorded.outage_times * tstzmultirange(silences.silence), tstzmultirange()
+        ) AS explained,
+        coalesce(
+            tstzmultirange(silences.silence) - recorded.outage_times, tstzmultirange(silences.silence)
+        ) AS unexplained
+    FROM silences
+    LEFT JOIN recorded ON silences.archive = recorded.archive
+),
+
+lengths AS (
+    SELECT
+        parts.*,
+        extract(EPOCH FROM parts.ended_at - parts.started_at)::double precision AS idle_s,
+        (
+            SELECT coalesce(sum(extract(EPOCH FROM upper(part.part) - lower(part.part))), 0)
+            FROM unnest(parts.explained) AS part (part)
+        )::double precision AS explained_s,
+        (
+            SELECT max(upper(part.part) - lower(part.part))
+            FROM unnest(parts.unexplained) AS part (part)
+        ) AS longest_unexplained,
+        (
+            SELECT string_agg(outages.note, '; ' ORDER BY outages.started_at, outages.note)
+            FROM outages
+            WHERE
+                outages.archive = parts.archive
+                AND tstzrange(outages.started_at, outages.ended_at) && parts.silence
+        ) AS outage_notes
+    FROM parts
+)
+
+SELECT
+    lengths.archive,
+    lengths.kind,
+    lengths.last_transfer_id,
+    lengths.last_interface,
+    lengths.last_direction,
+    lengths.last_client,
+    lengths.next_transfer_id,
+    lengths.next_interface,
+    lengths.next_direction,
+    lengths.next_client,
+    lengths.outage_notes,
+
+    lengths.idle_s,
+    lengths.explained_s,
+    lengths.explained_s / lengths.idle_s AS explained_ratio,
+
+    coalesce(
+        lengths.longest_unexplained < coalesce(idle_intervals.shortest_s, 600) * interval '1 second', TRUE
+    ) AS is_explained,
+    lengths.is_edge,
+    lengths.is_time_ambiguous,
+
+    lengths.started_at,
+    lengths.ended_at,
+    lengths.started_at AT TIME ZONE lengths.timezone AS started_local,
+    lengths.ended_at AT TIME ZONE lengths.timezone AS ended_local
+FROM lengths
+
+$function$;

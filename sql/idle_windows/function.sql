@@ -1,0 +1,259 @@
+CREATE FUNCTION mart.idle_windows(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    window_count bigint,
+    idle_count bigint,
+    idle_ratio double precision,
+    explained_count bigint,
+    unexplained_count bigint,
+    repeated_count bigint,
+    is_edge boolean,
+    starts_on date
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH transfers AS (
+    SELECT * FROM mart.transfers
+),
+
+-- Not materialized: each part of the query reads only what it asks for.
+cells AS NOT MATERIALIZED (
+    SELECT * FROM mart.activity_cells
+),
+
+outages AS (
+    SELECT * FROM mart.outages
+),
+
+-- The local days that the range touches are read whole.
+archives AS (
+    SELECT
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        row_number() OVER (ORDER BY archives.archive) AS archive_number,
+        (
+            coalesce(idle_windows.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
+        )::date AS first_on,
+        (
+            (coalesce(idle_windows.until, timestamptz 'infinity') - interval '1 microsecond')
+            AT TIME ZONE archives.timezone
+        )::date AS last_on
+    FROM mart.archives
+    WHERE idle_windows.archive IS NULL OR archives.archive = idle_windows.archive
+),
+
+ranges AS (
+    SELECT
+        archives.*,
+        archives.first_on::timestamp AT TIME ZONE archives.timezone AS first_at,
+        (archives.last_on + 1)::timestamp AT TIME ZONE archives.timezone AS last_at
+    FROM archives
+),
+
+-- The cells do not tell clients and classes apart; otherwise they say the same as the transfers, and sooner.
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+asked_for AS (
+    SELECT
+        cells.archive,
+        cells.cell_at AS happened_at
+    FROM cells
+    WHERE
+        idle_windows.client IS NULL
+        AND idle_windows.class_of_service IS NULL
+        AND cells.cell_at >= coalesce(idle_windows.since, timestamptz '-infinity') - interval '2 days'
+        AND cells.cell_at < coalesce(idle_windows.until, timestamptz 'infinity') + interval '2 days'
+        AND (idle_windows.interface IS NULL OR cells.interface = idle_windows.interface)
+        AND (idle_windows.direction IS NULL OR cells.direction = idle_windows.direction)
+    UNION ALL
+    SELECT
+        transfers.archive,
+        transfers.ended_at AS happened_at
+    FROM transfers
+    WHERE
+        (idle_windows.client IS NOT NULL OR idle_windows.class_of_service IS NOT NULL)
+        AND transfers.ended_at >= coalesce(idle_windows.since, timestamptz '-infinity') - interval '2 days'
+        AND transfers.ended_at < coalesce(idle_windows.until, timestamptz 'infinity') + interval '2 days'
+        AND (idle_windows.interface IS NULL OR transfers.interface = idle_windows.interface)
+        AND (idle_windows.direction IS NULL OR transfers.direction = idle_windows.direction)
+        AND (idle_windows.client IS NULL OR transfers.client = idle_windows.client)
+        AND (
+            idle_windows.class_of_service IS NULL
+            OR transfers.class_of_service = idle_windows.class_of_service
+        )
+),
+
+-- Windows begin at a multiple of five minutes of UTC, whatever the zone. The clocks of zones are slow to
+-- ask, so they are asked once for each five minutes and not for each transfer.
+fives AS (
+    SELECT
+        ranges.archive_number,
+        ranges.timezone,
+        date_bin(interval '5 minutes', asked_for.happened_at, timestamptz '2000-01-01 00:00Z') AS five_at
+    FROM asked_for
+    INNER JOIN ranges ON asked_for.archive = ranges.archive
+    WHERE asked_for.happened_at >= ranges.first_at AND asked_for.happened_at < ranges.last_at
+    GROUP BY ranges.archive_number, ranges.timezone, five_at
+),
+
+-- Where clocks go back over midnight, a day begins at the second midnight, as everywhere.
+dated AS (
+    SELECT
+        fives.archive_number,
+        fives.timezone,
+        fives.five_at,
+        (fives.five_at AT TIME ZONE fives.timezone)::date
+        - (date_trunc('day', fives.five_at, fives.timezone) > fives.five_at)::integer AS starts_on
+    FROM fives
+),
+
+-- Windows are numbered from the end of the day backwards: at its beginning clocks may have been put
+-- forward by a part of a window.
+active AS (
+    SELECT DISTINCT
+        dated.archive_number,
+        dated.starts_on,
+        ceil(
+            extract(
+                EPOCH FROM (dated.starts_on + 1)::timestamp AT TIME ZONE dated.timezone - dated.five_at
+            ) / 600
+        )::integer AS window_number
+    FROM dated
+),
+
+seen AS (
+    SELECT
+        active.archive_number,
+        min(active.starts_on) AS first_on,
+        max(active.starts_on) AS last_on
+    FROM active
+    GROUP BY active.archive_number
+),
+
+-- Where the log goes on before and after the range, the days without any transfer count up to its edges.
+-- Materialized: asked once for each archive and not for each window.
+spans AS MATERIALIZED (
+    SELECT
+        ranges.*,
+        seen.first_on AS first_seen_on,
+        seen.last_on AS last_seen_on,
+        NOT EXISTS (
+            SELECT FROM cells
+            WHERE
+                cells.archive = ranges.archive
+                AND cells.cell_at < ranges.first_at
+                AND (idle_windows.interface IS NULL OR cells.interface = idle_windows.interface)
+                AND (idle_windows.direction IS NULL OR cells.direction = idle_windows.direction)
+        ) AS is_beginning,
+        NOT EXISTS (
+            SELECT FROM cells
+            WHERE
+                cells.archive = ranges.archive
+                AND cells.cell_at >= ranges.last_at
+                AND (idle_windows.interface IS NULL OR cells.interface = idle_windows.interface)
+                AND (idle_windows.direction IS NULL OR cells.direction = idle_windows.direction)
+        ) AS is_end
+    FROM ranges
+    LEFT JOIN seen ON ranges.archive_number = seen.archive_number
+    -- A client or class that nothing was read of may well not exist.
+    WHERE coalesce(idle_windows.client, idle_windows.class_of_service) IS NULL OR seen.first_on IS NOT NULL
+),
+
+days AS (
+    SELECT
+        spans.archive,
+        spans.kind,
+        spans.timezone,
+        spans.archive_number,
+        (spans.is_beginning AND day.midnight::date = spans.first_seen_on)
+        OR (spans.is_end AND day.midnight::date = spans.last_seen_on) AS is_edge,
+        day.midnight::date AS starts_on,
+        day.midnight AT TIME ZONE spans.timezone AS starts_at,
+        (day.midnight + interval '1 day') AT TIME ZONE spans.timezone AS ends_at
+    FROM spans
+    CROSS JOIN
+        generate_series(
+            CASE WHEN spans.is_beginning THEN spans.first_seen_on ELSE spans.first_on END::timestamp,
+            CASE WHEN spans.is_end THEN spans.last_seen_on ELSE spans.last_on END::timestamp,
+            interval '1 day'
+        ) AS day (midnight)
+),
+
+windows AS (
+    SELECT
+        days.*,
+        series.window_number,
+        greatest(days.ends_at - series.window_number * interval '10 minutes', days.starts_at) AS window_at,
+        days.ends_at - (series.window_number - 1) * interval '10 minutes' AS window_until
+    FROM days
+    CROSS JOIN
+        generate_series(
+            1, ceil(extract(EPOCH FROM days.ends_at - days.starts_at) / 600)::integer
+        ) AS series (window_number)
+),
+
+-- Their union: what two outages cover counts once. One without an end goes on.
+recorded AS (
+    SELECT
+        outages.archive,
+        range_agg(tstzrange(outages.started_at, outages.ended_at)) AS outage_times
+    FROM outages
+    GROUP BY outages.archive
+),
+
+-- On a day of 25 hours the clock shows an hour twice; its second time is where the clock shows what it
+-- showed an hour before. (On Lord Howe Island it is half an hour.)
+fates AS (
+    SELECT
+        windows.*,
+        active.window_number IS NULL AS is_idle,
+        windows.window_at AT TIME ZONE windows.timezone = (
+            windows.window_at - (windows.ends_at - windows.starts_at - interval '24 hours')
+        ) AT TIME ZONE windows.timezone
+        AND windows.ends_at - windows.starts_at > interval '24 hours' AS is_repeated,
+        active.window_number IS NULL
+        AND coalesce(recorded.outage_times && tstzrange(windows.window_at, windows.window_until), FALSE)
+        AND (
+            SELECT sum(upper(part.part) - lower(part.part))
+            FROM
+                unnest(
+                    recorded.outage_times
+                    * tstzmultirange(tstzrange(windows.window_at, windows.window_until))
+                ) AS part (part)
+        ) * 2 >= windows.window_until - windows.window_at AS is_explained
+    FROM windows
+    LEFT JOIN active
+        ON
+            windows.archive_number = active.archive_number
+            AND windows.starts_on = active.starts_on
+            AND windows.window_number = active.window_number
+    LEFT JOIN recorded ON windows.archive = recorded.archive
+)
+
+SELECT
+    fates.archive,
+    fates.kind,
+
+    count(*) AS window_count,
+    count(*) FILTER (WHERE fates.is_idle) AS idle_count,
+    count(*) FILTER (WHERE fates.is_idle) / count(*)::double precision AS idle_ratio,
+    count(*) FILTER (WHERE fates.is_explained) AS explained_count,
+    count(*) FILTER (WHERE fates.is_idle AND NOT fates.is_explained) AS unexplained_count,
+    count(*) FILTER (WHERE fates.is_idle AND fates.is_repeated) AS repeated_count,
+
+    fates.is_edge,
+
+    fates.starts_on
+FROM fates
+GROUP BY fates.archive, fates.kind, fates.is_edge, fates.starts_on
+
+$function$;

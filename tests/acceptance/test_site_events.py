@@ -1,0 +1,88 @@
+"""`tapewise outages` and `tapewise config-changes` from end to end; what they refuse: tests/integration/."""
+
+import json
+
+import pytest
+
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+
+
+@pytest.fixture
+def archive(tapewise, tmp_path):
+    """An archive in Los Angeles, new for the test."""
+    (tmp_path / "a.log").write_text(NFT)
+    result = tapewise(
+        "ingest", "--archive", "west", "--kind", "synthetic", "--format", "nft",
+        "--timezone", "America/Los_Angeles", "a.log",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    yield "west"
+    assert tapewise("archives", "drop", "west", "--yes").returncode == 0
+
+
+def test_outages_are_added_listed_and_removed(tapewise, archive):
+    assert tapewise("outages", "list").stdout == "No outage is recorded: `tapewise outages add --help`.\n"
+    add = ["outages", "add", "--archive", archive, "--kind", "scheduled", "--note", "\x1b[1mno\nlines"]
+    added = tapewise(*add, "--since", "1998-10-19T08:00", "--until", "1998-10-19 12:00:30-06:00")
+    shown = json.loads(tapewise("outages", "list", "--json").stdout)
+    assert (shown["started_at"], shown["ended_at"]) == (
+        "1998-10-19T15:00:00+00:00",
+        "1998-10-19T18:00:30+00:00",
+    )
+    # The names and values are those of the view, which shows the archive's kind besides.
+    (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.outages").stdout)
+    assert seen == shown | {"kind": "synthetic"}
+    # By the clock of the archive; control characters do not reach the terminal.
+    number = shown["outage_id"]
+    line = (
+        f"outage {number} of west: 1998-10-19T08:00-07:00 to 1998-10-19T11:00:30-07:00, scheduled:"
+        r" \x1b[1mno\x0alines"
+    )
+    assert (added.returncode, added.stdout, added.stderr) == (0, f"Recorded: {line}\n", "")
+    assert tapewise("outages", "list", "--archive", "west").stdout == f"{line}\n"
+    removed = tapewise("outages", "remove", str(number))
+    assert (removed.returncode, removed.stdout, removed.stderr) == (0, f"Removed: {line}\n", "")
+    again = tapewise("outages", "remove", str(number))
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr == f"tapewise: no outage has number {number}.\n`tapewise outages list` shows them.\n"
+    refused = tapewise(*add, "--since", "1998-10-25T01:30")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == (
+        "tapewise: 1998-10-25 01:30:00 occurs twice in America/Los_Angeles: clocks are put back then.\n"
+        "Give the time with its offset: 1998-10-25T01:30:00-07:00 or 1998-10-25T01:30:00-08:00.\n"
+    )
+
+
+def test_config_changes_are_added_listed_and_removed(tapewise, archive):
+    add = ["config-changes", "add", "--archive", archive, "--note", "a note"]
+    added = tapewise(*add, "--kind", "tape-only", "--class-of-service", "4")
+    shown = json.loads(tapewise("config-changes", "list", "--archive", archive, "--json").stdout)
+    (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.config_changes").stdout)
+    assert seen == shown | {"kind": "synthetic"}
+    number = shown["config_change_id"]
+    line = f"configuration change {number} of west: always, tape only, class of service 4: a note"
+    assert (added.returncode, added.stdout, added.stderr) == (0, f"Recorded: {line}\n", "")
+    assert tapewise("config-changes", "list").stdout == f"{line}\n"
+    assert tapewise("config-changes", "remove", str(number)).stdout == f"Removed: {line}\n"
+    assert tapewise("config-changes", "list").stdout == (
+        "No configuration change is recorded: `tapewise config-changes add --help`.\n"
+    )
+
+
+def test_the_archives_command_is_named_where_there_is_no_such_archive(tapewise):
+    result = tapewise(
+        "outages",
+        "add",
+        "--archive",
+        "nothing",
+        "--since",
+        "1998-10-19",
+        "--kind",
+        "scheduled",
+        "--note",
+        "x",
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"
+    )
