@@ -97,7 +97,8 @@ SELECT
     ends.residual_df,
     ends.total_df,
     ends.total_squares_s2,
-    line_statistics.regression_squares_s2 / ends.regression_df AS regression_mean_square_s2,
+    -- Over one degree of freedom.
+    line_statistics.regression_squares_s2 AS regression_mean_square_s2,
     ends.residual_mean_square_s2,
     ends.f,
     mart.f_tail(ends.f, ends.regression_df, ends.residual_df) AS f_p

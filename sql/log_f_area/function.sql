@@ -54,17 +54,13 @@ scales AS MATERIALIZED (
 
 -- The strips lie at x = exp(u - exp(-u)) for equal steps of u: close together at the start, far apart
 -- at the end. With such strips the sum converges so fast that halving them changes no digit (Takahasi
--- and Mori's double exponential formula). The first row is the point itself.
+-- and Mori's double exponential formula). The first lies so close to the point that it stands for it.
 steps AS (
     SELECT number / 32::double precision AS u
     FROM generate_series(-120, 160) AS number
 ),
 
 strips AS (
-    SELECT
-        0::double precision AS x,
-        0::double precision AS strip_width
-    UNION ALL
     SELECT
         exp(steps.u - exp(-steps.u)) AS x,
         exp(steps.u - exp(-steps.u)) * (1 + exp(-steps.u)) / 32 AS strip_width
@@ -105,7 +101,7 @@ heights AS MATERIALIZED (
     FROM places
 ),
 
--- The curve falls all the way, so the point itself is the highest.
+-- The curve falls all the way, so the point is the highest.
 drops AS (
     SELECT
         heights.strip_width,

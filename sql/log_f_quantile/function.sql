@@ -55,9 +55,7 @@ steps AS (
     UNION ALL
     SELECT
         steps.number + 1 AS number,
-        greatest(
-            steps.log_f + (area.log_height + ln(area.width) - sides.log_area) * area.width, 0
-        ) AS log_f,
+        steps.log_f + (area.log_height + ln(area.width) - sides.log_area) * area.width AS log_f,
         area.log_height + ln(area.width) - sides.log_area AS gap
     FROM steps
     CROSS JOIN sides

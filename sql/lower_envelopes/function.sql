@@ -78,7 +78,8 @@ counts AS (
         coalesce(
             sum(strata.transfer_count) FILTER (WHERE strata.is_filtered), 0
         )::bigint AS filtered_count,
-        min(strata.size_bytes) FILTER (WHERE strata.is_full) AS smallest_bytes,
+        -- Of all sizes, as the strata that are not full come last.
+        min(strata.size_bytes) AS smallest_bytes,
         min(strata.duration_s) FILTER (WHERE strata.is_full) AS shortest_s
     FROM strata
     GROUP BY strata.archive, strata.kind, strata.direction, strata.stratum_size
@@ -111,8 +112,7 @@ fits AS (
         regr_avgx(
             points.duration_above_s, points.size_above_bytes ORDER BY points.stratum
         ) AS mean_above_bytes,
-        regr_sxx(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS size_squares,
-        regr_syy(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS duration_squares
+        regr_sxx(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS size_squares
     FROM points
     GROUP BY points.archive, points.direction
 ),
