@@ -39,7 +39,8 @@ WITH squares AS (
     SELECT
         CASE WHEN line_statistics.slope_s_per_byte IS NOT NULL THEN 1 END::bigint AS regression_df,
         CASE
-            WHEN line_statistics.slope_s_per_byte IS NOT NULL THEN line_statistics.point_count - 2
+            WHEN line_statistics.slope_s_per_byte IS NOT NULL AND line_statistics.point_count >= 2
+                THEN line_statistics.point_count - 2
         END AS residual_df,
         line_statistics.regression_squares_s2 + line_statistics.residual_squares_s2 AS total_squares_s2
 ),
