@@ -32,7 +32,9 @@ demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its ow
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
 	$(BIN)/python -m pytest -n 2
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" tests/integration tests/sql tests/migrations
+	@# The mutants judge the cases and not the server: once is enough.
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" \
+		--ignore-glob "*mutants.py" tests/integration tests/sql tests/migrations
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
