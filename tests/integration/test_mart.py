@@ -191,8 +191,10 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (spoil_metadata("tapewise_reader", "public"), r"opens/metadata\.yaml: grants\.0: "),
         (spoil_metadata("depends_on: []", "depends_on: [nothing]"), r"opens/metadata\.yaml: .* 'nothing'"),
         (
-            spoil_metadata("depends_on: []", "depends_on: [open_times]"),
-            r"circle.*open_times/metadata\.yaml, .*opens/metadata\.yaml",
+            lambda folder: replace(
+                folder / "requests" / "metadata.yaml", "depends_on: []", "depends_on: [open_times]"
+            ),
+            r"circle.*open_times/metadata\.yaml, .*requests/metadata\.yaml",
         ),
         (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is no YAML"),
         (spoil_metadata("kind: view", "kind: function"), r"opens/function\.sql is missing"),
@@ -326,7 +328,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
         call = f"mart.{each.name}" + ("()" if each.metadata.kind == "function" else "")
         said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
         assert "canary" not in said, each.name
-        assert said or each.name == "envelope_points", each.name
+        # One transfer makes no stratum and no valley, and it is not of SDSC's 100 MB.
+        assert said or each.name in ("envelope_points", "open_time_clusters", "open_time_valleys"), each.name
 
 
 def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
@@ -353,7 +356,7 @@ def test_functions_inline_and_prune(database: psycopg.Connection, function: Mart
         database.execute("SET ROLE tapewise_reader")
     since, until = "'1998-04-01'", "'1998-05-01'"
     plan = explain(database, f"SELECT * FROM mart.{function.name}(since => {since}, until => {until})")
-    assert "Function Scan" not in plan
+    assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
     assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_04"}
     everything = explain(database, f"SELECT * FROM mart.{function.name}()")
     assert len(set(re.findall(r"transfers_1998_\d\d", everything))) == 3
