@@ -155,9 +155,9 @@ def _show_cache_hits(connection: psycopg.Connection) -> None:
     columns = ["interface", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % interval", "true"]
     print_table(columns, shown)
     click.echo(
-        "\nA log without open times is no evidence: it has no ratio, and does not read 100 %. Below 8 s is disk;\n"
-        "nothing opened between 8 and 60 s here, so no get is taken for what it is not. The interval is about\n"
-        "what draws the hits: in another two weeks, others would have hit."
+        "\nA log without open times is no evidence: it has no ratio, and does not read 100 %. Below 8 s is\n"
+        "disk; nothing opened between 8 and 60 s here, so no get is taken for what it is not. The interval\n"
+        "is about what draws the hits: in another two weeks, others would have hit."
     )
 
 
