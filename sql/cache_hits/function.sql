@@ -91,13 +91,14 @@ cells AS MATERIALIZED (
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached) AS cached_bytes,
         sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached) AS uncached_bytes
     FROM asked_for
+    -- Where this is sorted, a number that differs often goes before names that hardly do.
     GROUP BY
-        asked_for.archive,
-        asked_for.kind,
+        asked_for.day,
         asked_for.size_class,
-        asked_for.interface,
         asked_for.class_of_service,
-        asked_for.day
+        asked_for.interface,
+        asked_for.archive,
+        asked_for.kind
 ),
 
 -- grouping() has a bit for each column, and a one where the row is not grouped by it.
