@@ -14,62 +14,33 @@ CREATE FUNCTION mart.open_times(
     open_floor_s bigint,
     request_count bigint,
     running_count bigint,
+    bypassed_count bigint,
     request_ratio double precision,
     running_ratio double precision
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
-    SELECT * FROM mart.transfers
+WITH requests AS (
+    SELECT * FROM mart.requests
 ),
 
-opens AS (
-    SELECT * FROM mart.opens
-),
-
--- Some logs give the open time with the transfer, others in a line of its own.
-requests AS (
-    SELECT
-        transfers.archive,
-        transfers.kind,
-        transfers.interface,
-        transfers.direction,
-        transfers.client,
-        transfers.class_of_service,
-        transfers.open_s,
-        transfers.is_failed,
-        transfers.ended_at AS happened_at
-    FROM transfers
-    UNION ALL
-    SELECT
-        opens.archive,
-        opens.kind,
-        opens.interface,
-        opens.direction,
-        opens.client,
-        opens.class_of_service,
-        opens.open_s,
-        opens.is_failed,
-        opens.opened_at AS happened_at
-    FROM opens
-),
-
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- What was not staged stands under no second. `coalesce` and not `or`: partitions are pruned by times known
+-- only at execution (now() - ...) too.
 asked_for AS (
     SELECT
         requests.archive,
         requests.kind,
         requests.interface,
         requests.direction,
-        floor(requests.open_s)::bigint AS open_floor_s
+        CASE WHEN NOT requests.is_staging_bypassed THEN floor(requests.open_s)::bigint END AS open_floor_s
     FROM requests
     WHERE
         NOT requests.is_failed
         AND requests.open_s IS NOT NULL
         AND (open_times.archive IS NULL OR requests.archive = open_times.archive)
-        AND requests.happened_at >= coalesce(open_times.since, timestamptz '-infinity')
-        AND requests.happened_at < coalesce(open_times.until, timestamptz 'infinity')
+        AND requests.ended_at >= coalesce(open_times.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(open_times.until, timestamptz 'infinity')
         AND (open_times.interface IS NULL OR requests.interface = open_times.interface)
         AND (open_times.direction IS NULL OR requests.direction = open_times.direction)
         AND (open_times.client IS NULL OR requests.client = open_times.client)
@@ -78,7 +49,8 @@ asked_for AS (
         )
 ),
 
-counts AS (
+-- Materialized, or the planner would sort all requests for the sake of the running totals.
+counts AS MATERIALIZED (
     SELECT
         asked_for.archive,
         asked_for.kind,
@@ -97,9 +69,21 @@ counts AS (
 
 running AS (
     SELECT
-        counts.*,
-        (sum(counts.request_count) OVER upto)::bigint AS running_count,
-        (sum(counts.request_count) OVER everything)::double precision AS total_count
+        counts.archive,
+        counts.kind,
+        counts.interface,
+        counts.direction,
+        counts.open_floor_s,
+        CASE WHEN counts.open_floor_s IS NULL THEN 0 ELSE counts.request_count END AS request_count,
+        coalesce(
+            sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NOT NULL) OVER upto, 0
+        )::bigint AS running_count,
+        coalesce(
+            sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NULL) OVER everything, 0
+        )::bigint AS bypassed_count,
+        (
+            sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NOT NULL) OVER everything
+        )::double precision AS total_count
     FROM counts
     WINDOW
         everything AS (PARTITION BY counts.archive, counts.kind, counts.interface, counts.direction),
@@ -115,8 +99,11 @@ SELECT
     running.open_floor_s,
     running.request_count,
     running.running_count,
+    running.bypassed_count,
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
+-- Where all were bypassed, one row says so.
+WHERE running.open_floor_s IS NOT NULL OR running.total_count IS NULL
 
 $function$;

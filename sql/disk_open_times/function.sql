@@ -1,0 +1,110 @@
+CREATE FUNCTION mart.disk_open_times(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    direction text,
+    open_floor_s double precision,
+    request_count bigint,
+    running_count bigint,
+    bypassed_count bigint,
+    request_ratio double precision,
+    running_ratio double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT * FROM mart.requests
+),
+
+-- What was not staged stands in no bin. `coalesce` and not `or`: partitions are pruned by times known
+-- only at execution (now() - ...) too.
+asked_for AS (
+    SELECT
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        CASE WHEN NOT requests.is_staging_bypassed THEN floor(requests.open_s * 10)::bigint END AS bin
+    FROM requests
+    WHERE
+        NOT requests.is_failed
+        AND requests.open_s < 7
+        AND (disk_open_times.archive IS NULL OR requests.archive = disk_open_times.archive)
+        AND requests.ended_at >= coalesce(disk_open_times.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(disk_open_times.until, timestamptz 'infinity')
+        AND (disk_open_times.interface IS NULL OR requests.interface = disk_open_times.interface)
+        AND (disk_open_times.direction IS NULL OR requests.direction = disk_open_times.direction)
+        AND (disk_open_times.client IS NULL OR requests.client = disk_open_times.client)
+        AND (
+            disk_open_times.class_of_service IS NULL
+            OR requests.class_of_service = disk_open_times.class_of_service
+        )
+),
+
+-- Materialized, or the planner would sort all requests for the sake of the running totals.
+counts AS MATERIALIZED (
+    SELECT
+        asked_for.archive,
+        asked_for.kind,
+        asked_for.interface,
+        asked_for.direction,
+        asked_for.bin,
+        count(*) AS request_count
+    FROM asked_for
+    GROUP BY
+        asked_for.archive,
+        asked_for.kind,
+        asked_for.interface,
+        asked_for.direction,
+        asked_for.bin
+),
+
+running AS (
+    SELECT
+        counts.archive,
+        counts.kind,
+        counts.interface,
+        counts.direction,
+        counts.bin,
+        CASE WHEN counts.bin IS NULL THEN 0 ELSE counts.request_count END AS request_count,
+        coalesce(
+            sum(counts.request_count) FILTER (WHERE counts.bin IS NOT NULL) OVER upto, 0
+        )::bigint AS running_count,
+        coalesce(
+            sum(counts.request_count) FILTER (WHERE counts.bin IS NULL) OVER everything, 0
+        )::bigint AS bypassed_count,
+        (
+            sum(counts.request_count) FILTER (WHERE counts.bin IS NOT NULL) OVER everything
+        )::double precision AS total_count
+    FROM counts
+    WINDOW
+        everything AS (PARTITION BY counts.archive, counts.kind, counts.interface, counts.direction),
+        upto AS (everything ORDER BY counts.bin)
+)
+
+SELECT
+    running.archive,
+    running.kind,
+    running.interface,
+    running.direction,
+
+    running.bin / 10::double precision AS open_floor_s,
+    running.request_count,
+    running.running_count,
+    running.bypassed_count,
+    running.request_count / running.total_count AS request_ratio,
+    running.running_count / running.total_count AS running_ratio
+FROM running
+-- Where all were bypassed, one row says so.
+WHERE running.bin IS NOT NULL OR running.total_count IS NULL
+
+$function$;

@@ -1,0 +1,254 @@
+CREATE FUNCTION mart.open_time_clusters(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    size_from_bytes bigint DEFAULT NULL,
+    size_to_bytes bigint DEFAULT NULL,
+    boundaries_s double precision[] DEFAULT NULL,
+    staging_rate_bytes_per_s double precision DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    group_number integer,
+    group_name text,
+    boundaries_by text,
+    from_s double precision,
+    to_s double precision,
+    request_count bigint,
+    doubtful_count bigint,
+    bypassed_count bigint,
+    request_ratio double precision,
+    doubtful_ratio double precision,
+    min_open_s double precision,
+    max_open_s double precision,
+    mean_open_s double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT * FROM mart.requests
+),
+
+-- One of the two sizes alone leaves the other end open; neither asks for SDSC's files.
+sizes AS NOT MATERIALIZED (
+    SELECT
+        coalesce(
+            open_time_clusters.size_from_bytes,
+            CASE WHEN open_time_clusters.size_to_bytes IS NULL THEN 90000000 ELSE 0 END
+        ) AS from_bytes,
+        coalesce(
+            open_time_clusters.size_to_bytes,
+            CASE WHEN open_time_clusters.size_from_bytes IS NULL THEN 110000000 ELSE 9223372036854775807 END
+        ) AS to_bytes
+),
+
+methods AS NOT MATERIALIZED (
+    SELECT
+        CASE
+            WHEN cardinality(open_time_clusters.boundaries_s) > 0 THEN 'given'
+            WHEN open_time_clusters.boundaries_s IS NOT NULL THEN 'valleys'
+            WHEN open_time_clusters.staging_rate_bytes_per_s IS NOT NULL THEN 'staging rate'
+            WHEN sizes.from_bytes >= 90000000 AND sizes.to_bytes <= 110000000 THEN 'SDSC'
+            ELSE 'valleys'
+        END AS boundaries_by
+    FROM sizes
+),
+
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+asked_for AS (
+    SELECT
+        requests.archive,
+        requests.kind,
+        requests.is_staging_bypassed,
+        requests.open_s,
+        -- What staging takes longer than it would take SDSC's 100 MB. A rate of zero or less is an error.
+        CASE
+            WHEN methods.boundaries_by = 'staging rate'
+                THEN (requests.size_bytes - 1e8) / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
+            ELSE 0
+        END AS shift_s,
+        CASE
+            WHEN methods.boundaries_by = 'staging rate'
+                THEN requests.size_bytes / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
+            ELSE 0
+        END AS staging_s
+    FROM requests
+    CROSS JOIN sizes
+    CROSS JOIN methods
+    WHERE
+        NOT requests.is_failed
+        AND NOT requests.is_size_saturated
+        AND requests.open_s IS NOT NULL
+        AND (open_time_clusters.archive IS NULL OR requests.archive = open_time_clusters.archive)
+        AND requests.ended_at >= coalesce(open_time_clusters.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(open_time_clusters.until, timestamptz 'infinity')
+        AND (open_time_clusters.interface IS NULL OR requests.interface = open_time_clusters.interface)
+        AND requests.direction = coalesce(open_time_clusters.direction, 'get')
+        AND (open_time_clusters.client IS NULL OR requests.client = open_time_clusters.client)
+        AND (
+            open_time_clusters.class_of_service IS NULL
+            OR requests.class_of_service = open_time_clusters.class_of_service
+        )
+        AND requests.size_bytes BETWEEN sizes.from_bytes AND sizes.to_bytes
+),
+
+given AS (
+    SELECT array_agg(DISTINCT boundary_s ORDER BY boundary_s) AS boundaries_s
+    FROM unnest(open_time_clusters.boundaries_s) AS boundaries (boundary_s)
+),
+
+-- Read only where boundaries are to be found: the condition is known before the rows are.
+valleys AS (
+    SELECT
+        found.archive,
+        array_agg(found.boundary_s ORDER BY found.boundary_s) AS boundaries_s
+    FROM sizes
+    CROSS JOIN methods
+    CROSS JOIN
+        mart.open_time_valleys(
+            archive => open_time_clusters.archive,
+            since => open_time_clusters.since,
+            until => open_time_clusters.until,
+            interface => open_time_clusters.interface,
+            direction => open_time_clusters.direction,
+            client => open_time_clusters.client,
+            class_of_service => open_time_clusters.class_of_service,
+            size_from_bytes => sizes.from_bytes,
+            size_to_bytes => sizes.to_bytes
+        ) AS found
+    WHERE methods.boundaries_by = 'valleys'
+    GROUP BY found.archive
+),
+
+archives AS (
+    SELECT
+        asked_for.archive,
+        asked_for.kind,
+        count(*) FILTER (WHERE asked_for.is_staging_bypassed) AS bypassed_count,
+        count(*) FILTER (WHERE NOT asked_for.is_staging_bypassed) AS request_count
+    FROM asked_for
+    GROUP BY asked_for.archive, asked_for.kind
+),
+
+boundaries AS (
+    SELECT
+        archives.*,
+        methods.boundaries_by,
+        CASE methods.boundaries_by
+            WHEN 'valleys' THEN coalesce(valleys.boundaries_s, ARRAY[]::double precision[])
+            WHEN 'given' THEN given.boundaries_s
+            ELSE ARRAY[8, 60, 130]::double precision[]
+        END AS boundaries_s
+    FROM archives
+    CROSS JOIN methods
+    CROSS JOIN given
+    LEFT JOIN valleys ON archives.archive = valleys.archive
+),
+
+-- The first boundary ends what comes from disk: nothing is staged there, and it does not move with the
+-- size. The others do, but never below it.
+placed AS (
+    SELECT
+        asked_for.archive,
+        asked_for.open_s,
+        CASE
+            WHEN (asked_for.open_s < boundaries.boundaries_s[1]) IS NOT FALSE THEN 1
+            ELSE
+                greatest(1 + width_bucket(asked_for.open_s - asked_for.shift_s, boundaries.boundaries_s), 2)
+        END AS group_number,
+        -- No disk takes so long, and no tape could have staged it so fast.
+        (asked_for.open_s >= boundaries.boundaries_s[1] AND asked_for.open_s < asked_for.staging_s)
+        OR EXISTS (
+            SELECT 1
+            FROM unnest(boundaries.boundaries_s) WITH ORDINALITY AS each_one (boundary_s, place)
+            WHERE
+                asked_for.open_s BETWEEN
+                greatest(
+                    boundaries.boundaries_s[1],
+                    each_one.boundary_s + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
+                ) / 1.25
+                AND greatest(
+                    boundaries.boundaries_s[1],
+                    each_one.boundary_s + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
+                ) * 1.25
+        ) AS is_doubtful
+    FROM asked_for
+    INNER JOIN boundaries ON asked_for.archive = boundaries.archive
+    WHERE NOT asked_for.is_staging_bypassed
+),
+
+counts AS (
+    SELECT
+        placed.archive,
+        placed.group_number,
+        count(*) AS request_count,
+        count(*) FILTER (WHERE placed.is_doubtful) AS doubtful_count,
+        count(*) FILTER (WHERE placed.open_s < 8) AS disk_count,
+        min(placed.open_s) AS min_open_s,
+        max(placed.open_s) AS max_open_s,
+        avg(placed.open_s) AS mean_open_s
+    FROM placed
+    GROUP BY placed.archive, placed.group_number
+),
+
+-- Each group of an archive, those too in which there is nothing.
+groups AS (
+    SELECT
+        boundaries.archive,
+        boundaries.kind,
+        boundaries.boundaries_by,
+        boundaries.bypassed_count,
+        boundaries.request_count AS total_count,
+        numbers.group_number,
+        cardinality(boundaries.boundaries_s) AS boundary_count,
+        CASE
+            WHEN numbers.group_number > 1 THEN boundaries.boundaries_s[numbers.group_number - 1] ELSE 0
+        END AS from_s,
+        boundaries.boundaries_s[numbers.group_number] AS to_s,
+        coalesce(counts.request_count, 0) AS request_count,
+        coalesce(counts.doubtful_count, 0) AS doubtful_count,
+        counts.min_open_s,
+        counts.max_open_s,
+        counts.mean_open_s,
+        -- Nineteen in twenty open faster than any tape at SDSC.
+        coalesce(
+            bool_or(counts.disk_count >= 0.95 * counts.request_count) FILTER (
+                WHERE numbers.group_number = 1
+            ) OVER (PARTITION BY boundaries.archive),
+            FALSE
+        ) AS is_first_disk
+    FROM boundaries
+    CROSS JOIN LATERAL generate_series(1, cardinality(boundaries.boundaries_s) + 1) AS numbers (group_number)
+    LEFT JOIN counts
+        ON boundaries.archive = counts.archive AND numbers.group_number = counts.group_number
+)
+
+SELECT
+    groups.archive,
+    groups.kind,
+    groups.group_number,
+    CASE
+        WHEN groups.boundary_count = 3 AND (groups.boundaries_by != 'valleys' OR groups.is_first_disk)
+            THEN (ARRAY['disk', 'seek', 'library', 'shelf or contention'])[groups.group_number]
+        WHEN groups.group_number = 1 AND groups.is_first_disk THEN 'disk'
+    END AS group_name,
+    groups.boundaries_by,
+
+    groups.from_s,
+    groups.to_s,
+    groups.request_count,
+    groups.doubtful_count,
+    groups.bypassed_count,
+    groups.request_count / nullif(groups.total_count, 0)::double precision AS request_ratio,
+    groups.doubtful_count / nullif(groups.request_count, 0)::double precision AS doubtful_ratio,
+    groups.min_open_s,
+    groups.max_open_s,
+    groups.mean_open_s
+FROM groups
+
+$function$;

@@ -1,0 +1,1 @@
+SELECT * FROM mart.cache_hits() WHERE grouped_by = 'all' ORDER BY archive
