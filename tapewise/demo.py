@@ -57,9 +57,9 @@ def demo(settings: Settings) -> None:
         with closing(warehouse.connect(Role.READER)) as connection:
             _show_activity(connection)
             _show_open_times(connection)
+            _show_requests(connection)
             _show_cache_hits(connection)
             _show_envelopes(connection)
-            _show_requests(connection)
     _show_next(settings)
 
 
@@ -151,80 +151,8 @@ def _show_open_times(connection: psycopg.Connection) -> None:
     print_table(["open time", "gets", "share", "running", "at SDSC this was", ""], shown)
 
 
-def _show_cache_hits(connection: psycopg.Connection) -> None:
-    _say("5. How many gets found their file on disk: yes, no, or nothing tells")
-    origins = json.loads((EXAMPLES / "truth.json").read_text())["files"]["hsi.log"]["hsi_gets"]["by_origin"]
-    truth = {"hsi": origins["disk"] / sum(origins.values())}
-    rows = connection.execute(
-        """
-        SELECT interface, get_count, cached_count, uncached_count, unknown_ratio,
-            hit_ratio, hit_ratio_low, hit_ratio_high
-        FROM mart.cache_hits(archive => %s)
-        WHERE grouped_by = 'interface'
-        ORDER BY interface
-        """,
-        [ARCHIVE],
-    ).fetchall()
-    shown = [
-        [
-            interface,
-            gets,
-            cached,
-            uncached,
-            f"{unknown:.0%}",
-            "" if ratio is None else f"{ratio:.1%}",
-            "" if ratio is None else f"{low:.1%} to {high:.1%}",
-            f"{truth[interface]:.1%}" if interface in truth else "",
-        ]
-        for interface, gets, cached, uncached, unknown, ratio, low, high in rows
-    ]
-    columns = ["interface", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % interval", "true"]
-    print_table(columns, shown)
-    click.echo(
-        "\nA log without open times is no evidence: it has no ratio, and does not read 100 %. Below 8 s is\n"
-        "disk; nothing opened between 8 and 60 s here, so no get is taken for what it is not. The interval\n"
-        "is about what draws the hits: in another two weeks, others would have hit."
-    )
-
-
-def _show_envelopes(connection: psycopg.Connection) -> None:
-    _say("6. The lower envelope of NFT's transfers: what the hardware does when nobody else is there")
-    truth = json.loads((EXAMPLES / "truth.json").read_text())["laws"]["envelopes"]["nft"]
-    rows = connection.execute(
-        """
-        SELECT direction, stratum_count, latency_s, latency_se_s, rate_bytes_per_s / 1e6, r_squared
-        FROM mart.lower_envelopes(archive => %s, interface => 'nft')
-        ORDER BY direction DESC
-        """,
-        [ARCHIVE],
-    ).fetchall()
-    shown = []
-    for direction, count, latency, latency_se, rate, r_squared in rows:
-        true_latency = truth[direction]["latency_s"]
-        true_rate = 1e-6 / truth[direction]["slope_s_per_byte"]
-        shown.append(
-            [
-                direction,
-                count,
-                f"{latency:.3f} ± {latency_se:.3f}",
-                f"{true_latency:.3f}",
-                f"{latency - true_latency:+.3f}",
-                f"{rate:.3f}",
-                f"{true_rate:.3f}",
-                f"{rate - true_rate:+.3f}",
-                f"{r_squared:.4f}",
-            ]
-        )
-    columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
-    print_table(columns, shown)
-    click.echo(
-        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside\n"
-        "the truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
-    )
-
-
 def _show_requests(connection: psycopg.Connection) -> None:
-    _say("6. Requests put together of job, stage and transfer: where the files of NFT's and FTP's gets were")
+    _say("5. Requests put together of job, stage and transfer: where the files of NFT's and FTP's gets were")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["unitree"]
     waits = truth["waits"]["of_gets_before_their_transfer"]
     origins = truth["gets"]["by_origin"]
@@ -256,6 +184,83 @@ def _show_requests(connection: psycopg.Connection) -> None:
     click.echo(
         "\nSTAT tells of the stages, COND of the jobs and so of waits, in whole seconds. Broken lines leave\n"
         "some gets unjudged or judged wrong. Jobs over midnight have no start to believe, and waited longest."
+    )
+
+
+def _show_cache_hits(connection: psycopg.Connection) -> None:
+    _say("6. How many gets found their file on disk: yes, no, or nothing tells")
+    told = json.loads((EXAMPLES / "truth.json").read_text())
+    origins = {
+        "hsi": told["files"]["hsi.log"]["hsi_gets"]["by_origin"],
+        "nft": told["unitree"]["gets"]["by_origin"],
+    }
+    truth = {interface: counts["disk"] / sum(counts.values()) for interface, counts in origins.items()}
+    rows = connection.execute(
+        """
+        SELECT interface, get_count, cached_count, uncached_count, unknown_ratio,
+            hit_ratio, hit_ratio_low, hit_ratio_high
+        FROM mart.cache_hits(archive => %s)
+        WHERE grouped_by = 'interface'
+        ORDER BY interface
+        """,
+        [ARCHIVE],
+    ).fetchall()
+    shown = [
+        [
+            interface,
+            gets,
+            cached,
+            uncached,
+            f"{unknown:.0%}",
+            "" if ratio is None else f"{ratio:.1%}",
+            "" if ratio is None else f"{low:.1%} to {high:.1%}",
+            f"{truth[interface]:.1%}" if interface in truth else "",
+        ]
+        for interface, gets, cached, uncached, unknown, ratio, low, high in rows
+    ]
+    columns = ["interface", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % interval", "true"]
+    print_table(columns, shown)
+    click.echo(
+        "\nHSI's open times tell, and NFT's stages. A log without either is no evidence: it has no ratio,\n"
+        "and does not read 100 %. Below 8 s is disk; nothing opened between 8 and 60 s here, so no get of\n"
+        "HSI is taken for what it is not. The interval is about what draws the hits: in another two weeks,\n"
+        "others would have hit."
+    )
+
+
+def _show_envelopes(connection: psycopg.Connection) -> None:
+    _say("7. The lower envelope of NFT's transfers: what the hardware does when nobody else is there")
+    truth = json.loads((EXAMPLES / "truth.json").read_text())["laws"]["envelopes"]["nft"]
+    rows = connection.execute(
+        """
+        SELECT direction, stratum_count, latency_s, latency_se_s, rate_bytes_per_s / 1e6, r_squared
+        FROM mart.lower_envelopes(archive => %s, interface => 'nft')
+        ORDER BY direction DESC
+        """,
+        [ARCHIVE],
+    ).fetchall()
+    shown = []
+    for direction, count, latency, latency_se, rate, r_squared in rows:
+        true_latency = truth[direction]["latency_s"]
+        true_rate = 1e-6 / truth[direction]["slope_s_per_byte"]
+        shown.append(
+            [
+                direction,
+                count,
+                f"{latency:.3f} ± {latency_se:.3f}",
+                f"{true_latency:.3f}",
+                f"{latency - true_latency:+.3f}",
+                f"{rate:.3f}",
+                f"{true_rate:.3f}",
+                f"{rate - true_rate:+.3f}",
+                f"{r_squared:.4f}",
+            ]
+        )
+    columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
+    print_table(columns, shown)
+    click.echo(
+        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside\n"
+        "the truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
     )
 
 
