@@ -87,7 +87,7 @@ running AS (
         )::double precision AS total_count
     FROM counts
     WINDOW
-        everything AS (PARTITION BY counts.archive, counts.kind, counts.interface, counts.direction),
+        everything AS (PARTITION BY counts.archive, counts.interface, counts.direction),
         upto AS (everything ORDER BY counts.bin)
 )
 

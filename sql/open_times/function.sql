@@ -86,7 +86,7 @@ running AS (
         )::double precision AS total_count
     FROM counts
     WINDOW
-        everything AS (PARTITION BY counts.archive, counts.kind, counts.interface, counts.direction),
+        everything AS (PARTITION BY counts.archive, counts.interface, counts.direction),
         upto AS (everything ORDER BY counts.open_floor_s)
 )
 

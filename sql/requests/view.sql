@@ -36,15 +36,14 @@ bypasses AS (
     GROUP BY config_changes.archive_id
 ),
 
+-- Those of all classes are here too, under no class, which no request's class is equal to.
 class_bypasses AS (
     SELECT
         config_changes.archive_id,
         config_changes.class_of_service,
         range_agg(tstzrange(config_changes.started_at, config_changes.ended_at)) AS windows
     FROM core.config_changes
-    WHERE
-        config_changes.kind IN ('staging bypass', 'tape only')
-        AND config_changes.class_of_service IS NOT NULL
+    WHERE config_changes.kind IN ('staging bypass', 'tape only')
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
