@@ -119,7 +119,8 @@ marks AS (
             SELECT FROM cells
             WHERE
                 cells.archive = archives.archive
-                AND cells.cell_at >= archives.last_at
+                -- A cell that last_at cuts may hold transfers after it.
+                AND cells.cell_at > archives.last_at - interval '10 minutes'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
         )
