@@ -73,7 +73,7 @@ asked_for AS (
         transfers.direction,
         transfers.client,
         transfers.is_time_ambiguous,
-        least(transfers.started_at, transfers.ended_at) AS started_at,
+        coalesce(transfers.started_at, transfers.ended_at) AS started_at,
         transfers.ended_at
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
@@ -224,9 +224,7 @@ recorded AS (
 parts AS (
     SELECT
         silences.*,
-        coalesce(
-            recorded.outage_times * tstzmultirange(silences.silence), tstzmultirange()
-        ) AS explained,
+        recorded.outage_times * tstzmultirange(silences.silence) AS explained,
         coalesce(
             tstzmultirange(silences.silence) - recorded.outage_times, tstzmultirange(silences.silence)
         ) AS unexplained
