@@ -33,11 +33,16 @@ CREATE FUNCTION mart.idle_intervals(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
+-- 1. archives, asked_for: the transfers of the range and of a margin around it.
+-- 2. marks: stand for the transfers beyond the margin.
+-- 3. heard, neighbours, silences: in the order in which transfers began, a gap is where one began after all
+--    before it had ended.
+-- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Not materialized: each part of the query reads only what it asks for.
+-- Not materialized, so that each part of the query reads only the cells that it asks for.
 cells AS NOT MATERIALIZED (
     SELECT * FROM mart.activity_cells
 ),
@@ -46,9 +51,9 @@ outages AS (
     SELECT * FROM mart.outages
 ),
 
--- Sorting by names takes twice as long as sorting by a number that stands for them. What is read goes a day
--- beyond the range, so that an interval over its edge is whole, and a transfer that was under way at `until`
--- is seen by its end; more than a day if shorter intervals than `shortest_s` are not wanted.
+-- What is read goes from first_at up to last_at, a margin beyond the range on both sides: a gap over an edge
+-- of the range is then whole, and a transfer that was under way at `until` is seen, by its end. The margin is
+-- a day, or `shortest_s` if that is longer. archive_number: names take twice as long to sort as numbers do.
 archives AS (
     SELECT
         archives.archive,
@@ -63,8 +68,9 @@ archives AS (
     WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
 ),
 
--- A failed transfer counts: the archive answered. `coalesce` and not `or`: partitions are pruned by times
--- known only at execution (now() - ...) too.
+-- A failed transfer counts: the archive answered. The bounds are those of `archives`, said again, because
+-- partitions are pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`,
+-- they are pruned also by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         archives.archive_number,
@@ -73,7 +79,7 @@ asked_for AS (
         transfers.direction,
         transfers.client,
         transfers.is_time_ambiguous,
-        least(transfers.started_at, transfers.ended_at) AS started_at,
+        coalesce(transfers.started_at, transfers.ended_at) AS started_at,
         transfers.ended_at
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
@@ -93,8 +99,10 @@ asked_for AS (
         )
 ),
 
--- Where the log goes on before and after what is read, a mark stands for the transfers there: without it a
--- silence of weeks around the range would have no row.
+-- Where the log goes on before first_at or after last_at, a mark there stands for the transfers that are not
+-- read: without it a silence of weeks around the range would have no row. A mark has no transfer_id, and what
+-- it bounds is an edge. A cell that last_at cuts may hold transfers after it, so it counts. A client's or a
+-- class's own transfers are not looked for: cells do not tell them apart.
 marks AS (
     SELECT
         archives.archive_number,
@@ -119,7 +127,7 @@ marks AS (
             SELECT FROM cells
             WHERE
                 cells.archive = archives.archive
-                AND cells.cell_at >= archives.last_at
+                AND cells.cell_at > archives.last_at - interval '10 minutes'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
         )
@@ -141,8 +149,9 @@ activity AS (
     FROM marks
 ),
 
--- Until when something was under way, as far as what began before tells. Ties are broken by what the log
--- says, so that the order of loading does not matter.
+-- heard_until: the latest end of all that began before, null for the first. Not simply the end of the one
+-- before: a long transfer goes on while short ones begin and end. Ties are broken by what the log says, so
+-- that the order of loading does not matter.
 heard AS (
     SELECT
         activity.*,
@@ -163,7 +172,8 @@ heard AS (
         )
 ),
 
--- Only those that ended later than all before them: the one before is then what ended last.
+-- A transfer that began and ended while another was under way bounds no gap, so it is left out. Each of the
+-- rest ended later than all before it; the one before is therefore the one that ended at heard_until.
 neighbours AS (
     SELECT
         heard.*,
@@ -177,6 +187,7 @@ neighbours AS (
     WINDOW in_order AS (PARTITION BY heard.archive_number ORDER BY heard.started_at, heard.ended_at)
 ),
 
+-- A gap is from heard_until until the next one began. One of no length is none, also if `shortest_s` is 0.
 silences AS (
     SELECT
         archives.archive,
@@ -203,7 +214,7 @@ silences AS (
         >= coalesce(idle_intervals.shortest_s, 600) * interval '1 second'
         AND neighbours.started_at > coalesce(idle_intervals.since, timestamptz '-infinity')
         AND neighbours.heard_until < coalesce(idle_intervals.until, timestamptz 'infinity')
-        -- A client or class that nothing was read of may well not exist.
+        -- Both bounds are marks: of a client or class that nothing was read of, which may well not exist.
         AND (
             coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
             OR neighbours.last_transfer_id IS NOT NULL
@@ -211,7 +222,8 @@ silences AS (
         )
 ),
 
--- Their union: what two outages cover counts once. One without an end goes on.
+-- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
+-- range whose end is null has none.
 recorded AS (
     SELECT
         outages.archive,
@@ -220,12 +232,12 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
+-- Each gap cut up by outages: `*` is what both ranges hold, `-` what only the first one does. An archive
+-- without any outage has a null for outage_times: nothing of its gaps is explained.
 parts AS (
     SELECT
         silences.*,
-        coalesce(
-            recorded.outage_times * tstzmultirange(silences.silence), tstzmultirange()
-        ) AS explained,
+        recorded.outage_times * tstzmultirange(silences.silence) AS explained,
         coalesce(
             tstzmultirange(silences.silence) - recorded.outage_times, tstzmultirange(silences.silence)
         ) AS unexplained
@@ -233,6 +245,7 @@ parts AS (
     LEFT JOIN recorded ON silences.archive = recorded.archive
 ),
 
+-- longest_unexplained is null where outages cover the whole gap.
 lengths AS (
     SELECT
         parts.*,

@@ -21,11 +21,15 @@ CREATE FUNCTION mart.idle_windows(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
+-- 1. archives, ranges: the local days that are read, for each archive.
+-- 2. asked_for, fives, dated, active: the windows in which a transfer ended.
+-- 3. seen, spans, days, windows: all windows of the days that are given, active or not.
+-- 4. recorded, fates: the two joined; what has no match is idle, and perhaps explained by outages.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Not materialized: each part of the query reads only what it asks for.
+-- Not materialized, so that each part of the query reads only the cells that it asks for.
 cells AS NOT MATERIALIZED (
     SELECT * FROM mart.activity_cells
 ),
@@ -34,7 +38,8 @@ outages AS (
     SELECT * FROM mart.outages
 ),
 
--- The local days that the range touches are read whole.
+-- The local days that the range touches are read whole, from first_on to last_on. `until` itself is not in
+-- the range: at midnight, the day that begins then is not.
 archives AS (
     SELECT
         archives.archive,
@@ -61,7 +66,9 @@ ranges AS (
 ),
 
 -- The cells do not tell clients and classes apart; otherwise they say the same as the transfers, and sooner.
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- The two days only keep other partitions from being read, and are more than the longest local day: what is
+-- beyond the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions are
+-- pruned also by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         cells.archive,
@@ -92,8 +99,9 @@ asked_for AS (
         )
 ),
 
--- Windows begin at a multiple of five minutes of UTC, whatever the zone. The clocks of zones are slow to
--- ask, so they are asked once for each five minutes and not for each transfer.
+-- Windows begin at a multiple of five minutes of UTC, whatever the zone, so that what ended within the same
+-- five minutes ended in the same window. The local time of a zone is slow to compute; this way it is once for
+-- each five minutes and not for each transfer.
 fives AS (
     SELECT
         ranges.archive_number,
@@ -130,6 +138,7 @@ active AS (
     FROM dated
 ),
 
+-- The first and the last day with a transfer.
 seen AS (
     SELECT
         active.archive_number,
@@ -168,6 +177,8 @@ spans AS MATERIALIZED (
     WHERE coalesce(idle_windows.client, idle_windows.class_of_service) IS NULL OR seen.first_on IS NOT NULL
 ),
 
+-- is_edge: the day on which the log begins or ends. Midnights are counted in local time, so that a day has
+-- the hours that it has.
 days AS (
     SELECT
         spans.archive,
@@ -188,6 +199,7 @@ days AS (
         ) AS day (midnight)
 ),
 
+-- Numbered as in `active`. The last number is the first window of the day, which may be a shorter one.
 windows AS (
     SELECT
         days.*,
@@ -201,7 +213,8 @@ windows AS (
         ) AS series (window_number)
 ),
 
--- Their union: what two outages cover counts once. One without an end goes on.
+-- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
+-- range whose end is null has none.
 recorded AS (
     SELECT
         outages.archive,
@@ -210,8 +223,9 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- On a day of 25 hours the clock shows an hour twice; its second time is where the clock shows what it
--- showed an hour before. (On Lord Howe Island it is half an hour.)
+-- is_repeated: on a day of 25 hours the clock shows an hour twice; its second time is where the clock shows
+-- what it showed an hour before. (On Lord Howe Island it is half an hour.)
+-- is_explained: idle, and outages cover half of the window or more.
 fates AS (
     SELECT
         windows.*,
