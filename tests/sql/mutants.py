@@ -16,7 +16,8 @@ and what depends on the archive's zone or on counted sources. Where a mutant sur
 row that tells the two apart (add it), or the rule has no effect (take it out of the SQL).
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import psycopg
@@ -59,6 +60,19 @@ def find_mutants() -> list[Mutant]:
             assert all(isinstance(value, str) for value in entry.values()), f"{path}: put in quotes: {entry}"
             found.append(Mutant(path.parent.name, *entry.values()))
     return found
+
+
+def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
+    """What the queries of `cases` name, and what that rests on: all of mart each time takes far longer."""
+    by_name = {each.name: each for each in objects}
+    needed: set[str] = set()
+    waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]
+    while waiting:
+        found = waiting.pop()
+        if found not in needed:
+            needed.add(found)
+            waiting += by_name[found].metadata.depends_on
+    return [each for each in objects if each.name in needed]
 
 
 def find_failing_case(
