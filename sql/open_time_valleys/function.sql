@@ -88,7 +88,7 @@ curve AS (
     SELECT
         archives.archive,
         points.bin,
-        coalesce(sum(bins.request_count) FILTER (WHERE bins.bin = points.bin), 0) AS request_count,
+        sum(bins.request_count) FILTER (WHERE bins.bin = points.bin) AS request_count,
         sum(
             bins.request_count * exp(-least(power(bins.bin - points.bin, 2) / 32, 700))
             ORDER BY bins.bin

@@ -1,1 +1,3 @@
-SELECT archive, valley_number, boundary_s, request_count FROM mart.open_time_valleys() ORDER BY archive
+SELECT archive, valley_number, boundary_s, request_count
+FROM mart.open_time_valleys()
+ORDER BY archive, valley_number
