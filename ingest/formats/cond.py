@@ -16,8 +16,8 @@ starts after it ends was either logged wrong or ran over midnight, and nothing i
 it is kept as it stands, without a duration, and flagged. How a completion status is written is not known:
 it stays at the end of the description, and whether the job failed is not known from this log.
 
-The operation is the description's first word, if that is a plain word; what else stands there may be
-the name of a file, and the operation is then `other`.
+The operation is the description's first word, if that is a command; what else stands there may be the
+name of a file, and the operation is then `other`.
 """
 
 import polars as pl
@@ -43,7 +43,12 @@ NUMBERS = ("persona", "session", "job")
 SESSION_BASE = 100
 MOVES = ("put", "get")
 MAX_NUMBER = 2**31 - 1
-OPERATION = r"^([A-Za-z][A-Za-z0-9_-]{0,19})(?:[ \t]|$)"
+WORD = r"^([^ \t]+)"
+# FTP's commands, as UniTree takes them. Any other word may be a name.
+OPERATIONS = (
+    "put", "get", "mput", "mget", "append", "dir", "ls", "cd", "pwd", "del", "delete", "mdelete", "rm",
+    "mkdir", "rmdir", "ren", "rename", "mv", "cp", "copy", "chmod", "chown", "chgrp", "stage", "stat", "open", "close", "quit",
+)  # fmt: skip
 OTHER_OPERATION = "other"
 
 
@@ -86,7 +91,12 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         )
         .with_columns(
             started_at=start.at,
-            operation=pl.col("description").str.extract(OPERATION).fill_null(OTHER_OPERATION),
+            operation=pl.col("description").str.extract(WORD),
+        )
+        .with_columns(
+            operation=pl.when(pl.col("operation").is_in(OPERATIONS))
+            .then("operation")
+            .otherwise(pl.lit(OTHER_OPERATION)),
         )
     )
     too_large = [exceeds(pl.col(name), MAX_NUMBER, text=pl.col(f"{name}_text")) for name in NUMBERS]

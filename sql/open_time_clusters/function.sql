@@ -74,7 +74,7 @@ asked_for AS (
         END AS shift_s,
         CASE
             WHEN methods.boundaries_by = 'staging rate'
-                THEN requests.size_bytes / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
+                THEN requests.size_bytes / open_time_clusters.staging_rate_bytes_per_s
             ELSE 0
         END AS staging_s
     FROM requests
@@ -166,16 +166,16 @@ placed AS (
         OR EXISTS (
             SELECT 1
             FROM unnest(boundaries.boundaries_s) WITH ORDINALITY AS each_one (boundary_s, place)
-            WHERE
-                asked_for.open_s BETWEEN
-                greatest(
-                    boundaries.boundaries_s[1],
-                    each_one.boundary_s + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
-                ) / 1.25
-                AND greatest(
-                    boundaries.boundaries_s[1],
-                    each_one.boundary_s + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
-                ) * 1.25
+            CROSS JOIN
+                LATERAL (
+                    SELECT
+                        greatest(
+                            boundaries.boundaries_s[1],
+                            each_one.boundary_s
+                            + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
+                        ) AS boundary_s
+                ) AS moved
+            WHERE asked_for.open_s BETWEEN moved.boundary_s / 1.25 AND moved.boundary_s * 1.25
         ) AS is_doubtful
     FROM asked_for
     INNER JOIN boundaries ON asked_for.archive = boundaries.archive
@@ -216,12 +216,9 @@ groups AS (
         counts.max_open_s,
         counts.mean_open_s,
         -- Nineteen in twenty open faster than any tape at SDSC.
-        coalesce(
-            bool_or(counts.disk_count >= 0.95 * counts.request_count) FILTER (
-                WHERE numbers.group_number = 1
-            ) OVER (PARTITION BY boundaries.archive),
-            FALSE
-        ) AS is_first_disk
+        bool_or(counts.disk_count >= 0.95 * counts.request_count) FILTER (
+            WHERE numbers.group_number = 1
+        ) OVER (PARTITION BY boundaries.archive) AS is_first_disk
     FROM boundaries
     CROSS JOIN LATERAL generate_series(1, cardinality(boundaries.boundaries_s) + 1) AS numbers (group_number)
     LEFT JOIN counts

@@ -47,6 +47,17 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
+-- A log without a single stage may be one that does not record them.
+archives_with_stages AS (
+    SELECT archives.id AS archive_id
+    FROM core.archives
+    WHERE
+        EXISTS (
+            SELECT FROM core.stages
+            WHERE stages.archive_id = archives.id
+        )
+),
+
 -- What several lines tell, and the transfers that one line tells all of.
 told AS (
     SELECT
@@ -126,8 +137,10 @@ judged AS (
             coalesce(told.opened_at, told.started_at, told.ended_at) <@ bypasses.windows
             OR coalesce(told.opened_at, told.started_at, told.ended_at) <@ class_bypasses.windows,
             FALSE
-        ) AS is_staging_bypassed
+        ) AS is_staging_bypassed,
+        archives_with_stages.archive_id IS NOT NULL AS has_stages
     FROM told
+    LEFT JOIN archives_with_stages ON told.archive_id = archives_with_stages.archive_id
     LEFT JOIN bypasses ON told.archive_id = bypasses.archive_id
     LEFT JOIN class_bypasses
         ON
@@ -135,7 +148,7 @@ judged AS (
             AND told.class_of_service = class_bypasses.class_of_service
 ),
 
--- The best evidence counts. What has a persona comes from a log that records each stage.
+-- The best evidence counts. What has a persona comes from UniTree's STAT, which records each stage.
 with_evidence AS (
     SELECT
         judged.*,
@@ -143,7 +156,8 @@ with_evidence AS (
             WHEN coalesce(judged.direction, 'put') = 'put' THEN NULL
             WHEN judged.stage_id IS NOT NULL THEN 'stage'
             WHEN judged.is_staging_bypassed THEN NULL
-            WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL THEN 'no stage'
+            WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
+                THEN 'no stage'
             WHEN judged.open_s IS NOT NULL THEN 'open time'
         END AS cache_evidence
     FROM judged

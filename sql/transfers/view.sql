@@ -32,8 +32,10 @@ SELECT
     transfers.file_key,
     transfers.persona,
     transfers.status_code,
-    -- A log's words may name a file, which not everybody may see; error codes have no slashes.
-    CASE WHEN strpos(transfers.status_text, '/') = 0 THEN transfers.status_text END AS status_text,
+    -- A log's words may name a file, which not everybody may see; its codes name none.
+    CASE
+        WHEN transfers.status_text ~ '^-?[0-9]+( [(][A-Za-z]{1,8} -?[0-9]+[)])?$' THEN transfers.status_text
+    END AS status_text,
 
     transfers.size_bytes,
     transfers.duration_s,

@@ -15,6 +15,9 @@ WITH answers (asked_for, boundaries_by, group_name, request_count) AS (
     SELECT 'from the data', boundaries_by, group_name, request_count
     FROM mart.open_time_clusters(boundaries_s => '{}')
     UNION ALL
+    SELECT 'from the data, not by the rate', boundaries_by, group_name, request_count
+    FROM mart.open_time_clusters(boundaries_s => '{}', staging_rate_bytes_per_s => 9e6)
+    UNION ALL
     SELECT 'nothing', boundaries_by, group_name, request_count
     FROM mart.open_time_clusters(size_from_bytes => 1, size_to_bytes => 2)
 )

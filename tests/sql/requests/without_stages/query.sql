@@ -1,0 +1,6 @@
+SELECT
+    archive,
+    is_cached,
+    cache_evidence
+FROM mart.requests
+ORDER BY archive
