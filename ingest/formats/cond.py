@@ -47,7 +47,8 @@ WORD = r"^([^ \t]+)"
 # FTP's commands, as UniTree takes them. Any other word may be a name.
 OPERATIONS = (
     "put", "get", "mput", "mget", "append", "dir", "ls", "cd", "pwd", "del", "delete", "mdelete", "rm",
-    "mkdir", "rmdir", "ren", "rename", "mv", "cp", "copy", "chmod", "chown", "chgrp", "stage", "stat", "open", "close", "quit",
+    "mkdir", "rmdir", "ren", "rename", "mv", "cp", "copy", "chmod", "chown", "chgrp", "stage", "stat",
+    "open", "close", "quit",
 )  # fmt: skip
 OTHER_OPERATION = "other"
 
