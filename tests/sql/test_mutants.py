@@ -22,6 +22,9 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
         # A plan kept from another mart would fail by itself.
         connection.prepare_threshold = None
+        # A mutant may never end: that is noticed too.
+        connection.execute("SET statement_timeout = '10s'")
+        connection.commit()
         yield connection
 
 

@@ -27,6 +27,8 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
     """The owner's connection to one empty warehouse, which every test leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
         connection.prepare_threshold = None
+        connection.execute("SET statement_timeout = '10s'")
+        connection.commit()
         yield connection
 
 
