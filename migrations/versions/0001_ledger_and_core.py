@@ -174,7 +174,7 @@ CREATE TABLE core.activity_cells (
     transfer_count bigint NOT NULL,
     failed_count bigint NOT NULL,
     saturated_count bigint NOT NULL,
-    size_bytes NUMERIC NOT NULL,
+    size_bytes bigint NOT NULL,
     duration_us bigint NOT NULL,
     CONSTRAINT activity_cells_pkey PRIMARY KEY (archive_id, cell_at, interface, direction),
     CONSTRAINT activity_cells_archive_id_fkey FOREIGN KEY(archive_id) REFERENCES core.archives (id)
@@ -279,7 +279,6 @@ GRANT INSERT ON core.users, core.hosts TO tapewise_loader;
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO tapewise_loader;
 GRANT INSERT, UPDATE ON core.activity_cells TO tapewise_loader;
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO tapewise_loader;
-GRANT DELETE ON ledger.log_files TO tapewise_loader;
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO tapewise_loader;
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO tapewise_loader;
 """

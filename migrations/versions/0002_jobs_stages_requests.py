@@ -11,6 +11,8 @@ down_revision = "0001"
 COLUMNS = """
 ALTER TABLE ledger.log_files ADD COLUMN log_date date;
 ALTER TABLE core.transfers ADD COLUMN persona integer, ADD COLUMN status_text text;
+-- Ten minutes of sizes near the largest that a line may tell add up to more than a bigint holds.
+ALTER TABLE core.activity_cells ALTER COLUMN size_bytes TYPE numeric;
 """
 
 TABLES = """
@@ -222,6 +224,7 @@ $function$;
 GRANTS = """
 GRANT SELECT ON core.unitree_jobs, core.stages, core.requests, core.outages, core.config_changes TO tapewise_loader;
 GRANT INSERT ON core.unitree_jobs, core.stages TO tapewise_loader;
+GRANT DELETE ON ledger.log_files TO tapewise_loader;
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO tapewise_loader;
 GRANT USAGE ON SEQUENCE core.outages_id_seq, core.config_changes_id_seq TO tapewise_loader;
 """
@@ -240,6 +243,8 @@ def downgrade() -> None:
     run(FUNCTION_BEFORE)
     run("""
         DROP TABLE core.config_changes, core.outages, core.requests, core.stages, core.unitree_jobs;
+        REVOKE DELETE ON ledger.log_files FROM tapewise_loader;
+        ALTER TABLE core.activity_cells ALTER COLUMN size_bytes TYPE bigint;
         ALTER TABLE core.transfers DROP COLUMN persona, DROP COLUMN status_text;
         ALTER TABLE ledger.log_files DROP COLUMN log_date;
     """)

@@ -156,7 +156,7 @@ def check_warehouse(warehouse: Warehouse) -> None:
         found = {
             name: rows
             for name, query in VIOLATIONS.items()
-            if (rows := connection.execute(_ALL_FACTS + query).fetchmany(5))  # type: ignore[arg-type]  # composed of constants
+            if (rows := connection.execute(_ALL_FACTS + query).fetchmany(5))
         }
         assert not found
         newest = connection.execute(

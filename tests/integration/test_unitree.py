@@ -44,7 +44,7 @@ def write(path: Path, lines: Sequence[str]) -> Path:
 
 def fetch(warehouse: Warehouse, query: str, role: Role = Role.OWNER) -> list[tuple[Any, ...]]:
     with closing(warehouse.connect(role)) as connection:
-        return connection.execute(query).fetchall()  # type: ignore[arg-type]  # ours
+        return connection.execute(query).fetchall()
 
 
 def read_ledger(warehouse: Warehouse) -> list[tuple[str, str | None, int, int, int]]:
