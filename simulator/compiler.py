@@ -43,5 +43,7 @@ _IS_CACHED = _prepare_cache()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile `function` at its first call; neither fused multiply-add nor any reordering of floats."""
-    return cast(Callable[Parameters, Result], numba.njit(function, cache=_IS_CACHED, fastmath=False))
+    """Compile `function` at its first call; floats are never reordered."""
+    return cast(
+        Callable[Parameters, Result], numba.njit(function, cache=_IS_CACHED, fastmath=False, forceinline=True)
+    )
