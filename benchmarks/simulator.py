@@ -3,8 +3,9 @@
     python -m benchmarks.simulator
 
 Both run the same trace on LLNL's machine, without purge, which the twin does not have. The kernel is
-compiled beforehand. Only the ratio means anything on another machine. The exit status is 1 where the two do
-not move the same bytes, or where the kernel is less than 100 times as fast.
+compiled beforehand. Times are the processor's, as neighbours disturb so short ones; only the ratio means
+anything on another machine. The exit status is 1 where the two do not end every job, or where the kernel is
+less than 100 times as fast.
 """
 
 import argparse
@@ -19,10 +20,13 @@ from benchmarks.twin import Twin
 from simulator.kernel import run_events
 from simulator.machines import bundled_machine
 from simulator.runs import run_trace
+from simulator.tables import World
 from simulator.traces import check_trace
 from simulator.worlds import make_world
 
 RATIO_LIMIT = 100
+# One run of the kernel is too short to be measured.
+KERNEL_RUNS = 20
 
 
 def main() -> None:
@@ -40,8 +44,10 @@ def main() -> None:
 
     kernel, twins, whole = [], [], []
     for _ in range(arguments.repeat):
-        world = make_world(machine, demand, seed=1, sample_s=600.0, sample_count=2016)
-        kernel.append(_time(partial(run_events, world)))
+        worlds = [
+            make_world(machine, demand, seed=1, sample_s=600.0, sample_count=2016) for _ in range(KERNEL_RUNS)
+        ]
+        kernel.append(_time(partial(_run_all, worlds)) / KERNEL_RUNS)
         twin = Twin(machine, demand, seed=1)
         twins.append(_time(twin.run))
         whole.append(_time(partial(run_trace, llnl, trace, seed=1)))
@@ -54,7 +60,9 @@ def main() -> None:
     print(f"{'whole run: check, kernel, frames':46} {whole_ratio:6.1f} {statistics.median(whole):8.4f}")
     print(f"the first run, with compiling or loading what was compiled: {compiled_s:.1f} s")
     complaints = []
-    if len(twin.ended_s) != len(demand.submitted_s) or world.state[0].unfinished_count:
+    if len(twin.ended_s) != len(demand.submitted_s) or any(
+        world.state[0].unfinished_count for world in worlds
+    ):
         complaints.append("not every job ended")
     if ratio < RATIO_LIMIT:
         complaints.append(f"the kernel is only {ratio:.0f} times as fast as SimPy (limit {RATIO_LIMIT})")
@@ -62,10 +70,15 @@ def main() -> None:
         sys.exit("\n".join(complaints))
 
 
+def _run_all(worlds: list[World]) -> None:
+    for world in worlds:
+        run_events(world)
+
+
 def _time(function: Callable[[], object]) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     function()
-    return time.perf_counter() - begin
+    return time.process_time() - begin
 
 
 if __name__ == "__main__":

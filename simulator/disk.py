@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from simulator.compiler import compiled
-from simulator.heaps import append, enter, pop_first
+from simulator.heaps import append, enter, pop_first, sort_chosen
 from simulator.sharing import start_flow
 from simulator.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
 
@@ -98,8 +98,6 @@ def purge(world: World) -> None:
     waiting = world.queues[machine.space_queue].head
     if waiting >= 0:
         target = min(target, machine.disk_bytes - world.jobs[waiting].size_bytes)
-    chosen = np.empty(len(world.files), np.int64)
-    weights = np.empty(len(world.files), np.float64)
     count, again_s = 0, np.inf
     for f in range(len(world.files)):
         file = world.files[f]
@@ -109,15 +107,15 @@ def purge(world: World) -> None:
             again_s = min(again_s, file.accessed_s + machine.keep_s)
             continue
         hours = math.ceil((state.now_s - file.accessed_s) / HOUR_S)
-        chosen[count] = f
-        weights[count] = -math.ceil(file.size_bytes / MB) * (hours * math.sqrt(hours))
+        world.chosen[count] = f
+        world.weights[count] = -math.ceil(file.size_bytes / MB) * (hours * math.sqrt(hours))
         count += 1
-    order = np.argsort(weights[:count], kind="mergesort")
+    sort_chosen(world, count)
     is_begun = False
     for place in range(count):
         if state.disk_used_bytes <= target:
             break
-        file = world.files[chosen[order[place]]]
+        file = world.files[world.chosen[place]]
         file.place = ON_TAPE
         state.disk_used_bytes -= file.size_bytes
         state.purged_bytes += file.size_bytes

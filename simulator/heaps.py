@@ -134,3 +134,37 @@ def enter(world: World, job: int, phase: int) -> None:
     world.phase_counts[phase] += 1
     record.phase = phase
     record.since_s = now_s
+
+
+@compiled
+def sort_chosen(world: World, count: int) -> None:
+    """Sort `world.chosen` by `world.weights`, then by itself, in place: a heap sort."""
+    weights, chosen = world.weights, world.chosen
+    start, end = count // 2, count
+    while end > 1:
+        if start > 0:
+            start -= 1
+            weight, item = weights[start], chosen[start]
+        else:
+            end -= 1
+            weight, item = weights[end], chosen[end]
+            weights[end], chosen[end] = weights[0], chosen[0]
+            if end == 1:
+                weights[0], chosen[0] = weight, item
+                break
+        place = start
+        while True:
+            child = 2 * place + 1
+            if child >= end:
+                break
+            other = child + 1
+            if other < end and (
+                weights[other] > weights[child]
+                or (weights[other] == weights[child] and chosen[other] > chosen[child])
+            ):
+                child = other
+            if weight > weights[child] or (weight == weights[child] and item > chosen[child]):
+                break
+            weights[place], chosen[place] = weights[child], chosen[child]
+            place = child
+        weights[place], chosen[place] = weight, item

@@ -10,7 +10,7 @@ random comes with the jobs.
 
 import numpy as np
 
-from simulator.compiler import compiled
+from simulator.compiler import compiled, compiled_entry
 from simulator.disk import ask_space, may_go, purge_if_wanted
 from simulator.heaps import append, enter, pop_event, pop_first
 from simulator.sharing import end_flow, find_next_end, move, share, start_flow
@@ -29,7 +29,7 @@ from simulator.tokens import ask_tokens, release_tokens
 NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 
 
-@compiled
+@compiled_entry
 def run_events(world: World) -> None:  # noqa: PLR0912  # one branch a kind of event
     """Run until every job is done, or until those that are not wait for what cannot come."""
     state = world.state[0]

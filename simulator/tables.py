@@ -188,6 +188,8 @@ class World(NamedTuple):
     heap_jobs: Integers
     unstored: Integers
     store_list: Integers
+    chosen: Integers  # files to be sorted by `weights`
+    weights: Floats
     store_silos: Integers
     store_loads: Floats
     samples: Floats

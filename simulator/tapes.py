@@ -4,7 +4,7 @@ import numpy as np
 
 from simulator.compiler import compiled
 from simulator.disk import ask_space, may_go
-from simulator.heaps import append, enter, pop_first, push_event
+from simulator.heaps import append, enter, pop_first, push_event, sort_chosen
 from simulator.sharing import start_flow
 from simulator.tables import DRIVE, LOAD, LOAD_ENDS, World
 
@@ -87,12 +87,13 @@ def begin_store(world: World) -> None:
         if file.arrived_s + machine.min_age_s > state.now_s:
             break
         count += 1
-    volumes = np.empty(count, np.int64)
     for place in range(count):
-        volumes[place] = world.files[world.unstored[place]].lv
-    order = np.argsort(volumes, kind="mergesort")
+        # Of one volume, what came first; the list is in that order.
+        world.chosen[place] = place
+        world.weights[place] = world.files[world.unstored[place]].lv
+    sort_chosen(world, count)
     for place in range(count):
-        world.store_list[place] = world.unstored[order[place]]
+        world.store_list[place] = world.unstored[world.chosen[place]]
     for place in range(count, state.unstored_count):
         world.unstored[place - count] = world.unstored[place]
     state.unstored_count -= count
