@@ -76,6 +76,25 @@ def test_what_is_young_at_the_wake_up_waits_for_the_next():
     assert (busy.min(), busy.max()) == (201, 227)
 
 
+def test_a_list_holds_what_was_ripe_when_it_was_made():
+    # The second is ripe at 140 s only; the next list is made a sleep after the end of the first, at 127 s.
+    machine = make_machine(tapes=make_tapes(store=STORE))
+    jobs = [(0, "put", 1, 1, 100), (80, "put", 1, 2, 100), (500, "put", 1, 3, 1)]
+    samples = run(machine, *jobs, sample_s=1.0).samples
+    busy = samples.filter(samples["busy_drives_count"] > 0)["sample_s"].to_list()
+    assert busy == [*range(101, 128), *range(228, 255)]
+
+
+def test_a_list_is_stored_in_the_order_of_the_volumes():
+    # The second file is on disk first, but lies on the second volume.
+    tapes = make_tapes(store=STORE)
+    machine = make_machine(tapes=tapes, disk__chain_count=2, disk__allocation="chain_round_robin")
+    jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 10), (500, "put", 1, 3, 1)]
+    samples = run(machine, *jobs, sample_s=1.0).samples
+    used = samples.filter((samples["disk_chain_2_utilisation_ratio"] > 0) & (samples["sample_s"] > 50))
+    assert used["sample_s"].to_list() == [148, 149]
+
+
 PURGE = {"high_ratio": 0.8, "low_ratio": 0.5, "keep_s": 3600}
 
 
@@ -116,6 +135,39 @@ def test_a_put_waits_for_room_until_a_file_is_old_enough_to_go():
     held = make_held((1, 990, 3000, True))
     job = run(purging(), (0, "put", 1, 9, 100), held=held).jobs.row(0, named=True)
     assert (job["space_wait_s"], job["ended_s"]) == (600, 610)
+
+
+def test_nobody_overtakes_who_waits_for_room():
+    held = make_held((1, 990, 3000, True))
+    jobs = run(purging(), (0, "put", 1, 9, 100), (1, "put", 1, 10, 5), held=held).jobs
+    assert jobs["space_wait_s"].to_list() == [600, 599]
+
+
+def test_who_waits_for_room_gets_it_though_the_disk_is_below_its_low_mark():
+    held = make_held((1, 240, 9000, True), (2, 240, 9000, True))
+    result = run(purging(), (0, "put", 1, 9, 530), held=held)
+    assert result.jobs["space_wait_s"].to_list() == [0]
+    assert result.totals.purged_bytes == 240
+
+
+def test_a_file_that_was_read_may_go_an_hour_later():
+    held = make_held((3, 790, 5000, True))
+    jobs = [(0, "get", 1, 3, 790), (3000, "put", 1, 9, 10), (4000, "put", 1, 10, 1)]
+    assert [run(purging(), *jobs[:n], held=held).totals.purged_bytes for n in (2, 3)] == [0, 790]
+
+
+@pytest.mark.parametrize(("size", "is_staged"), [(2_000_000, True), (3_000_000, False)])
+def test_weights_grow_with_size_and_faster_with_age(size, is_staged):
+    # 1 MB after two hours weighs 2.83, more than 2 MB after one hour but less than 3 MB. One of them must go.
+    purge = {"high_ratio": 0.8, "low_ratio": 0.799, "keep_s": 0}
+    machine = make_machine(
+        disk__lv_bytes=1_000_000, disk__chain_bytes_per_s=1e9,
+        network={"in_bytes_per_s": 1e9, "out_bytes_per_s": 1e9},
+        disk__largest_file_bytes=10_000_000, tapes=make_tapes(chain_bytes_per_s=1e9), purge=purge,
+    )  # fmt: skip
+    held = make_held((1, 1_000_000, 7100, True), (2, size, 3500, True))
+    jobs = [(0, "put", 1, 9, 8_000_000 - 1_000_000 - size), (1, "get", 1, 1, 1_000_000)]
+    assert run(machine, *jobs, held=held).jobs["is_staged"].to_list() == [False, is_staged]
 
 
 def test_what_waits_for_ever_is_told_and_the_run_ends():

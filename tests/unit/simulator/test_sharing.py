@@ -73,3 +73,5 @@ def test_a_file_larger_than_a_volume_takes_two():
     )  # fmt: skip
     # The first takes volumes 1 and 2, so the second lies on the other chain.
     assert ends(machine, (0, "put", 1, 1, 150), (0, "put", 1, 2, 50)) == pytest.approx([15, 5])
+    # One that just fills a volume takes no other.
+    assert ends(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 100)) == pytest.approx([20, 20])

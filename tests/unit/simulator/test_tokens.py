@@ -69,8 +69,34 @@ def test_large_files_use_few_ports_and_small_ones_the_lowest_free():
     _, port, ended = run(machine, *jobs)
     assert port == [0, 20, 0, 0]
     assert ended == [20, 40, 10, 20]
-    # A freed port goes to whoever waited longest, whatever the size.
-    jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (1, "put", 1, 3, 200), (2, "put", 1, 4, 100)]
-    _, port, ended = run(machine, *jobs)
-    assert ended == [10, 10, 30, 20]
-    assert port == pytest.approx([0, 0, 9, 8])
+
+
+@pytest.mark.parametrize(("large_s", "small_s"), [(1, 2), (2, 1)])
+def test_a_freed_port_goes_to_whoever_waited_longest_whatever_the_size(large_s, small_s):
+    ports = {
+        "count": 2,
+        "queueing": "serialised",
+        "ranges": [{"over_bytes": -1, "first": 1, "last": 2}, {"over_bytes": 100, "first": 2, "last": 2}],
+    }
+    machine = make_machine(
+        disk__chain_count=10, ports=ports, network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1}
+    )
+    # Port 1 is busy until 10 s and port 2 until 5 s, for which both wait.
+    waiting = sorted([(large_s, "put", 1, 3, 200), (small_s, "put", 1, 4, 100)])
+    _, port, _ = run(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 50), *waiting)
+    first_waited_s = 5 - waiting[0][0]
+    # The second has the other port at 10 s if it is small, else this one again at 15 s.
+    second_waited_s = (10 if large_s < small_s else 15) - waiting[1][0]
+    assert port == [0, 0, first_waited_s, second_waited_s]
+
+
+def test_joint_the_queue_stays_whole_when_its_last_is_let_in():
+    # At 10 s the third user's job is let in past the first user's second, which still waits for its user.
+    jobs = [
+        (0, "put", 1, 1, 200), (0, "put", 2, 2, 100), (1, "put", 1, 3, 100), (2, "put", 3, 4, 100),
+        (11, "put", 4, 5, 100),
+    ]  # fmt: skip
+    user, port, ended = run(machine_of(2, 1, "joint"), *jobs)
+    assert user == [0, 0, 19, 0, 0]
+    assert port == [0, 0, 0, 8, 9]
+    assert ended == [20, 10, 30, 20, 30]
