@@ -12,7 +12,10 @@
     ├── FormatError              no such log format
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
-    └── QueryError               a query of the user failed
+    ├── QueryError               a query of the user failed
+    └── SimulationError          a simulation cannot be run as asked
+        ├── MachineError         ... its machine file is missing, malformed or contradicts itself
+        └── TraceError           ... its trace is malformed, out of order or asks for the impossible
 
 A message names what is wrong (file, line, field) and says what to do. The command line prints the
 chain of messages and exits with `exit_status`; wrong usage is click's own and exits with 2.
@@ -79,3 +82,15 @@ class SiteEventError(TapewiseError):
 
 class QueryError(TapewiseError):
     """A query that the user wrote failed."""
+
+
+class SimulationError(TapewiseError):
+    """A simulation cannot be run as asked."""
+
+
+class MachineError(SimulationError):
+    """A machine file is missing, malformed or contradicts itself; the message names file and field."""
+
+
+class TraceError(SimulationError):
+    """A trace lacks a column, is out of order, or asks for what the machine cannot do."""

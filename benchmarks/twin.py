@@ -1,0 +1,242 @@
+"""The machine once more, in SimPy: what the simulator's kernel is compared with, in speed and distribution.
+
+Written the plain way, a process a job, and independently of the kernel: bandwidth is shared flow by flow.
+It has serialised tokens, ports, latencies, sharing, volumes in turn, staging and storing, but no purge: its
+disk is never full. It draws its own random numbers.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import simpy
+
+from simulator.machines import FixedLoad, Machine, Store, Tapes
+from simulator.traces import Demand
+
+Steps = Generator[simpy.Event, Any, Any]
+
+
+@dataclass(eq=False)
+class Flow:
+    """Something that moves over resources."""
+
+    resources: tuple[str, ...]
+    left: float
+    cap: float
+    done: simpy.Event
+    rate: float = 0.0
+
+
+class Fluid:
+    """Max-min fair sharing, worked out anew for all flows whenever one begins or ends."""
+
+    def __init__(self, env: simpy.Environment, capacities: dict[str, float]) -> None:
+        self.env = env
+        self.capacities = capacities
+        self.flows: list[Flow] = []
+        self.turn = 0
+        self.since = 0.0
+
+    def move(self, size: float, resources: tuple[str, ...], cap: float = float("inf")) -> simpy.Event:
+        """Begin a flow; the event happens at its end."""
+        self._advance()
+        flow = Flow(resources, size, cap, self.env.event())
+        self.flows.append(flow)
+        self._share()
+        return flow.done
+
+    def _advance(self) -> None:
+        for flow in self.flows:
+            flow.left -= flow.rate * (self.env.now - self.since)
+        self.since = self.env.now
+
+    def _share(self) -> None:
+        room = dict(self.capacities)
+        growing = list(self.flows)
+        while growing:
+            claims: dict[str, int] = {}
+            for flow in growing:
+                for name in flow.resources:
+                    claims[name] = claims.get(name, 0) + 1
+            rate, full = min((room[name] / count, name) for name, count in claims.items())
+            slowest = min(flow.cap for flow in growing)
+            rate = min(rate, slowest)
+            fixed = [f for f in growing if (f.cap <= rate if slowest <= rate else full in f.resources)]
+            for flow in fixed:
+                flow.rate = rate
+                for name in flow.resources:
+                    room[name] -= rate
+                growing.remove(flow)
+        self.turn += 1
+        if self.flows:
+            first = min(self.flows, key=lambda flow: flow.left / flow.rate)
+            self.env.process(self._wait(first, self.turn))
+
+    def _wait(self, flow: Flow, turn: int) -> Steps:
+        yield self.env.timeout(max(0.0, flow.left / flow.rate))
+        if turn == self.turn:
+            self._advance()
+            self.flows.remove(flow)
+            flow.done.succeed()
+            self._share()
+
+
+class Ports:
+    """Ports by size; a freed one goes to the one who has waited longest of those who may have it."""
+
+    def __init__(self, env: simpy.Environment, machine: Machine) -> None:
+        self.env = env
+        self.ranges = machine.ports.ranges
+        self.free = set(range(1, machine.ports.count + 1))
+        self.waiting: list[tuple[range, simpy.Event]] = []
+
+    def ask(self, size: int) -> simpy.Event:
+        """The event happens, with the port, when there is one."""
+        last = [one for one in self.ranges if size > one.over_bytes][-1]
+        event = self.env.event()
+        self.waiting.append((range(last.first, last.last + 1), event))
+        self._serve()
+        return event
+
+    def release(self, port: int) -> None:
+        """Give a port back."""
+        self.free.add(port)
+        self._serve()
+
+    def _serve(self) -> None:
+        for one in list(self.waiting):
+            allowed, event = one
+            if usable := self.free.intersection(allowed):
+                port = min(usable)
+                self.free.remove(port)
+                self.waiting.remove(one)
+                event.succeed(port)
+
+
+@dataclass(eq=False)
+class Twin:
+    """A run: `ended_s`, `user_wait_s`, `port_wait_s` and `stage_s` by job."""
+
+    machine: Machine
+    demand: Demand
+    seed: int
+    ended_s: dict[int, float] = field(default_factory=dict)
+    user_wait_s: dict[int, float] = field(default_factory=dict)
+    port_wait_s: dict[int, float] = field(default_factory=dict)
+    stage_s: dict[int, float] = field(default_factory=dict)
+    stored_bytes: float = 0.0
+
+    def run(self) -> "Twin":
+        """Run every job to its end."""
+        machine, demand, env = self.machine, self.demand, simpy.Environment()
+        self.env, self.rng = env, np.random.default_rng(self.seed)
+        capacities = {"in": machine.network.in_bytes_per_s, "out": machine.network.out_bytes_per_s}
+        capacities |= {f"disk {n}": machine.disk.chain_bytes_per_s for n in range(machine.disk.chain_count)}
+        self.drives: list[simpy.Resource] = []
+        if tapes := machine.tapes:
+            capacities |= {f"tape {n + 1}": tapes.chain_bytes_per_s for n in range(tapes.chain_count)}
+            by_chain = [0] * tapes.chain_count
+            for silo in tapes.silos:
+                by_chain[silo.chain - 1] += silo.drive_count
+            self.drives = [simpy.Resource(env, count or 1) for count in by_chain]
+        self.fluid, self.ports = Fluid(env, capacities), Ports(env, machine)
+        self.users = [simpy.Resource(env, machine.users.limit_count) for _ in range(demand.user_count)]
+        self.files: dict[int, simpy.Event] = {int(one): env.event().succeed() for one in demand.inventory}
+        self.chains: dict[int, int] = {
+            int(one): int(one) // machine.disk.lvs_per_chain % machine.disk.chain_count
+            for one in demand.inventory
+        }
+        self.turn = len(demand.inventory)
+        self.unstored: list[tuple[float, int, int]] = []
+        jobs = [env.process(self._job(number)) for number in range(len(demand.submitted_s))]
+        if tapes and tapes.store:
+            env.process(self._store(tapes, tapes.store))
+        env.run(env.all_of(jobs))
+        return self
+
+    def _job(self, number: int) -> Steps:
+        env, demand = self.env, self.demand
+        yield env.timeout(demand.submitted_s[number])
+        file, size, is_put = int(demand.file[number]), int(demand.size_bytes[number]), demand.is_put[number]
+        moved = max(size, self.machine.disk.smallest_transfer_bytes)
+        if not is_put and file in self.files:
+            yield self.files[file]
+        else:
+            self.files[file] = env.event()
+            if not is_put:
+                yield env.process(self._stage(number, file, moved))
+        asked = env.now
+        with self.users[demand.user[number]].request() as token:
+            yield token
+            self.user_wait_s[number] = env.now - asked
+            asked = env.now
+            port = yield self.ports.ask(size)
+            self.port_wait_s[number] = env.now - asked
+            latency = self.machine.latency
+            yield env.timeout(latency.put_s if is_put else latency.get_s)
+            if is_put:
+                self._place(file, moved)
+            client = self.machine.network.client_bytes_per_s or float("inf")
+            yield self.fluid.move(moved, ("in" if is_put else "out", f"disk {self.chains[file]}"), client)
+            self.ports.release(port)
+        self.ended_s[number] = env.now
+        if is_put:
+            self.unstored.append((env.now, file, moved))
+            self.files[file].succeed()
+
+    def _place(self, file: int, size: int) -> None:
+        disk = self.machine.disk
+        volume = self.turn % (disk.chain_count * disk.lvs_per_chain)
+        self.turn += max(1, -(-size // disk.lv_bytes))
+        is_chain_first = disk.allocation == "chain_round_robin"
+        self.chains[file] = volume % disk.chain_count if is_chain_first else volume // disk.lvs_per_chain
+
+    def _load(self, tapes: Tapes) -> simpy.Event:
+        law = tapes.load
+        if isinstance(law, FixedLoad):
+            return self.env.timeout(law.load_s)
+        if self.rng.random() >= law.short_ratio:
+            return self.env.timeout(law.long_s + self.rng.exponential(law.long_mean_s))
+        while (drawn := law.short_s + self.rng.exponential(law.short_mean_s)) >= law.long_s:
+            pass
+        return self.env.timeout(drawn)
+
+    def _stage(self, number: int, file: int, size: int) -> Steps:
+        tapes, began = self.machine.tapes, self.env.now
+        assert tapes is not None
+        chain = tapes.silos[self.rng.integers(len(tapes.silos))].chain
+        with self.drives[chain - 1].request() as drive:
+            yield drive
+            yield self._load(tapes)
+            self._place(file, size)
+            yield self.fluid.move(size, ("in", f"disk {self.chains[file]}", f"tape {chain}"))
+        self.stage_s[number] = self.env.now - began
+        self.files[file].succeed()
+
+    def _store(self, tapes: Tapes, store: Store) -> Steps:
+        room, chain = 0.0, 1
+        while True:
+            yield self.env.timeout(store.interval_s)
+            ripe = [one for one in self.unstored if one[0] + store.min_age_s <= self.env.now]
+            self.unstored = self.unstored[len(ripe) :]
+            drive = None
+            for _, file, size in ripe:
+                left = float(size)
+                while left:
+                    if drive is None or not room:
+                        if drive is not None:
+                            self.drives[chain - 1].release(drive)
+                        if not room:
+                            chain = tapes.silos[self.rng.integers(len(tapes.silos))].chain
+                            room = store.cartridge_bytes
+                        drive = self.drives[chain - 1].request()
+                        yield drive
+                        yield self._load(tapes)
+                    piece = min(left, room)
+                    yield self.fluid.move(piece, ("out", f"disk {self.chains[file]}", f"tape {chain}"))
+                    self.stored_bytes += piece
+                    left, room = left - piece, room - piece
+            if drive is not None:
+                self.drives[chain - 1].release(drive)

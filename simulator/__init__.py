@@ -1,0 +1,1 @@
+"""What the archive would do if it were built otherwise: machines, and the kernel that runs traces on them."""

@@ -1,0 +1,148 @@
+"""The disk: which volume a file lies on, room for it, and the purge that makes room."""
+
+import math
+
+import numpy as np
+
+from simulator.compiler import compiled
+from simulator.heaps import append, enter, pop_first, sort_chosen
+from simulator.sharing import start_flow
+from simulator.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
+
+MB = 1e6
+HOUR_S = 3600.0
+
+
+@compiled
+def take_volume(world: World, file: int) -> None:
+    """Give a file the next volume in turn; one larger than a volume takes the following ones as well."""
+    machine, state, record = world.machine[0], world.state[0], world.files[file]
+    count, room = 1, machine.lv_bytes
+    while room < record.size_bytes:
+        count += 1
+        room += machine.lv_bytes
+    turn = state.next_lv
+    state.next_lv = (turn + count) % (machine.chain_count * machine.lvs_per_chain)
+    if machine.is_chain_first:
+        record.chain = turn % machine.chain_count
+        record.lv = record.chain * machine.lvs_per_chain + turn // machine.chain_count
+    else:
+        record.chain = turn // machine.lvs_per_chain
+        record.lv = turn
+
+
+@compiled
+def ask_space(world: World, job: int) -> None:
+    """Let a put or a stage take room for its file and begin to move it, or wait for room."""
+    machine = world.machine[0]
+    enter(world, job, SPACE)
+    take_volume(world, world.jobs[job].file)
+    if world.queues[machine.space_queue].head < 0 and _fits(world, job):
+        _take_space(world, job)
+        return
+    append(world, machine.space_queue, job)
+    purge_if_wanted(world)
+
+
+@compiled
+def _fits(world: World, job: int) -> bool:
+    return bool(world.state[0].disk_used_bytes + world.jobs[job].size_bytes <= world.machine[0].disk_bytes)
+
+
+@compiled
+def _take_space(world: World, job: int) -> None:
+    machine, record = world.machine[0], world.jobs[job]
+    world.state[0].disk_used_bytes += record.size_bytes
+    chain = world.files[record.file].chain
+    if record.is_put:
+        index = chain
+        enter(world, job, TRANSFER)
+        record.started_s = world.state[0].now_s
+        record.transfer_alone_s = record.size_bytes / world.classes[index].alone
+    else:
+        index = machine.stage_class + world.silos[record.silo].chain * machine.chain_count + chain
+        enter(world, job, STAGING)
+        record.staging_alone_s = record.size_bytes / world.classes[index].alone
+    start_flow(world, index, record.size_bytes, job)
+
+
+@compiled
+def is_purge_wanted(world: World) -> bool:
+    """Whether the disk is at its high mark, or somebody waits for room."""
+    machine = world.machine[0]
+    return bool(
+        machine.has_purge
+        and (
+            world.state[0].disk_used_bytes >= machine.high_bytes
+            or world.queues[machine.space_queue].head >= 0
+        )
+    )
+
+
+@compiled
+def purge_if_wanted(world: World) -> None:
+    """Purge, unless there is no need or nothing that may go."""
+    if is_purge_wanted(world) and not world.state[0].is_purge_spent:
+        purge(world)
+
+
+@compiled
+def purge(world: World) -> None:
+    """Remove files down to the low mark, heaviest first; then let in those who wait for room.
+
+    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If these are too many,
+    the purge goes on when the next of them is old enough or has come to tape.
+    """
+    machine, state = world.machine[0], world.state[0]
+    target = machine.low_bytes
+    waiting = world.queues[machine.space_queue].head
+    if waiting >= 0:
+        target = min(target, machine.disk_bytes - world.jobs[waiting].size_bytes)
+    count, again_s = 0, np.inf
+    for f in range(len(world.files)):
+        file = world.files[f]
+        if file.place != ON_DISK or file.lock_count > 0 or not file.is_stored:
+            continue
+        if file.accessed_s + machine.keep_s > state.now_s:
+            again_s = min(again_s, file.accessed_s + machine.keep_s)
+            continue
+        hours = math.ceil((state.now_s - file.accessed_s) / HOUR_S)
+        world.chosen[count] = f
+        world.weights[count] = -math.ceil(file.size_bytes / MB) * (hours * math.sqrt(hours))
+        count += 1
+    sort_chosen(world, count)
+    is_begun = False
+    for place in range(count):
+        if state.disk_used_bytes <= target:
+            break
+        file = world.files[world.chosen[place]]
+        file.place = ON_TAPE
+        state.disk_used_bytes -= file.size_bytes
+        state.purged_bytes += file.size_bytes
+        state.purged_count += 1
+        is_begun = True
+    if is_begun:
+        state.purge_count += 1
+    state.is_purge_spent = state.disk_used_bytes > target
+    state.purge_s = again_s if state.is_purge_spent else np.inf
+    _serve_space(world)
+
+
+@compiled
+def _serve_space(world: World) -> None:
+    queue = world.machine[0].space_queue
+    while world.queues[queue].head >= 0 and _fits(world, world.queues[queue].head):
+        _take_space(world, pop_first(world, queue))
+
+
+@compiled
+def may_go(world: World, file: int) -> None:
+    """A file has come to tape or was unlocked: it may be what a purge waits for."""
+    state, record = world.state[0], world.files[file]
+    if not is_purge_wanted(world) or record.lock_count > 0 or not record.is_stored:
+        return
+    old_enough_s = record.accessed_s + world.machine[0].keep_s
+    if old_enough_s <= state.now_s:
+        purge(world)
+    elif state.is_purge_spent:
+        state.purge_s = min(state.purge_s, old_enough_s)

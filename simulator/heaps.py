@@ -1,0 +1,170 @@
+"""Binary heaps and queues over arrays: the events to come, the flows of a class, the jobs in a line."""
+
+from simulator.compiler import compiled
+from simulator.tables import World
+
+
+@compiled
+def push_event(world: World, time_s: float, kind: int, job: int) -> None:
+    """Put an event on the heap; of equal times the lower kind comes first, then the lower job."""
+    state = world.state[0]
+    times, kinds, jobs = world.heap_times, world.heap_kinds, world.heap_jobs
+    place = state.heap_count
+    state.heap_count += 1
+    while place > 0:
+        parent = (place - 1) // 2
+        if times[parent] < time_s:
+            break
+        if times[parent] == time_s and (
+            kinds[parent] < kind or (kinds[parent] == kind and jobs[parent] < job)
+        ):
+            break
+        times[place], kinds[place], jobs[place] = times[parent], kinds[parent], jobs[parent]
+        place = parent
+    times[place], kinds[place], jobs[place] = time_s, kind, job
+
+
+@compiled
+def pop_event(world: World) -> tuple[int, int]:
+    """Take the first event off the heap: its kind and job."""
+    state = world.state[0]
+    times, kinds, jobs = world.heap_times, world.heap_kinds, world.heap_jobs
+    top_kind, top_job = kinds[0], jobs[0]
+    state.heap_count -= 1
+    count = state.heap_count
+    time_s, kind, job = times[count], kinds[count], jobs[count]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= count:
+            break
+        other = child + 1
+        if other < count and (
+            times[other] < times[child]
+            or (
+                times[other] == times[child]
+                and (
+                    kinds[other] < kinds[child]
+                    or (kinds[other] == kinds[child] and jobs[other] < jobs[child])
+                )
+            )
+        ):
+            child = other
+        if time_s < times[child]:
+            break
+        if time_s == times[child] and (kind < kinds[child] or (kind == kinds[child] and job < jobs[child])):
+            break
+        times[place], kinds[place], jobs[place] = times[child], kinds[child], jobs[child]
+        place = child
+    times[place], kinds[place], jobs[place] = time_s, kind, job
+    return top_kind, top_job
+
+
+@compiled
+def push_flow(world: World, index: int, end: float, job: int) -> None:
+    """Put a flow on the heap of its class; of equal ends the lower job comes first."""
+    ends, jobs = world.flow_ends, world.flow_jobs
+    place = world.classes[index].flow_count
+    world.classes[index].flow_count += 1
+    while place > 0:
+        parent = (place - 1) // 2
+        if ends[index, parent] < end or (ends[index, parent] == end and jobs[index, parent] < job):
+            break
+        ends[index, place], jobs[index, place] = ends[index, parent], jobs[index, parent]
+        place = parent
+    ends[index, place], jobs[index, place] = end, job
+
+
+@compiled
+def pop_flow(world: World, index: int) -> int:
+    """Take the flow that ends first off the heap of its class: its job."""
+    ends, jobs = world.flow_ends, world.flow_jobs
+    top = jobs[index, 0]
+    world.classes[index].flow_count -= 1
+    count = world.classes[index].flow_count
+    end, job = ends[index, count], jobs[index, count]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= count:
+            break
+        other = child + 1
+        if other < count and (
+            ends[index, other] < ends[index, child]
+            or (ends[index, other] == ends[index, child] and jobs[index, other] < jobs[index, child])
+        ):
+            child = other
+        if end < ends[index, child] or (end == ends[index, child] and job < jobs[index, child]):
+            break
+        ends[index, place], jobs[index, place] = ends[index, child], jobs[index, child]
+        place = child
+    ends[index, place], jobs[index, place] = end, job
+    return int(top)
+
+
+@compiled
+def append(world: World, queue: int, job: int) -> None:
+    """Put a job at the end of a queue. A job stands in one queue at a time."""
+    line = world.queues[queue]
+    world.jobs[job].next = -1
+    if line.head < 0:
+        line.head = job
+    else:
+        world.jobs[line.tail].next = job
+    line.tail = job
+
+
+@compiled
+def pop_first(world: World, queue: int) -> int:
+    """Take the first job of a queue that has one."""
+    line = world.queues[queue]
+    job = line.head
+    line.head = world.jobs[job].next
+    return int(job)
+
+
+@compiled
+def enter(world: World, job: int, phase: int) -> None:
+    """Let a job go over to another phase, and keep how long it was in the last one."""
+    if job == world.machine[0].job_count:  # the process that stores
+        return
+    record, now_s = world.jobs[job], world.state[0].now_s
+    world.spent[job, record.phase] += now_s - record.since_s
+    world.phase_counts[record.phase] -= 1
+    world.phase_counts[phase] += 1
+    record.phase = phase
+    record.since_s = now_s
+
+
+@compiled
+def sort_chosen(world: World, count: int) -> None:
+    """Sort `world.chosen` by `world.weights`, then by itself, in place: a heap sort."""
+    weights, chosen = world.weights, world.chosen
+    start, end = count // 2, count
+    while end > 1:
+        if start > 0:
+            start -= 1
+            weight, item = weights[start], chosen[start]
+        else:
+            end -= 1
+            weight, item = weights[end], chosen[end]
+            weights[end], chosen[end] = weights[0], chosen[0]
+            if end == 1:
+                weights[0], chosen[0] = weight, item
+                break
+        place = start
+        while True:
+            child = 2 * place + 1
+            if child >= end:
+                break
+            other = child + 1
+            if other < end and (
+                weights[other] > weights[child]
+                or (weights[other] == weights[child] and chosen[other] > chosen[child])
+            ):
+                child = other
+            if weight > weights[child] or (weight == weights[child] and item > chosen[child]):
+                break
+            weights[place], chosen[place] = weights[child], chosen[child]
+            place = child
+        weights[place], chosen[place] = weight, item

@@ -1,0 +1,179 @@
+"""The event loop: what happens next, until every job is done or nothing can happen any more.
+
+A put goes through user token, port, latency, room on disk and transfer; a get of a file on disk through
+token, port, latency and transfer; any other get has its file staged first (drive, load, room, transfer from
+tape), or waits for the job that writes or stages it.
+
+Only + - * /, square roots and comparisons, so that it gives the same bits without the compiler; whatever is
+random comes with the jobs.
+"""
+
+import numpy as np
+
+from simulator.compiler import compiled, compiled_entry
+from simulator.disk import ask_space, may_go, purge_if_wanted
+from simulator.heaps import append, enter, pop_event, pop_first
+from simulator.sharing import end_flow, find_next_end, move, share, start_flow
+from simulator.tables import COMING, DONE, FILE, LATENCY_ENDS, ON_DISK, TRANSFER, World
+from simulator.tapes import (
+    add_unstored,
+    ask_drive,
+    begin_store,
+    end_load,
+    end_piece,
+    plan_store,
+    release_drive,
+)
+from simulator.tokens import ask_tokens, release_tokens
+
+NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
+
+
+@compiled_entry
+def run_events(world: World) -> None:  # noqa: PLR0912  # one branch a kind of event
+    """Run until every job is done, or until those that are not wait for what cannot come."""
+    state = world.state[0]
+    plan_store(world)
+    while state.unfinished_count > 0:
+        if state.is_dirty:
+            share(world)
+        step_s, flow_class = find_next_end(world)
+        event, at_s = NOTHING, np.inf
+        if flow_class >= 0:
+            event, at_s = FLOW_ENDS, state.now_s + step_s
+        if state.heap_count > 0 and world.heap_times[0] < at_s:
+            event, at_s = HEAP, world.heap_times[0]
+        if state.store_s < at_s:
+            event, at_s = STORE, state.store_s
+        if state.purge_s < at_s:
+            event, at_s = PURGE, state.purge_s
+        if state.next_job < world.machine[0].job_count:
+            submitted_s = world.jobs[state.next_job].submitted_s
+            if submitted_s < at_s:
+                event, at_s = SUBMISSION, submitted_s
+        if event == NOTHING:
+            break
+        _sample(world, at_s)
+        # Added to the time, a short step loses digits, which the flows need.
+        move(world, step_s if event == FLOW_ENDS else at_s - state.now_s)
+        state.now_s = at_s
+        state.event_count += 1
+        if event == FLOW_ENDS:
+            _end_flow(world, flow_class)
+        elif event == HEAP:
+            kind, job = pop_event(world)
+            if kind != LATENCY_ENDS:
+                end_load(world, job)
+            elif world.jobs[job].is_put:
+                ask_space(world, job)
+            else:
+                _send(world, job)
+        elif event == STORE:
+            begin_store(world)
+        elif event == PURGE:
+            state.purge_s = np.inf
+            state.is_purge_spent = False
+            purge_if_wanted(world)
+        else:
+            job = state.next_job
+            state.next_job += 1
+            _submit(world, job)
+
+
+@compiled
+def _sample(world: World, until_s: float) -> None:
+    """Take the samples that are due before the next event."""
+    state, sample_s = world.state[0], world.machine[0].sample_s
+    while state.next_sample < len(world.samples) and state.next_sample * sample_s <= until_s:
+        at_s = state.next_sample * sample_s
+        row = world.samples[state.next_sample]
+        row[0] = at_s
+        row[1] = state.disk_used_bytes
+        row[2] = state.busy_ports
+        row[3] = state.busy_drives
+        column = 4
+        for phase in range(len(world.phase_counts)):
+            row[column] = world.phase_counts[phase]
+            column += 1
+        for r in range(len(world.resources)):
+            resource = world.resources[r]
+            row[column] = resource.moved_bytes + resource.rate * (at_s - state.now_s)
+            column += 1
+        state.next_sample += 1
+
+
+@compiled
+def _submit(world: World, job: int) -> None:
+    machine, record = world.machine[0], world.jobs[job]
+    file = world.files[record.file]
+    record.since_s = record.submitted_s
+    if record.is_put:
+        file.place = COMING
+        ask_tokens(world, job)
+    elif file.place == ON_DISK:
+        file.lock_count += 1
+        ask_tokens(world, job)
+    elif file.place == COMING:
+        enter(world, job, FILE)
+        append(world, machine.file_queue + record.file, job)
+    else:
+        file.place = COMING
+        record.is_staged = True
+        record.stage_began_s = world.state[0].now_s
+        ask_drive(world, job)
+
+
+@compiled
+def _send(world: World, job: int) -> None:
+    """Begin to send a file from disk to a client."""
+    machine, record = world.machine[0], world.jobs[job]
+    index = machine.get_class + world.files[record.file].chain
+    enter(world, job, TRANSFER)
+    record.started_s = world.state[0].now_s
+    record.transfer_alone_s = record.size_bytes / world.classes[index].alone
+    start_flow(world, index, record.size_bytes, job)
+
+
+@compiled
+def _end_flow(world: World, flow_class: int) -> None:
+    machine, state = world.machine[0], world.state[0]
+    job = end_flow(world, flow_class)
+    if job == machine.job_count:
+        end_piece(world)
+        return
+    record = world.jobs[job]
+    file = world.files[record.file]
+    file.accessed_s = state.now_s
+    if record.phase != TRANSFER:
+        record.stage_ended_s = state.now_s
+        release_drive(world, job)
+        file.lock_count += 1
+        ask_tokens(world, job)
+        _arrive(world, record.file)
+        return
+    enter(world, job, DONE)
+    record.ended_s = state.now_s
+    state.unfinished_count -= 1
+    release_tokens(world, job)
+    if record.is_put:
+        file.is_stored = not machine.has_store
+        if machine.has_store:
+            file.arrived_s = state.now_s
+            add_unstored(world, record.file)
+        _arrive(world, record.file)
+    else:
+        file.lock_count -= 1
+        may_go(world, record.file)
+
+
+@compiled
+def _arrive(world: World, file: int) -> None:
+    """A file is whole on disk: those who wait for it go on, and the disk may be at its high mark."""
+    queue = world.machine[0].file_queue + file
+    world.files[file].place = ON_DISK
+    world.files[file].arrived_s = world.state[0].now_s
+    while world.queues[queue].head >= 0:
+        job = pop_first(world, queue)
+        world.files[file].lock_count += 1
+        ask_tokens(world, job)
+    purge_if_wanted(world)

@@ -1,0 +1,267 @@
+"""Descriptions of machines: TOML files, checked before anything runs.
+
+    [users]
+    limit_count = 10            # active transfers of one user
+
+becomes `Machine(users=Users(limit_count=10), ...)`. Units are in the names; MB and GB are powers of ten.
+What a machine file leaves out the machine does not have: without `[tapes]` nothing is staged or stored,
+without `[purge]` nothing is removed from disk.
+"""
+
+import math
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from schema.errors import MachineError
+
+Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
+# Above 2^53 a float no longer counts single bytes.
+Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
+Count = Annotated[int, Field(gt=0, le=100_000)]
+Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+
+
+class Part(BaseModel):
+    """A table of a machine file: unknown keys are refused, and numbers are numbers, not texts."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Users(Part):
+    """How many transfers one user may have at a time."""
+
+    limit_count: Count
+
+
+class PortRange(Part):
+    """Files of more than `over_bytes`, up to the next range, use ports `first` to `last` (from 1)."""
+
+    over_bytes: Annotated[int, Field(ge=-1, le=1 << 53)]
+    first: Count
+    last: Count
+
+
+class Ports(Part):
+    """The ports that a transfer with a client needs one of: the lowest free one that takes its size.
+
+    `serialised`: a job takes its user's token, then queues for a port with it. `joint`: it waits for both
+    and holds neither.
+    """
+
+    count: Count
+    queueing: Literal["serialised", "joint"]
+    ranges: Annotated[tuple[PortRange, ...], Field(min_length=1, strict=False)]
+
+    @model_validator(mode="after")
+    def _check_ranges(self) -> Self:
+        if self.ranges[0].over_bytes != -1:
+            raise ValueError(
+                "the first of ranges must have over_bytes = -1, or the smallest files have no port"
+            )
+        for before, after in zip(self.ranges, self.ranges[1:], strict=False):
+            if after.over_bytes <= before.over_bytes:
+                raise ValueError(f"over_bytes of ranges must grow, {after.over_bytes} does not")
+        used: set[int] = set()
+        for one in self.ranges:
+            if not one.first <= one.last <= self.count:
+                raise ValueError(
+                    f"ports {one.first} to {one.last} (over {one.over_bytes} bytes)"
+                    f" are not within 1 to {self.count}"
+                )
+            used |= set(range(one.first, one.last + 1))
+        if unused := sorted(set(range(1, self.count + 1)) - used):
+            raise ValueError(f"no range uses port {unused[0]}")
+        return self
+
+
+class Network(Part):
+    """The archive's network, each way for itself; a client's own limit if there is one."""
+
+    in_bytes_per_s: Rate
+    out_bytes_per_s: Rate
+    client_bytes_per_s: Rate | None = None
+
+
+class Latency(Part):
+    """What a transfer takes before its first byte, once it has its port."""
+
+    put_s: Seconds
+    get_s: Seconds
+
+
+class Disk(Part):
+    """Chains of logical volumes (LVs), which a file is put on in turn; space is counted as one pool.
+
+    `lv_round_robin` goes through all LVs of a chain before the next chain, `chain_round_robin` takes another
+    chain for each file. A file larger than an LV takes several in a row and moves on the first one's chain.
+    """
+
+    chain_count: Count
+    lvs_per_chain: Count
+    lv_bytes: Bytes
+    chain_bytes_per_s: Rate
+    allocation: Literal["lv_round_robin", "chain_round_robin"]
+    largest_file_bytes: Bytes
+    smallest_transfer_bytes: Annotated[int, Field(ge=0, le=1)] = 0
+
+    @property
+    def capacity_bytes(self) -> int:
+        """All LVs together."""
+        return self.chain_count * self.lvs_per_chain * self.lv_bytes
+
+    @model_validator(mode="after")
+    def _check_sizes(self) -> Self:
+        if self.capacity_bytes > 1 << 53:
+            raise ValueError("chain_count * lvs_per_chain * lv_bytes is over 2^53")
+        if self.largest_file_bytes > self.capacity_bytes:
+            raise ValueError(f"largest_file_bytes is more than the disk holds ({self.capacity_bytes})")
+        return self
+
+
+class Purge(Part):
+    """At `high_ratio` of the disk, files are removed down to `low_ratio`, but for those used in `keep_s`."""
+
+    high_ratio: Ratio
+    low_ratio: Ratio
+    keep_s: Seconds
+
+    @model_validator(mode="after")
+    def _check_marks(self) -> Self:
+        if self.low_ratio > self.high_ratio:
+            raise ValueError("low_ratio is above high_ratio")
+        return self
+
+
+class Silo(Part):
+    """A robot's store of cartridges: the tape chain it hangs on (from 1) and its drives."""
+
+    chain: Count
+    drive_count: Count
+
+
+class FixedLoad(Part):
+    """A tape is loaded in `load_s`."""
+
+    law: Literal["fixed"]
+    load_s: Seconds
+
+
+class TwoExponentials(Part):
+    """Two groups: `short_s` + Exp(`short_mean_s`), drawn until it is below `long_s`, or `long_s` + Exp."""
+
+    law: Literal["two_exponentials"]
+    short_ratio: Ratio
+    short_s: Seconds
+    short_mean_s: Interval
+    long_s: Seconds
+    long_mean_s: Interval
+
+    @model_validator(mode="after")
+    def _check_break(self) -> Self:
+        if self.long_s <= self.short_s:
+            raise ValueError("long_s must be above short_s")
+        return self
+
+    @property
+    def mean_s(self) -> float:
+        """The law's mean, worked out."""
+        span = self.long_s - self.short_s
+        tail = math.exp(-span / self.short_mean_s)
+        short_s = self.short_s + self.short_mean_s - span * tail / (1 - tail)
+        return self.short_ratio * short_s + (1 - self.short_ratio) * (self.long_s + self.long_mean_s)
+
+
+class Store(Part):
+    """`interval_s` after the last list is done, what is on disk `min_age_s` and not on tape is the next."""
+
+    interval_s: Interval
+    min_age_s: Seconds
+    cartridge_bytes: Bytes
+
+
+class Tapes(Part):
+    """Tape chains, silos and their drives; a job queues for a drive of its silo, or of its chain."""
+
+    chain_count: Count
+    chain_bytes_per_s: Rate
+    drive_queue: Literal["silo", "chain"]
+    silos: Annotated[tuple[Silo, ...], Field(min_length=1, strict=False)]
+    load: Annotated[FixedLoad | TwoExponentials, Field(discriminator="law")]
+    store: Store | None = None
+
+    @property
+    def drive_count(self) -> int:
+        """The drives of all silos."""
+        return sum(silo.drive_count for silo in self.silos)
+
+    @model_validator(mode="after")
+    def _check_chains(self) -> Self:
+        for silo in self.silos:
+            if silo.chain > self.chain_count:
+                raise ValueError(f"a silo hangs on chain {silo.chain}, but chain_count is {self.chain_count}")
+        return self
+
+
+class Machine(Part):
+    """An archive's machine, as its file describes it."""
+
+    title: str
+    users: Users
+    ports: Ports
+    network: Network
+    latency: Latency
+    disk: Disk
+    purge: Purge | None = None
+    tapes: Tapes | None = None
+
+    @model_validator(mode="after")
+    def _check_purge(self) -> Self:
+        if self.purge is not None and self.tapes is None:
+            raise ValueError("purge needs tapes, or what it removes is lost")
+        return self
+
+
+def read_machine(path: Path) -> Machine:
+    """Read and check a machine file.
+
+    Raises:
+        MachineError: the file cannot be read, is no TOML, or a field of it is missing or wrong; the message
+            names file and field.
+    """
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise MachineError(f"{path}: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MachineError(f"{path}: no TOML: {error}") from error
+    return parse_machine(tables, str(path))
+
+
+def parse_machine(tables: dict[str, Any], name: str) -> Machine:
+    """Check the tables of a machine file; `name` is what messages call it."""
+    try:
+        return Machine.model_validate(tables)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "machine"
+        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+        reason = first["msg"].removeprefix("Value error, ")
+        raise MachineError(
+            f"{name}: {field}: {reason}{more}",
+            hint="simulator/machines/llnl-unitree-1998.toml is an example of a whole machine.",
+        ) from error
+
+
+def bundled_machine(name: str) -> Machine:
+    """Read one of the machines that come with Tapewise, such as `llnl-unitree-1998`."""
+    folder = files("simulator") / "machines"
+    known = sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir())
+    if name not in known:
+        raise MachineError(f"no machine is called '{name}'", hint=f"There are: {', '.join(known)}.")
+    return read_machine(Path(str(folder / f"{name}.toml")))

@@ -1,0 +1,191 @@
+"""Runs a trace on a machine: what became of each job, and samples over time.
+
+run = run_trace(bundled_machine("llnl-unitree-1998"), trace, seed=1)
+run.jobs       # one row a job: its waits by cause, its stage, when it started and ended
+run.samples    # the machine every `sample_s`
+run.totals     # purges, stores, bytes
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from schema.errors import SimulationError
+from simulator.kernel import run_events
+from simulator.machines import Machine
+from simulator.tables import (
+    DONE,
+    DRIVE,
+    FILE,
+    LATENCY,
+    LOAD,
+    PHASES,
+    PORT,
+    SAMPLE_COLUMNS,
+    SPACE,
+    STAGING,
+    TRANSFER,
+    UNBORN,
+    USER,
+    World,
+)
+from simulator.traces import check_trace
+from simulator.worlds import make_world
+
+SAMPLE_LIMIT = 1_000_000
+
+# The columns whose sum is a job's time, and the phase that each counts.
+_WAITS = {
+    "user_wait_s": USER,
+    "port_wait_s": PORT,
+    "file_wait_s": FILE,
+    "drive_wait_s": DRIVE,
+    "load_wait_s": LOAD,
+    "space_wait_s": SPACE,
+    "latency_s": LATENCY,
+}
+TIME_COLUMNS = (*_WAITS, "staging_s", "transfer_s", "contention_s")
+
+_SAMPLED_PHASES = {
+    "transfers_count": TRANSFER,
+    "stagings_count": STAGING,
+    "user_waits_count": USER,
+    "port_waits_count": PORT,
+    "file_waits_count": FILE,
+    "drive_waits_count": DRIVE,
+    "load_waits_count": LOAD,
+    "space_waits_count": SPACE,
+}
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a run comes to; `moved_bytes` is by resource: network in, out, disk chains, tape chains."""
+
+    ended_s: float
+    event_count: int
+    unfinished_count: int
+    staged_count: int
+    stored_count: int
+    stored_bytes: int
+    purge_count: int
+    purged_count: int
+    purged_bytes: int
+    disk_used_bytes: int
+    moved_bytes: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a run gave.
+
+    `jobs` has a row for each of the trace's, in its order. `TIME_COLUMNS` add up to its time: waits for the
+    user's limit, a port, another job that writes or stages the file, a drive, the load of the tape, and room
+    on disk; the latency; what staging and transfer take alone; and `contention_s`, how much longer they took
+    as others used the same network and chains. `stage_s` is the whole stage from asking for a drive. A job
+    that never ended has no `ended_s`, and `stuck_in` says what it waited for.
+    """
+
+    jobs: pl.DataFrame
+    samples: pl.DataFrame
+    totals: Totals
+
+
+def run_trace(
+    machine: Machine,
+    trace: pl.DataFrame,
+    *,
+    seed: int,
+    inventory: pl.DataFrame | None = None,
+    sample_s: float = 600.0,
+) -> Run:
+    """Run a trace; the same arguments give the same bits.
+
+    `inventory` is what lies on disk at the beginning (nothing, if left out). Samples are taken every
+    `sample_s` up to the last submission.
+
+    Raises:
+        TraceError: the trace or the inventory is wrong, or asks for what the machine cannot do.
+        MachineError: the machine is too large for a run.
+    """
+    demand = check_trace(trace, machine, inventory)
+    if seed < 0:
+        raise SimulationError(f"the seed is {seed}, not a whole number from 0")
+    if not sample_s > 0:
+        raise SimulationError(f"sample_s is {sample_s}, not above 0")
+    last_s = float(demand.submitted_s[-1]) if len(demand.submitted_s) else 0.0
+    if last_s / sample_s > SAMPLE_LIMIT:
+        raise SimulationError(f"sample_s is {sample_s}, which gives more than {SAMPLE_LIMIT} samples")
+    world = make_world(machine, demand, seed=seed, sample_s=sample_s, sample_count=int(last_s / sample_s) + 1)
+    run_events(world)
+    return Run(_tell_jobs(world, trace), _tell_samples(world, machine), _tell_totals(world, machine))
+
+
+def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
+    jobs, now_s = world.jobs[:-1], float(world.state.now_s[0])
+    spent = world.spent[:-1].copy()
+    is_done = jobs.phase == DONE
+    rows = np.flatnonzero(~is_done & (jobs.phase != UNBORN))
+    spent[rows, jobs.phase[rows]] += now_s - jobs.since_s[rows]
+    alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
+    columns = {name: spent[:, phase] for name, phase in _WAITS.items()}
+    columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
+    # Alone, rounding leaves a difference on either side of 0.
+    columns["contention_s"] = np.maximum(spent[:, STAGING] + spent[:, TRANSFER] - alone_s, 0.0)
+    is_staged = jobs.is_staged & (jobs.stage_ended_s > 0)
+    columns["stage_s"] = np.where(is_staged, jobs.stage_ended_s - jobs.stage_began_s, np.nan)
+    has_started = np.isin(jobs.phase, (TRANSFER, DONE))
+    columns["started_s"] = np.where(has_started, jobs.started_s, np.nan)
+    columns["ended_s"] = np.where(is_done, jobs.ended_s, np.nan)
+    told = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
+    return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
+        pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
+        *(column.fill_nan(None) for column in told),
+        pl.Series("stuck_in", stuck, pl.String),
+    )
+
+
+def _name_resources(machine: Machine) -> list[str]:
+    tape_count = machine.tapes.chain_count if machine.tapes else 0
+    disks = [f"disk_chain_{number + 1}" for number in range(machine.disk.chain_count)]
+    return [
+        "network_in",
+        "network_out",
+        *disks,
+        *(f"tape_chain_{number + 1}" for number in range(tape_count)),
+    ]
+
+
+def _tell_samples(world: World, machine: Machine) -> pl.DataFrame:
+    """The samples; `..._utilisation_ratio` is the mean since the sample before."""
+    rows = world.samples[: int(world.state.next_sample[0])]
+    first = len(SAMPLE_COLUMNS)
+    columns = {name: rows[:, number] for number, name in enumerate(SAMPLE_COLUMNS)}
+    columns["disk_fill_ratio"] = columns["disk_used_bytes"] / machine.disk.capacity_bytes
+    columns |= {name: rows[:, first + phase] for name, phase in _SAMPLED_PHASES.items()}
+    moved = rows[:, first + len(PHASES) :]
+    steps = np.diff(moved, axis=0, prepend=moved[:1]) / float(world.machine.sample_s[0])
+    for number, name in enumerate(_name_resources(machine)):
+        columns[f"{name}_utilisation_ratio"] = steps[:, number] / world.resources.capacity[number]
+    return pl.DataFrame(
+        {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    ).with_columns(pl.col("^.*_count$").cast(pl.Int64))
+
+
+def _tell_totals(world: World, machine: Machine) -> Totals:
+    state = world.state[0]
+    return Totals(
+        ended_s=float(state.now_s),
+        event_count=int(state.event_count),
+        unfinished_count=int(state.unfinished_count),
+        staged_count=int((world.jobs.stage_ended_s > 0).sum()),
+        stored_count=int(state.stored_count),
+        stored_bytes=int(state.stored_bytes),
+        purge_count=int(state.purge_count),
+        purged_count=int(state.purged_count),
+        purged_bytes=int(state.purged_bytes),
+        disk_used_bytes=int(state.disk_used_bytes),
+        moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
+    )

@@ -1,0 +1,200 @@
+"""The kernel's memory: tables of numbers that its functions read and write; no objects.
+
+Each row is a numpy record, so that `world.jobs[j].port = 3` means the same to numba and to Python. Times are
+seconds since the trace began, sizes are bytes as floats (whole below 2^53), -1 stands for none.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+# A record array, whose columns have no types that mypy knows.
+Records: TypeAlias = Any
+Floats: TypeAlias = npt.NDArray[np.float64]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+# What a job does; the time it spends on each is kept in `World.spent`.
+PHASES = (
+    "unborn",
+    "user",  # waits for its user's token
+    "port",  # waits for a port
+    "latency",
+    "transfer",  # moves between client and disk
+    "file",  # waits for what another job writes or stages
+    "drive",  # waits for a drive
+    "load",  # waits for robot and drive to load the tape
+    "space",  # waits for room on disk
+    "staging",  # moves from tape to disk
+    "done",
+)
+UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, SPACE, STAGING, DONE = range(len(PHASES))
+
+# Where a file is.
+ON_TAPE, COMING, ON_DISK = range(3)
+
+# What the heap holds.
+LATENCY_ENDS, LOAD_ENDS = range(2)
+
+# What a sample holds before one column a phase and one a resource.
+SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
+
+_QUEUE = [("head", "i8"), ("tail", "i8")]
+
+DTYPES: dict[str, list[tuple[str, str]]] = {
+    "machine": [
+        ("job_count", "i8"),  # and the index of the process that stores
+        ("user_limit", "i8"),
+        ("is_joint", "?"),
+        ("put_latency_s", "f8"),
+        ("get_latency_s", "f8"),
+        ("disk_bytes", "f8"),
+        ("chain_count", "i8"),
+        ("lvs_per_chain", "i8"),
+        ("lv_bytes", "f8"),
+        ("is_chain_first", "?"),
+        ("has_purge", "?"),
+        ("high_bytes", "f8"),
+        ("low_bytes", "f8"),
+        ("keep_s", "f8"),
+        ("has_store", "?"),
+        ("interval_s", "f8"),
+        ("min_age_s", "f8"),
+        ("cartridge_bytes", "f8"),
+        ("sample_s", "f8"),
+        # Where in `queues` and `classes` those of each kind begin.
+        ("range_queue", "i8"),
+        ("pool_queue", "i8"),
+        ("space_queue", "i8"),
+        ("joint_queue", "i8"),
+        ("file_queue", "i8"),
+        ("get_class", "i8"),
+        ("stage_class", "i8"),
+        ("store_class", "i8"),
+    ],
+    "state": [
+        ("now_s", "f8"),
+        ("event_count", "i8"),
+        ("unfinished_count", "i8"),
+        ("next_job", "i8"),
+        ("next_sample", "i8"),
+        ("next_ticket", "i8"),
+        ("heap_count", "i8"),
+        ("active_count", "i8"),  # of classes that have flows
+        ("is_dirty", "?"),  # flows began or ended since the rates were worked out
+        ("busy_ports", "i8"),
+        ("busy_drives", "i8"),
+        ("disk_used_bytes", "f8"),
+        ("next_lv", "i8"),
+        ("purge_s", "f8"),  # when something becomes old enough for a purge that is wanted
+        ("is_purge_spent", "?"),  # nothing that may go is left
+        ("purge_count", "i8"),
+        ("purged_bytes", "f8"),
+        ("purged_count", "i8"),
+        ("store_s", "f8"),  # when the process that stores wakes up
+        ("store_base_s", "f8"),  # when it last went to sleep
+        ("is_storing", "?"),
+        ("unstored_count", "i8"),
+        ("list_count", "i8"),
+        ("list_place", "i8"),
+        ("left_bytes", "f8"),  # of the file that is being stored
+        ("piece_bytes", "f8"),  # what of it goes onto this cartridge
+        ("cartridge_left_bytes", "f8"),
+        ("next_draw", "i8"),
+        ("stored_bytes", "f8"),
+        ("stored_count", "i8"),
+    ],
+    "jobs": [
+        ("submitted_s", "f8"),
+        ("is_put", "?"),
+        ("user", "i8"),
+        ("file", "i8"),
+        ("size_bytes", "f8"),
+        ("range", "i8"),
+        ("silo", "i8"),
+        ("load_s", "f8"),
+        ("phase", "i8"),
+        ("since_s", "f8"),
+        ("port", "i8"),
+        ("ticket", "i8"),
+        ("next", "i8"),
+        ("is_staged", "?"),
+        ("transfer_alone_s", "f8"),
+        ("staging_alone_s", "f8"),
+        ("stage_began_s", "f8"),
+        ("stage_ended_s", "f8"),
+        ("started_s", "f8"),
+        ("ended_s", "f8"),
+    ],
+    "files": [
+        ("size_bytes", "f8"),
+        ("place", "i8"),
+        ("lv", "i8"),
+        ("chain", "i8"),
+        ("arrived_s", "f8"),
+        ("accessed_s", "f8"),
+        ("lock_count", "i8"),
+        ("is_stored", "?"),
+    ],
+    "queues": _QUEUE,
+    "users": [("active_count", "i8")],
+    "ports": [("is_busy", "?")],
+    "ranges": [("first", "i8"), ("last", "i8")],
+    "pools": [("free_count", "i8")],
+    "silos": [("pool", "i8"), ("chain", "i8")],
+    "resources": [
+        ("capacity", "f8"),
+        ("remaining", "f8"),
+        ("claim_count", "i8"),
+        ("rate", "f8"),
+        ("moved_bytes", "f8"),
+    ],
+    "classes": [
+        ("first", "i8"),
+        ("second", "i8"),
+        ("third", "i8"),
+        ("cap", "f8"),
+        ("alone", "f8"),  # the rate of a flow that shares with nobody
+        ("flow_count", "i8"),
+        ("rate", "f8"),  # of each flow
+        ("work", "f8"),  # what each flow has moved since the class was last empty
+        ("is_fixed", "?"),
+    ],
+}
+
+
+class World(NamedTuple):
+    """Everything that a run reads and writes."""
+
+    machine: Records
+    state: Records
+    jobs: Records
+    spent: Floats  # job x phase
+    phase_counts: Integers
+    files: Records
+    queues: Records
+    users: Records
+    ports: Records
+    ranges: Records
+    pools: Records
+    silos: Records
+    resources: Records
+    classes: Records
+    active: Integers
+    flow_ends: Floats  # class x flow: a heap of the work at which a flow ends
+    flow_jobs: Integers
+    heap_times: Floats
+    heap_kinds: Integers
+    heap_jobs: Integers
+    unstored: Integers
+    store_list: Integers
+    chosen: Integers  # files to be sorted by `weights`
+    weights: Floats
+    store_silos: Integers
+    store_loads: Floats
+    samples: Floats
+
+
+def make_records(name: str, count: int) -> Records:
+    """A table of zeros."""
+    return np.zeros(count, DTYPES[name]).view(np.recarray)

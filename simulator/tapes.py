@@ -1,0 +1,155 @@
+"""The tapes: staging a file to disk, and the process that stores what lies on disk."""
+
+import numpy as np
+
+from simulator.compiler import compiled
+from simulator.disk import ask_space, may_go
+from simulator.heaps import append, enter, pop_first, push_event, sort_chosen
+from simulator.sharing import start_flow
+from simulator.tables import DRIVE, LOAD, LOAD_ENDS, World
+
+
+@compiled
+def ask_drive(world: World, job: int) -> None:
+    """Let a stage, or the process that stores, take a drive of its pool or wait for one."""
+    enter(world, job, DRIVE)
+    pool = world.silos[world.jobs[job].silo].pool
+    if world.pools[pool].free_count > 0:
+        world.pools[pool].free_count -= 1
+        world.state[0].busy_drives += 1
+        _load(world, job)
+    else:
+        append(world, world.machine[0].pool_queue + pool, job)
+
+
+@compiled
+def release_drive(world: World, job: int) -> None:
+    """Give a drive to the next in its pool's queue."""
+    pool = world.silos[world.jobs[job].silo].pool
+    queue = world.machine[0].pool_queue + pool
+    if world.queues[queue].head >= 0:
+        _load(world, pop_first(world, queue))
+    else:
+        world.pools[pool].free_count += 1
+        world.state[0].busy_drives -= 1
+
+
+@compiled
+def _load(world: World, job: int) -> None:
+    enter(world, job, LOAD)
+    push_event(world, world.state[0].now_s + world.jobs[job].load_s, LOAD_ENDS, job)
+
+
+@compiled
+def end_load(world: World, job: int) -> None:
+    """A tape is in its drive: a stage needs room on disk, storing goes on."""
+    if job == world.machine[0].job_count:
+        _store_piece(world)
+    else:
+        ask_space(world, job)
+
+
+@compiled
+def add_unstored(world: World, file: int) -> None:
+    """Note a file that is not on tape yet."""
+    state = world.state[0]
+    world.unstored[state.unstored_count] = file
+    state.unstored_count += 1
+    if not state.is_storing and state.unstored_count == 1:
+        plan_store(world)
+
+
+@compiled
+def plan_store(world: World) -> None:
+    """Wake the process that stores at the end of the first sleep after which it finds something."""
+    machine, state = world.machine[0], world.state[0]
+    if state.unstored_count == 0:
+        state.store_s = np.inf
+        return
+    ripe_s = max(state.now_s, world.files[world.unstored[0]].arrived_s + machine.min_age_s)
+    sleeps = max(1, int((ripe_s - state.store_base_s) / machine.interval_s))
+    while state.store_base_s + sleeps * machine.interval_s < ripe_s:
+        sleeps += 1
+    state.store_s = state.store_base_s + sleeps * machine.interval_s
+
+
+@compiled
+def begin_store(world: World) -> None:
+    """Make the list of what is to be stored, in the order of the volumes, and ask for a drive.
+
+    A cartridge that the last list did not fill is written on.
+    """
+    machine, state = world.machine[0], world.state[0]
+    state.store_s = np.inf
+    count = 0
+    while count < state.unstored_count:
+        file = world.files[world.unstored[count]]
+        if file.arrived_s + machine.min_age_s > state.now_s:
+            break
+        count += 1
+    for place in range(count):
+        # Of one volume, what came first; the list is in that order.
+        world.chosen[place] = place
+        world.weights[place] = world.files[world.unstored[place]].lv
+    sort_chosen(world, count)
+    for place in range(count):
+        world.store_list[place] = world.unstored[world.chosen[place]]
+    for place in range(count, state.unstored_count):
+        world.unstored[place - count] = world.unstored[place]
+    state.unstored_count -= count
+    state.list_count, state.list_place = count, 0
+    state.left_bytes = world.files[world.store_list[0]].size_bytes
+    state.is_storing = True
+    _mount(world)
+
+
+@compiled
+def _mount(world: World) -> None:
+    """Take the next cartridge, if the last one is full, and have it loaded."""
+    machine, state = world.machine[0], world.state[0]
+    record = world.jobs[machine.job_count]
+    draw = state.next_draw % len(world.store_loads)
+    state.next_draw += 1
+    if state.cartridge_left_bytes <= 0.0:
+        record.silo = world.store_silos[draw]
+        state.cartridge_left_bytes = machine.cartridge_bytes
+    record.load_s = world.store_loads[draw]
+    ask_drive(world, machine.job_count)
+
+
+@compiled
+def _store_piece(world: World) -> None:
+    """Write what is left of the file, or what of it the cartridge still takes."""
+    machine, state = world.machine[0], world.state[0]
+    record = world.jobs[machine.job_count]
+    chain = world.files[world.store_list[state.list_place]].chain
+    state.piece_bytes = min(state.left_bytes, state.cartridge_left_bytes)
+    index = machine.store_class + world.silos[record.silo].chain * machine.chain_count + chain
+    start_flow(world, index, state.piece_bytes, machine.job_count)
+
+
+@compiled
+def end_piece(world: World) -> None:
+    """A piece is on tape: go on with the file, the next one or the next cartridge, or go to sleep."""
+    machine, state = world.machine[0], world.state[0]
+    state.left_bytes -= state.piece_bytes
+    state.cartridge_left_bytes -= state.piece_bytes
+    state.stored_bytes += state.piece_bytes
+    if state.left_bytes <= 0.0:
+        file = world.store_list[state.list_place]
+        world.files[file].is_stored = True
+        state.stored_count += 1
+        state.list_place += 1
+        may_go(world, file)
+        if state.list_place == state.list_count:
+            release_drive(world, machine.job_count)
+            state.is_storing = False
+            state.store_base_s = state.now_s
+            plan_store(world)
+            return
+        state.left_bytes = world.files[world.store_list[state.list_place]].size_bytes
+    if state.cartridge_left_bytes <= 0.0:
+        release_drive(world, machine.job_count)
+        _mount(world)
+    else:
+        _store_piece(world)

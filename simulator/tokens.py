@@ -1,0 +1,133 @@
+"""What a transfer with a client must hold: a token of its user, and a port that takes its size."""
+
+from simulator.compiler import compiled
+from simulator.heaps import append, enter, pop_first, push_event
+from simulator.tables import LATENCY, LATENCY_ENDS, PORT, USER, World
+
+
+@compiled
+def ask_tokens(world: World, job: int) -> None:
+    """Let a job take its tokens, or wait for them."""
+    machine, record = world.machine[0], world.jobs[job]
+    user = world.users[record.user]
+    record.ticket = world.state[0].next_ticket
+    world.state[0].next_ticket += 1
+    if not machine.is_joint:
+        enter(world, job, USER)
+        if user.active_count < machine.user_limit:
+            _take_user(world, job)
+        else:
+            append(world, record.user, job)
+        return
+    # Whoever waits already can take nothing of what is free, or it would have been let in.
+    port = _find_port(world, record.range)
+    if user.active_count < machine.user_limit and port >= 0:
+        user.active_count += 1
+        _take_port(world, job, port)
+    else:
+        enter(world, job, USER)
+        append(world, machine.joint_queue, job)
+    _name_causes(world)
+
+
+@compiled
+def release_tokens(world: World, job: int) -> None:
+    """Give back the tokens of a job, to those who wait for them."""
+    machine, record = world.machine[0], world.jobs[job]
+    user, port = world.users[record.user], record.port
+    user.active_count -= 1
+    if machine.is_joint:
+        world.ports[port].is_busy = False
+        world.state[0].busy_ports -= 1
+        _admit(world)
+        _name_causes(world)
+        return
+    # The user's next job comes first, but must not overtake those who wait for the port.
+    if world.queues[record.user].head >= 0:
+        _take_user(world, pop_first(world, record.user))
+    world.ports[port].is_busy = False
+    world.state[0].busy_ports -= 1
+    chosen, ticket = -1, 0
+    for k in range(len(world.ranges)):
+        head = world.queues[machine.range_queue + k].head
+        if head >= 0 and world.ranges[k].first <= port <= world.ranges[k].last:
+            waited = world.jobs[head].ticket
+            if chosen < 0 or waited < ticket:
+                chosen, ticket = k, waited
+    if chosen >= 0:
+        _take_port(world, pop_first(world, machine.range_queue + chosen), port)
+
+
+@compiled
+def _take_user(world: World, job: int) -> None:
+    """Serialised: with its user's token, a job asks for a port; who asked first gets the next one."""
+    record = world.jobs[job]
+    world.users[record.user].active_count += 1
+    enter(world, job, PORT)
+    record.ticket = world.state[0].next_ticket
+    world.state[0].next_ticket += 1
+    port = _find_port(world, record.range)
+    if port >= 0:
+        _take_port(world, job, port)
+    else:
+        append(world, world.machine[0].range_queue + record.range, job)
+
+
+@compiled
+def _find_port(world: World, size_range: int) -> int:
+    """The lowest free port for a range of sizes."""
+    for port in range(world.ranges[size_range].first, world.ranges[size_range].last + 1):
+        if not world.ports[port].is_busy:
+            return port
+    return -1
+
+
+@compiled
+def _take_port(world: World, job: int, port: int) -> None:
+    record, machine = world.jobs[job], world.machine[0]
+    world.ports[port].is_busy = True
+    world.state[0].busy_ports += 1
+    record.port = port
+    enter(world, job, LATENCY)
+    latency_s = machine.put_latency_s if record.is_put else machine.get_latency_s
+    push_event(world, world.state[0].now_s + latency_s, LATENCY_ENDS, job)
+
+
+@compiled
+def _admit(world: World) -> None:
+    """Joint: go along the queue and let in whoever finds both tokens."""
+    machine, line = world.machine[0], world.queues[world.machine[0].joint_queue]
+    before, job = -1, line.head
+    while job >= 0:
+        record = world.jobs[job]
+        following = record.next
+        user = world.users[record.user]
+        port = -1
+        if user.active_count < machine.user_limit:
+            port = _find_port(world, record.range)
+        if port >= 0:
+            if before < 0:
+                line.head = following
+            else:
+                world.jobs[before].next = following
+            if line.tail == job:
+                line.tail = before
+            user.active_count += 1
+            _take_port(world, job, port)
+        else:
+            before = job
+        job = following
+
+
+@compiled
+def _name_causes(world: World) -> None:
+    """Joint: a job whose user is at the limit waits for that, any other for a port."""
+    machine = world.machine[0]
+    job = world.queues[machine.joint_queue].head
+    while job >= 0:
+        record = world.jobs[job]
+        is_limited = world.users[record.user].active_count >= machine.user_limit
+        cause = USER if is_limited else PORT
+        if record.phase != cause:
+            enter(world, job, cause)
+        job = record.next

@@ -1,0 +1,191 @@
+"""Traces, what a machine is asked to do, and inventories, what lies on its disk when a trace begins.
+
+A trace has one row a job, in the order of submission:
+
+    submitted_s   seconds since the trace began
+    direction     put (a client writes) or get (it reads)
+    user, file    whose, and which: numbers or texts
+    size_bytes
+
+A file is put at most once, before its gets. One that is neither put nor in the inventory is on tape.
+An inventory has one row a file: `file`, `size_bytes`, `age_s` (since its last use) and `is_stored` (true if
+left out).
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from schema.errors import TraceError
+from simulator.machines import Machine
+from simulator.tables import Floats, Integers
+
+LATEST_S = 1e10
+COLUMNS = ("submitted_s", "direction", "user", "file", "size_bytes")
+INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A trace as arrays: users and files are numbers from 0, `inventory` is which files lie on disk."""
+
+    submitted_s: Floats
+    is_put: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    user: Integers
+    file: Integers
+    size_bytes: Integers
+    user_count: int
+    file_sizes: Integers
+    inventory: Integers
+    inventory_ages_s: Floats
+    inventory_is_stored: np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+def read_trace(path: Path) -> pl.DataFrame:
+    """Read a trace from a Parquet file; `check_trace` says whether it is one."""
+    try:
+        return pl.read_parquet(path)
+    except OSError as error:
+        raise TraceError(f"{path}: {error.strerror or error}") from error
+    except pl.exceptions.PolarsError as error:
+        raise TraceError(f"{path}: no Parquet file: {error}") from error
+
+
+def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> pl.DataFrame:
+    """Make up what lies on a disk in use: stored files of the trace's sizes, last used up to two weeks ago.
+
+    With it, a run need not begin with an empty disk. Files are texts, `inventory-1` and so on: a trace to go
+    with it names its files by texts.
+    """
+    if not 0 <= fill_ratio < 1:
+        raise TraceError(f"fill_ratio is {fill_ratio}, not from 0 to below 1")
+    sizes = trace.filter(pl.col("size_bytes") > 0)["size_bytes"].to_numpy()
+    rng = np.random.default_rng([seed, 2])
+    target = fill_ratio * machine.disk.capacity_bytes
+    drawn = np.empty(0, np.int64)
+    while len(sizes) and drawn.sum() < target:
+        count = int(1.1 * (target - drawn.sum()) / sizes.mean()) + 10
+        drawn = np.concatenate([drawn, rng.choice(sizes, count)])
+    drawn = drawn[: int(np.searchsorted(np.cumsum(drawn), target, side="right"))]
+    return pl.DataFrame(
+        {
+            "file": [f"inventory-{number}" for number in range(1, len(drawn) + 1)],
+            "size_bytes": drawn,
+            "age_s": rng.random(len(drawn)) * 14 * 86_400,
+        },
+        schema={"file": pl.String, "size_bytes": pl.Int64, "age_s": pl.Float64},
+    )
+
+
+def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame | None = None) -> Demand:
+    """Check a trace against itself, the machine and the inventory.
+
+    Raises:
+        TraceError: a column is missing or a row is wrong; the message names the first such row, from 1.
+    """
+    trace = _cast(trace, COLUMNS, "trace")
+    trace = trace.with_columns(row=pl.int_range(1, pl.len() + 1))
+    largest = machine.disk.largest_file_bytes
+    time = pl.col("submitted_s")
+    _refuse(trace, ~time.is_finite() | (time < 0) | (time > LATEST_S), "submitted_s", "is no time of a trace")
+    _refuse(trace, time < time.shift(1), "submitted_s", "is before that of the row above")
+    _refuse(trace, ~pl.col("direction").is_in(["put", "get"]), "direction", "is neither put nor get")
+    _refuse(trace, pl.col("size_bytes") < 0, "size_bytes", "is below 0")
+    _refuse(
+        trace, pl.col("size_bytes") > largest, "size_bytes", f"is more than the machine takes ({largest})"
+    )
+    held = _check_inventory(inventory, trace, machine)
+    is_put = pl.col("direction") == "put"
+    trace = trace.join(
+        held.select("file", held_bytes="size_bytes"), on="file", how="left", maintain_order="left"
+    )
+    trace = trace.with_columns(
+        put_row=pl.col("row").filter(is_put).min().over("file"),
+        file_bytes=pl.coalesce("held_bytes", pl.col("size_bytes").first().over("file")),
+    )
+    _refuse(trace, is_put & pl.col("held_bytes").is_not_null(), "file", "is put, but is in the inventory")
+    _refuse(trace, is_put & (pl.col("row") > pl.col("put_row")), "file", "is put twice")
+    _refuse(trace, ~is_put & (pl.col("row") < pl.col("put_row")), "file", "is got before it is put")
+    _refuse(trace, pl.col("size_bytes") != pl.col("file_bytes"), "size_bytes", "is not the file's size above")
+    if machine.tapes is None:
+        is_lost = ~is_put & pl.col("put_row").is_null() & pl.col("held_bytes").is_null()
+        _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
+    return _number(trace, held)
+
+
+def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFrame:
+    """Pick the columns; numbers where there must be numbers, and no nulls."""
+    for name in names:
+        if name not in frame.columns:
+            raise TraceError(f"the {what} has no column {name}", hint=f"It needs {', '.join(names)}.")
+    frame = frame.select(names)
+    for name, dtype in frame.schema.items():
+        is_time = name in ("submitted_s", "age_s")
+        if name == "size_bytes" and not dtype.is_integer():
+            raise TraceError(f"the {what}'s {name} is of type {dtype}, not whole numbers")
+        if is_time and not dtype.is_numeric():
+            raise TraceError(f"the {what}'s {name} is of type {dtype}, not numbers")
+        if name in ("user", "file") and not (dtype.is_integer() or dtype == pl.String):
+            raise TraceError(f"the {what}'s {name} is of type {dtype}, neither whole numbers nor texts")
+        nulls = frame[name].is_null()
+        if nulls.any():
+            raise TraceError(f"row {nulls.arg_true()[0] + 1} of the {what}: {name} is missing")
+    return frame.with_columns(
+        pl.col(name).cast(pl.Float64 if name != "size_bytes" else pl.Int64, strict=False)
+        for name in names
+        if name in ("submitted_s", "age_s", "size_bytes")
+    )
+
+
+def _refuse(frame: pl.DataFrame, is_wrong: pl.Expr, name: str, reason: str, what: str = "trace") -> None:
+    found = frame.filter(is_wrong).head(1)
+    if found.height:
+        raise TraceError(f"row {found['row'][0]} of the {what}: {name} {found[name][0]} {reason}")
+
+
+def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    dtype = trace.schema["file"]
+    if inventory is None:
+        inventory = pl.DataFrame(schema={"file": dtype, "size_bytes": pl.Int64, "age_s": pl.Float64})
+    stored = pl.Series("is_stored", [True]).new_from_index(0, inventory.height)
+    if "is_stored" in inventory.columns:
+        stored = inventory["is_stored"]
+        if stored.dtype != pl.Boolean or stored.null_count():
+            raise TraceError("the inventory's is_stored is not true or false everywhere")
+    held = _cast(inventory, INVENTORY_COLUMNS, "inventory")
+    if held.schema["file"] != dtype:
+        raise TraceError(f"the inventory's file is of type {held.schema['file']}, the trace's of {dtype}")
+    held = held.with_columns(stored.alias("is_stored"), row=pl.int_range(1, pl.len() + 1))
+    age = pl.col("age_s")
+    _refuse(held, pl.col("size_bytes") < 0, "size_bytes", "is below 0", "inventory")
+    _refuse(held, ~age.is_finite() | (age < 0), "age_s", "is no age", "inventory")
+    _refuse(held, ~pl.col("file").is_first_distinct(), "file", "stands there twice", "inventory")
+    total, capacity = int(held["size_bytes"].sum()), machine.disk.capacity_bytes
+    if total > capacity:
+        raise TraceError(f"the inventory's {total} bytes are more than the disk holds ({capacity})")
+    # The oldest first: in this order they came, and are stored.
+    return held.sort("age_s", descending=True, maintain_order=True)
+
+
+def _number(trace: pl.DataFrame, held: pl.DataFrame) -> Demand:
+    user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
+    # Files of the inventory come first, in their order.
+    known = pl.concat([held.select("file", bytes="size_bytes"), trace.select("file", bytes="size_bytes")])
+    known = known.unique("file", keep="first", maintain_order=True).with_columns(
+        number=pl.int_range(pl.len())
+    )
+    file = trace.join(known, on="file", how="left", maintain_order="left")["number"]
+    return Demand(
+        submitted_s=trace["submitted_s"].to_numpy(),
+        is_put=(trace["direction"] == "put").to_numpy(),
+        user=user.astype(np.int64),
+        file=file.to_numpy(),
+        size_bytes=trace["size_bytes"].to_numpy(),
+        user_count=len(user_names),
+        file_sizes=known["bytes"].to_numpy(),
+        inventory=np.arange(held.height),
+        inventory_ages_s=held["age_s"].to_numpy(),
+        inventory_is_stored=held["is_stored"].to_numpy(),
+    )

@@ -1,0 +1,196 @@
+"""Lays out the kernel's memory for a machine and a trace, and draws whatever is random."""
+
+import numpy as np
+
+from schema.errors import MachineError
+from simulator.machines import FixedLoad, Machine, Tapes
+from simulator.tables import (
+    ON_DISK,
+    PHASES,
+    SAMPLE_COLUMNS,
+    UNBORN,
+    Floats,
+    Integers,
+    Records,
+    World,
+    make_records,
+)
+from simulator.traces import Demand
+
+UNLIMITED = 1e18
+FLOW_LIMIT = 20_000_000
+
+
+def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, sample_count: int) -> World:
+    """Everything as it is before the first event."""
+    tapes, job_count = machine.tapes, len(demand.submitted_s)
+    drive_count = tapes.drive_count if tapes else 0
+    flow_count = machine.ports.count + drive_count
+    classes, resources = _make_classes(machine)
+    if len(classes) * flow_count > FLOW_LIMIT:
+        raise MachineError(
+            f"{machine.title}: {len(classes)} classes of flows times {flow_count} ports and drives"
+            f" are over {FLOW_LIMIT}, which is more than a run can hold"
+        )
+    stage_draws, store_draws = (np.random.default_rng([seed, stream]) for stream in (0, 1))
+    load_count = _count_loads(machine, demand)
+    silo_count = len(tapes.silos) if tapes else 1
+    pools, silos = _make_drives(tapes)
+    range_count, file_count = len(machine.ports.ranges), len(demand.file_sizes)
+    queues = make_records("queues", demand.user_count + range_count + len(pools) + 2 + file_count)
+    queues.head = -1
+    jobs = make_records("jobs", job_count + 1)
+    jobs.next = jobs.port = -1
+    jobs.phase = UNBORN
+    part = jobs[:job_count]
+    part.submitted_s, part.is_put = demand.submitted_s, demand.is_put
+    part.user, part.file = demand.user, demand.file
+    part.size_bytes = np.maximum(demand.size_bytes, machine.disk.smallest_transfer_bytes)
+    bounds = [one.over_bytes for one in machine.ports.ranges]
+    part.range = np.searchsorted(bounds, demand.size_bytes, side="left") - 1
+    part.silo = (stage_draws.random(job_count) * silo_count).astype(np.int64)
+    part.load_s = _draw_loads(tapes, stage_draws, job_count)
+    ranges = make_records("ranges", range_count)
+    ranges.first = [one.first - 1 for one in machine.ports.ranges]
+    ranges.last = [one.last - 1 for one in machine.ports.ranges]
+    files, unstored = _make_files(machine, demand)
+    state = make_records("state", 1)
+    state.unfinished_count = job_count
+    state.purge_s = state.store_s = np.inf
+    state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
+    state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
+    state.unstored_count = len(unstored)
+    counts = np.zeros(len(PHASES), np.int64)
+    counts[UNBORN] = job_count
+    return World(
+        machine=_make_numbers(machine, demand, len(pools), sample_s),
+        state=state,
+        jobs=jobs,
+        spent=np.zeros((job_count + 1, len(PHASES))),
+        phase_counts=counts,
+        files=files,
+        queues=queues,
+        users=make_records("users", demand.user_count),
+        ports=make_records("ports", machine.ports.count),
+        ranges=ranges,
+        pools=pools,
+        silos=silos,
+        resources=resources,
+        classes=classes,
+        active=np.zeros(len(classes), np.int64),
+        flow_ends=np.zeros((len(classes), flow_count)),
+        flow_jobs=np.zeros((len(classes), flow_count), np.int64),
+        heap_times=np.zeros(flow_count),
+        heap_kinds=np.zeros(flow_count, np.int64),
+        heap_jobs=np.zeros(flow_count, np.int64),
+        unstored=np.concatenate([unstored, np.zeros(file_count - len(unstored), np.int64)]),
+        store_list=np.zeros(file_count, np.int64),
+        chosen=np.zeros(file_count, np.int64),
+        weights=np.zeros(file_count),
+        store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
+        store_loads=_draw_loads(tapes, store_draws, load_count),
+        samples=np.zeros((sample_count, len(SAMPLE_COLUMNS) + len(PHASES) + len(resources))),
+    )
+
+
+def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: float) -> Records:
+    numbers = make_records("machine", 1)
+    one, disk, tapes = numbers[0], machine.disk, machine.tapes
+    one.job_count = len(demand.submitted_s)
+    one.user_limit = machine.users.limit_count
+    one.is_joint = machine.ports.queueing == "joint"
+    one.put_latency_s, one.get_latency_s = machine.latency.put_s, machine.latency.get_s
+    one.disk_bytes = disk.capacity_bytes
+    one.chain_count, one.lvs_per_chain, one.lv_bytes = disk.chain_count, disk.lvs_per_chain, disk.lv_bytes
+    one.is_chain_first = disk.allocation == "chain_round_robin"
+    if machine.purge:
+        one.has_purge = True
+        one.high_bytes = machine.purge.high_ratio * disk.capacity_bytes
+        one.low_bytes = machine.purge.low_ratio * disk.capacity_bytes
+        one.keep_s = machine.purge.keep_s
+    if tapes and tapes.store:
+        one.has_store = True
+        one.interval_s, one.min_age_s = tapes.store.interval_s, tapes.store.min_age_s
+        one.cartridge_bytes = tapes.store.cartridge_bytes
+    one.sample_s = sample_s
+    one.range_queue = demand.user_count
+    one.pool_queue = one.range_queue + len(machine.ports.ranges)
+    one.space_queue = one.pool_queue + pool_count
+    one.joint_queue = one.space_queue + 1
+    one.file_queue = one.joint_queue + 1
+    one.get_class = disk.chain_count
+    one.stage_class = 2 * disk.chain_count
+    one.store_class = (2 + (tapes.chain_count if tapes else 0)) * disk.chain_count
+    return numbers
+
+
+def _make_classes(machine: Machine) -> tuple[Records, Records]:
+    """The classes of flows: puts and gets by disk chain, stages and stores by tape chain and disk chain."""
+    disk_count = machine.disk.chain_count
+    tape_count = machine.tapes.chain_count if machine.tapes else 0
+    resources = make_records("resources", 2 + disk_count + tape_count)
+    resources.capacity[:2] = machine.network.in_bytes_per_s, machine.network.out_bytes_per_s
+    resources.capacity[2 : 2 + disk_count] = machine.disk.chain_bytes_per_s
+    if machine.tapes:
+        resources.capacity[2 + disk_count :] = machine.tapes.chain_bytes_per_s
+    client = machine.network.client_bytes_per_s or UNLIMITED
+    disks, tapes = range(2, 2 + disk_count), range(2 + disk_count, 2 + disk_count + tape_count)
+    uses = [(way, disk, -1, client) for way in (0, 1) for disk in disks]
+    uses += [(way, disk, tape, UNLIMITED) for way in (0, 1) for tape in tapes for disk in disks]
+    classes = make_records("classes", len(uses))
+    classes.first, classes.second, classes.third, classes.cap = np.array(uses).T
+    for one in classes:
+        capacities = [resources.capacity[r] for r in (one.first, one.second, one.third) if r >= 0]
+        one.alone = min(one.cap, *capacities)
+    return classes, resources
+
+
+def _make_drives(tapes: Tapes | None) -> tuple[Records, Records]:
+    if tapes is None:
+        return make_records("pools", 0), make_records("silos", 0)
+    silos = make_records("silos", len(tapes.silos))
+    silos.chain = [silo.chain - 1 for silo in tapes.silos]
+    is_by_chain = tapes.drive_queue == "chain"
+    silos.pool = silos.chain if is_by_chain else np.arange(len(silos))
+    pools = make_records("pools", tapes.chain_count if is_by_chain else len(silos))
+    np.add.at(pools.free_count, silos.pool, [silo.drive_count for silo in tapes.silos])
+    return pools, silos
+
+
+def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
+    """All files, those of the inventory on volumes in turn; and which of these are not on tape."""
+    files = make_records("files", len(demand.file_sizes))
+    files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
+    files.is_stored = True
+    held = files[demand.inventory]  # a copy
+    held.place = ON_DISK
+    held.arrived_s = held.accessed_s = -demand.inventory_ages_s
+    volumes = demand.inventory % (machine.disk.chain_count * machine.disk.lvs_per_chain)
+    held.lv, held.chain = volumes, volumes // machine.disk.lvs_per_chain
+    has_store = machine.tapes is not None and machine.tapes.store is not None
+    held.is_stored = demand.inventory_is_stored | (not has_store)
+    files[demand.inventory] = held
+    return files, demand.inventory[~held.is_stored]
+
+
+def _count_loads(machine: Machine, demand: Demand) -> int:
+    """How often the process that stores can have a tape loaded at most."""
+    if machine.tapes is None or machine.tapes.store is None:
+        return 1
+    full = int(demand.file_sizes.sum()) // machine.tapes.store.cartridge_bytes
+    return 2 * len(demand.file_sizes) + min(full, 1_000_000) + 2
+
+
+def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
+    """How long each load of a tape takes; every law takes as many draws, so that machines can be compared."""
+    which, how_long = rng.random(count), rng.random(count)
+    if tapes is None:
+        return np.zeros(count)
+    law = tapes.load
+    if isinstance(law, FixedLoad):
+        return np.full(count, law.load_s)
+    # What is redrawn until it is below a limit has the distribution cut off there.
+    below = 1 - np.exp(-(law.long_s - law.short_s) / law.short_mean_s)
+    short = law.short_s - law.short_mean_s * np.log1p(-how_long * below)
+    long = law.long_s - law.long_mean_s * np.log1p(-how_long)
+    return np.where(which < law.short_ratio, short, long)

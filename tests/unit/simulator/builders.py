@@ -1,0 +1,82 @@
+"""Machines small enough to work by hand, and traces for them."""
+
+import polars as pl
+
+from simulator.machines import Machine, parse_machine
+
+
+def make_machine(**changes: object) -> Machine:
+    """One chain of 10 B/s, a network of 100 B/s, two ports, no latency, no tapes.
+
+    `disk__chain_count=2` changes a field, `tapes={...}` sets a table.
+    """
+    tables: dict = {
+        "title": "small",
+        "users": {"limit_count": 100},
+        "ports": {
+            "count": 2,
+            "queueing": "serialised",
+            "ranges": [{"over_bytes": -1, "first": 1, "last": 2}],
+        },
+        "network": {"in_bytes_per_s": 100, "out_bytes_per_s": 100},
+        "latency": {"put_s": 0, "get_s": 0},
+        "disk": {
+            "chain_count": 1,
+            "lvs_per_chain": 10,
+            "lv_bytes": 1000,
+            "chain_bytes_per_s": 10,
+            "allocation": "chain_round_robin",
+            "largest_file_bytes": 2000,
+        },
+    }
+    for path, value in changes.items():
+        *tables_on_the_way, name = path.split("__")
+        place = tables
+        for table in tables_on_the_way:
+            place = place[table]
+        place[name] = value
+    return parse_machine(tables, "small")
+
+
+def make_ports(count: int, queueing: str = "serialised") -> dict:
+    return {
+        "count": count,
+        "queueing": queueing,
+        "ranges": [{"over_bytes": -1, "first": 1, "last": count}],
+    }
+
+
+def make_tapes(**changes: object) -> dict:
+    """One tape chain of 5 B/s, one silo with one drive, 7 s to load."""
+    return {
+        "chain_count": 1,
+        "chain_bytes_per_s": 5,
+        "drive_queue": "silo",
+        "silos": [{"chain": 1, "drive_count": 1}],
+        "load": {"law": "fixed", "load_s": 7},
+        **changes,
+    }
+
+
+def make_trace(*jobs: tuple[float, str, int, int, int]) -> pl.DataFrame:
+    """Jobs as (submitted_s, direction, user, file, size_bytes)."""
+    return pl.DataFrame(
+        jobs,
+        schema={
+            "submitted_s": pl.Float64,
+            "direction": pl.String,
+            "user": pl.Int64,
+            "file": pl.Int64,
+            "size_bytes": pl.Int64,
+        },
+        orient="row",
+    )
+
+
+def make_held(*files: tuple[int, int, float, bool]) -> pl.DataFrame:
+    """An inventory of (file, size_bytes, age_s, is_stored)."""
+    return pl.DataFrame(
+        files,
+        schema={"file": pl.Int64, "size_bytes": pl.Int64, "age_s": pl.Float64, "is_stored": pl.Boolean},
+        orient="row",
+    )

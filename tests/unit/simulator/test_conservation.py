@@ -1,0 +1,155 @@
+"""Whatever is asked of whatever machine: bytes, tokens and jobs are conserved, and nothing is overused."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.machines import Machine
+from simulator.runs import TIME_COLUMNS, Run, run_trace
+from tests.unit.simulator.builders import make_machine, make_tapes
+
+LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 3, 300, 1
+
+
+def draw_machine(data: st.DataObject) -> Machine:
+    tapes = make_tapes(
+        chain_count=2,
+        silos=[{"chain": 1, "drive_count": 1}, {"chain": 2, "drive_count": 2}],
+        drive_queue=data.draw(st.sampled_from(["silo", "chain"])),
+        load=data.draw(
+            st.sampled_from(
+                [
+                    {"law": "fixed", "load_s": 7},
+                    {"law": "fixed", "load_s": 0},
+                    {
+                        "law": "two_exponentials",
+                        "short_ratio": 0.2,
+                        "short_s": 6,
+                        "short_mean_s": 2,
+                        "long_s": 12,
+                        "long_mean_s": 3,
+                    },
+                ]
+            )
+        ),
+        store={"interval_s": 60, "min_age_s": 30, "cartridge_bytes": data.draw(st.sampled_from([70, 1000]))},
+    )
+    ranges = [{"over_bytes": -1, "first": 1, "last": PORTS}, {"over_bytes": LARGE, "first": 3, "last": 3}]
+    return make_machine(
+        users={"limit_count": LIMIT},
+        ports={
+            "count": PORTS,
+            "queueing": data.draw(st.sampled_from(["serialised", "joint"])),
+            "ranges": ranges,
+        },
+        network={
+            "in_bytes_per_s": data.draw(st.sampled_from([8, 25])),
+            "out_bytes_per_s": 25,
+            "client_bytes_per_s": data.draw(st.sampled_from([None, 6])),
+        },
+        latency={"put_s": data.draw(st.sampled_from([0, 0.76])), "get_s": 0.2},
+        disk__chain_count=2,
+        disk__lvs_per_chain=data.draw(st.sampled_from([2, 10])),
+        disk__lv_bytes=500,
+        disk__largest_file_bytes=1000,
+        disk__allocation=data.draw(st.sampled_from(["lv_round_robin", "chain_round_robin"])),
+        purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": data.draw(st.sampled_from([0, 40]))},
+        tapes=tapes,
+    )
+
+
+def draw_trace(seed: int, count: int, span_s: float) -> pl.DataFrame:
+    """Jobs in whole seconds, so that many happen at once; files from a million on lie on tape."""
+    rng = np.random.default_rng(seed)
+    rows, sizes = [], {}
+    for number, at in enumerate(np.sort(rng.integers(0, max(1, int(span_s)), count))):
+        size = int(rng.choice([0, 1, 40, LARGE, LARGE + 1, 700]))
+        if rng.random() < 0.5:
+            file, direction = number, "put"
+        else:
+            known = list(sizes)
+            pick = known and rng.random() < 0.6
+            file = int(rng.choice(known)) if pick else 1_000_000 + int(rng.integers(0, 10))
+            direction = "get"
+        size = sizes.setdefault(file, size)
+        rows.append((float(at), direction, int(rng.integers(0, 3)), file, size))
+    names = ["submitted_s", "direction", "user", "file", "size_bytes"]
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def check(run: Run, machine: Machine) -> None:
+    jobs, totals = run.jobs, run.totals
+    done = jobs.filter(pl.col("ended_s").is_not_null())
+    assert done.height == jobs.height - totals.unfinished_count
+    assert (done["stuck_in"].null_count(), jobs["stuck_in"].null_count()) == (done.height, done.height)
+    # Every job's time is split without rest.
+    assert all((jobs[name] >= 0).all() for name in TIME_COLUMNS)
+    split = jobs.select(pl.sum_horizontal(TIME_COLUMNS)).to_series().to_numpy()
+    whole = jobs["ended_s"].fill_null(totals.ended_s).to_numpy() - jobs["submitted_s"].to_numpy()
+    assert split == pytest.approx(whole, abs=1e-6)
+    # Every byte is moved over all that it must pass.
+    moved = totals.moved_bytes
+    put = int(done.filter(direction="put")["size_bytes"].sum())
+    got = int(done.filter(direction="get")["size_bytes"].sum())
+    staged_jobs = jobs.filter(pl.col("is_staged") & pl.col("stage_s").is_not_null())
+    staged = int(staged_jobs["size_bytes"].sum())
+    assert staged_jobs.height == totals.staged_count
+    tape = sum(value for name, value in moved.items() if name.startswith("tape"))
+    disk = sum(value for name, value in moved.items() if name.startswith("disk"))
+    assert tape >= staged + totals.stored_bytes - 1e-6
+    if totals.unfinished_count == 0:  # else something may be half moved
+        # Only storing can be under way at the end.
+        assert moved["network_in"] == pytest.approx(put + staged, abs=1e-6)
+        under_way = tape - staged - totals.stored_bytes
+        assert moved["network_out"] == pytest.approx(got + totals.stored_bytes + under_way, abs=1e-6)
+        assert totals.disk_used_bytes == put + staged - totals.purged_bytes
+    assert disk == pytest.approx(moved["network_in"] + moved["network_out"], abs=1e-6)
+    assert 0 <= totals.disk_used_bytes <= machine.disk.capacity_bytes
+    # Nothing is used more than there is.
+    samples = run.samples
+    for name in samples.columns:
+        if name.endswith("_ratio"):
+            assert samples[name].min() >= -1e-9
+            assert samples[name].max() <= 1 + 1e-9
+    assert samples["busy_ports_count"].max() <= PORTS
+    assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
+    # Nobody has more tokens than there are.
+    before = pl.col("file_wait_s") + pl.col("stage_s").fill_null(0) + pl.col("user_wait_s")
+    begun = pl.col("submitted_s") + before + pl.col("port_wait_s")
+    held = done.with_columns(begun_s=begun)
+    assert most_at_a_time(held) <= PORTS
+    assert most_at_a_time(held.filter(pl.col("size_bytes") > LARGE)) <= LARGE_PORTS
+    if machine.ports.queueing == "serialised":
+        held = done.with_columns(begun_s=pl.col("submitted_s") + before)
+    for _, one in held.group_by("user"):
+        assert most_at_a_time(one) <= LIMIT
+
+
+def most_at_a_time(held: pl.DataFrame) -> int:
+    # Rounding may let a job begin just before the one ends that it waited for.
+    changes = [(at + 1e-6, 1) for at in held["begun_s"]] + [(at, -1) for at in held["ended_s"]]
+    return max(np.cumsum([change for _, change in sorted(changes)]), default=0)
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(
+    data=st.data(),
+    seed=st.integers(0, 10_000),
+    count=st.integers(1, 60),
+    span=st.sampled_from([1, 100, 2000]),
+)
+def test_nothing_is_lost_and_nothing_overused(data, seed, count, span):
+    machine, trace = draw_machine(data), draw_trace(seed, count, span)
+    check(run_trace(machine, trace, seed=seed, sample_s=3.0), machine)
+
+
+def test_a_machine_that_is_busy_beyond_its_means_ends_too():
+    # Stages that wait for room hold the drive that storing needs to make room.
+    machine = make_machine(tapes=make_tapes(store={"interval_s": 60, "min_age_s": 0, "cartridge_bytes": 500}),
+                           purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": 10})  # fmt: skip
+    run = run_trace(machine, draw_trace(1, 3000, 3000), seed=1)
+    assert run.totals.unfinished_count > 0
+    assert run.totals.unfinished_count + run.jobs["ended_s"].count() == 3000
+    assert "space" in run.jobs["stuck_in"].to_list()

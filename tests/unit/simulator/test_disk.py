@@ -1,0 +1,184 @@
+"""Staging, storing and purging, worked by hand; and what never ends."""
+
+import pytest
+
+from simulator.runs import TIME_COLUMNS, run_trace
+from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
+
+STORE = {"interval_s": 100, "min_age_s": 50, "cartridge_bytes": 300}
+
+
+def run(machine, *jobs, held=None, **options):
+    return run_trace(machine, make_trace(*jobs), seed=1, inventory=held, **options)
+
+
+def test_a_get_from_tape_is_staged_then_sent():
+    machine = make_machine(tapes=make_tapes(), latency__get_s=0.5)
+    job = run(machine, (1, "get", 1, 1, 100)).jobs.row(0, named=True)
+    assert job["is_staged"]
+    assert (job["load_wait_s"], job["staging_s"], job["latency_s"], job["transfer_s"]) == (7, 20, 0.5, 10)
+    assert job["stage_s"] == 27
+    assert job["ended_s"] == 38.5
+
+
+def test_a_second_get_waits_for_the_first_ones_stage_and_a_third_finds_the_file():
+    jobs = run(
+        make_machine(tapes=make_tapes()),
+        (0, "get", 1, 1, 100), (5, "get", 2, 1, 100), (60, "get", 3, 1, 100),
+    ).jobs  # fmt: skip
+    assert jobs["is_staged"].to_list() == [True, False, False]
+    assert jobs["file_wait_s"].to_list() == [0, 22, 0]
+    assert jobs["ended_s"].to_list() == [47, 47, 70]  # the first two share the chain
+
+
+def test_a_get_of_a_file_that_is_being_put_waits_for_it():
+    jobs = run(make_machine(), (0, "put", 1, 1, 100), (4, "get", 1, 1, 100)).jobs
+    assert jobs["file_wait_s"].to_list() == [0, 6]
+    assert jobs["ended_s"].to_list() == [10, 20]
+
+
+def test_a_drive_serves_one_stage_at_a_time():
+    jobs = run(make_machine(tapes=make_tapes()), (0, "get", 1, 1, 100), (0, "get", 1, 2, 100)).jobs
+    assert jobs["drive_wait_s"].to_list() == [0, 27]
+    # While the second is staged, from 34 s, it takes half of the disk chain from the first one's transfer.
+    assert jobs["ended_s"].to_list() == [40, 64]
+
+
+@pytest.mark.parametrize(("drive_queue", "is_waiting"), [("silo", True), ("chain", False)])
+def test_drives_are_pooled_by_silo_or_by_chain(drive_queue, is_waiting):
+    silos = [{"chain": 1, "drive_count": 1}] * 40
+    tapes = make_tapes(drive_queue=drive_queue, silos=silos)
+    jobs = [(0, "get", 1, number, 1) for number in range(40)]
+    table = run(make_machine(tapes=tapes, ports=make_ports(40)), *jobs).jobs
+    assert (table["drive_wait_s"].sum() > 0) == is_waiting
+
+
+def test_files_are_stored_once_old_enough_after_a_sleep():
+    # Both files arrive before 50 s, so they are ripe at 100 s; the cartridge of 300 bytes is full in the
+    # middle of the second: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next one.
+    machine = make_machine(tapes=make_tapes(store=STORE))
+    jobs = [(0, "put", 1, 1, 200), (25, "put", 1, 2, 200), (1000, "get", 1, 1, 200)]
+    result = run(machine, *jobs, sample_s=0.5)
+    assert (result.totals.stored_count, result.totals.stored_bytes) == (2, 400)
+    assert result.totals.moved_bytes["tape_chain_1"] == pytest.approx(400)
+    busy = result.samples.filter(result.samples["busy_drives_count"] > 0)["sample_s"]
+    assert (busy.min(), busy.max()) == (100.5, 194)  # a sample on the stroke is taken before the event
+    # A stage gets the drive when the cartridge is full.
+    assert run(machine, *jobs[:2], (101, "get", 1, 3, 1)).jobs["drive_wait_s"].to_list() == [0, 0, 66]
+
+
+def test_what_is_young_at_the_wake_up_waits_for_the_next():
+    # Ripe at 90 + 50; the sleeps end at 100 and 200 s.
+    machine = make_machine(tapes=make_tapes(store=STORE))
+    jobs = [(80, "put", 1, 1, 100), (500, "put", 1, 2, 1)]
+    samples = run(machine, *jobs, sample_s=1.0).samples
+    busy = samples.filter(samples["busy_drives_count"] > 0)["sample_s"]
+    assert (busy.min(), busy.max()) == (201, 227)
+
+
+def test_a_list_holds_what_was_ripe_when_it_was_made():
+    # The second is ripe at 140 s only; the next list is made a sleep after the end of the first, at 127 s.
+    machine = make_machine(tapes=make_tapes(store=STORE))
+    jobs = [(0, "put", 1, 1, 100), (80, "put", 1, 2, 100), (500, "put", 1, 3, 1)]
+    samples = run(machine, *jobs, sample_s=1.0).samples
+    busy = samples.filter(samples["busy_drives_count"] > 0)["sample_s"].to_list()
+    assert busy == [*range(101, 128), *range(228, 255)]
+
+
+def test_a_list_is_stored_in_the_order_of_the_volumes():
+    # The second file is on disk first, but lies on the second volume.
+    tapes = make_tapes(store=STORE)
+    machine = make_machine(tapes=tapes, disk__chain_count=2, disk__allocation="chain_round_robin")
+    jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 10), (500, "put", 1, 3, 1)]
+    samples = run(machine, *jobs, sample_s=1.0).samples
+    used = samples.filter((samples["disk_chain_2_utilisation_ratio"] > 0) & (samples["sample_s"] > 50))
+    assert used["sample_s"].to_list() == [148, 149]
+
+
+PURGE = {"high_ratio": 0.8, "low_ratio": 0.5, "keep_s": 3600}
+
+
+def purging(**changes):
+    tapes = make_tapes(store={"interval_s": 100, "min_age_s": 50, "cartridge_bytes": 10_000})
+    return make_machine(
+        disk__lvs_per_chain=1, disk__largest_file_bytes=1000, tapes=tapes, purge=PURGE, **changes
+    )
+
+
+def test_at_the_high_mark_the_heaviest_files_go_until_the_low_mark():
+    # Of equal size the one used longest ago weighs most. 10 B on top of 790 make 800: two of 200 go, to 400.
+    held = make_held(
+        (1, 200, 9000, True), (2, 200, 90_000, True), (3, 200, 50_000, True), (4, 190, 100, True)
+    )
+    totals = run(purging(), (0, "put", 1, 9, 10), held=held).totals
+    assert (totals.purge_count, totals.purged_count, totals.purged_bytes) == (1, 2, 400)
+    gets = [
+        (100, "get", 1, 1, 200),
+        (200, "get", 1, 2, 200),
+        (300, "get", 1, 3, 200),
+        (400, "get", 1, 4, 190),
+    ]
+    staged = run(purging(), (0, "put", 1, 9, 10), *gets, held=held).jobs["is_staged"].to_list()
+    assert staged == [False, False, True, True, False]
+
+
+def test_young_unstored_and_locked_files_stay():
+    held = make_held((1, 300, 3000, True), (2, 300, 90_000, False), (3, 190, 90_000, True))
+    # At 1 s the mark is reached: 1 is young, 2 not on tape, 3 being read. At 167 s 2 has come to tape.
+    jobs = [(0, "get", 1, 3, 190), (0, "put", 1, 9, 10), (500, "put", 1, 10, 1)]
+    before, after = (run(purging(), *jobs[:count], held=held).totals for count in (2, 3))
+    assert before.purged_bytes == 0
+    assert (after.purge_count, after.purged_bytes) == (1, 300)
+
+
+def test_a_put_waits_for_room_until_a_file_is_old_enough_to_go():
+    held = make_held((1, 990, 3000, True))
+    job = run(purging(), (0, "put", 1, 9, 100), held=held).jobs.row(0, named=True)
+    assert (job["space_wait_s"], job["ended_s"]) == (600, 610)
+
+
+def test_nobody_overtakes_who_waits_for_room():
+    held = make_held((1, 990, 3000, True))
+    jobs = run(purging(), (0, "put", 1, 9, 100), (1, "put", 1, 10, 5), held=held).jobs
+    assert jobs["space_wait_s"].to_list() == [600, 599]
+
+
+def test_who_waits_for_room_gets_it_though_the_disk_is_below_its_low_mark():
+    held = make_held((1, 240, 9000, True), (2, 240, 9000, True))
+    result = run(purging(), (0, "put", 1, 9, 530), held=held)
+    assert result.jobs["space_wait_s"].to_list() == [0]
+    assert result.totals.purged_bytes == 240
+
+
+def test_a_file_that_was_read_may_go_an_hour_later():
+    held = make_held((3, 790, 5000, True))
+    jobs = [(0, "get", 1, 3, 790), (3000, "put", 1, 9, 10), (4000, "put", 1, 10, 1)]
+    assert [run(purging(), *jobs[:n], held=held).totals.purged_bytes for n in (2, 3)] == [0, 790]
+
+
+@pytest.mark.parametrize(("size", "is_staged"), [(2_000_000, True), (3_000_000, False)])
+def test_weights_grow_with_size_and_faster_with_age(size, is_staged):
+    # 1 MB after two hours weighs 2.83, more than 2 MB after one hour but less than 3 MB. One of them must go.
+    purge = {"high_ratio": 0.8, "low_ratio": 0.799, "keep_s": 0}
+    machine = make_machine(
+        disk__lv_bytes=1_000_000, disk__chain_bytes_per_s=1e9,
+        network={"in_bytes_per_s": 1e9, "out_bytes_per_s": 1e9},
+        disk__largest_file_bytes=10_000_000, tapes=make_tapes(chain_bytes_per_s=1e9), purge=purge,
+    )  # fmt: skip
+    held = make_held((1, 1_000_000, 7100, True), (2, size, 3500, True))
+    jobs = [(0, "put", 1, 9, 8_000_000 - 1_000_000 - size), (1, "get", 1, 1, 1_000_000)]
+    assert run(machine, *jobs, held=held).jobs["is_staged"].to_list() == [False, is_staged]
+
+
+def test_what_waits_for_ever_is_told_and_the_run_ends():
+    # Without a purge nothing makes room.
+    jobs = run(make_machine(disk__lvs_per_chain=1, disk__largest_file_bytes=1000),
+               (0, "put", 1, 1, 900), (1, "put", 1, 2, 200), (2, "get", 1, 2, 200)).jobs  # fmt: skip
+    assert jobs["stuck_in"].to_list() == [None, "space", "file"]
+    assert jobs["ended_s"].to_list() == [90, None, None]
+    # Both drives are held by stages that wait for room, which storing could make if it had a drive.
+    held = make_held((1, 999, 90_000, False))
+    run_ = run(purging(), (0, "get", 1, 2, 100), held=held)
+    assert run_.jobs["stuck_in"].to_list() == ["space"]
+    assert run_.totals.unfinished_count == 1
+    assert run_.jobs.select(TIME_COLUMNS).sum_horizontal()[0] == pytest.approx(run_.totals.ended_s)

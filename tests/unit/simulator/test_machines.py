@@ -1,0 +1,98 @@
+"""Machine files: the bundled one, and messages that name file and field."""
+
+import copy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from schema.errors import MachineError
+from simulator.machines import TwoExponentials, bundled_machine, parse_machine, read_machine
+
+LLNL = Path(__file__).parents[3] / "simulator" / "machines" / "llnl-unitree-1998.toml"
+
+
+def change(path: str, value: object) -> dict:
+    tables = copy.deepcopy(tomllib.loads(LLNL.read_text()))
+    place, *rest = path.split(".")
+    target = tables
+    for name in rest:
+        target = target[int(place)] if isinstance(target, list) else target[place]
+        place = name
+    if value is None:
+        del target[place]
+    elif isinstance(target, list):
+        target[int(place)] = value
+    else:
+        target[place] = value
+    return tables
+
+
+def test_the_bundled_machine_is_llnls():
+    machine = bundled_machine("llnl-unitree-1998")
+    assert machine.disk.capacity_bytes == 384_000_000_000
+    assert machine.tapes.drive_count == 20
+    assert machine.ports.count == 13
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("users", None, "m.toml: users: Field required"),
+        ("users.limit_count", 0, "m.toml: users.limit_count: Input should be greater than 0"),
+        ("users.limit_count", "10", "m.toml: users.limit_count: Input should be a valid integer"),
+        ("network.in_bytes_per_s", -1.0, "m.toml: network.in_bytes_per_s: Input should be greater than 0"),
+        (
+            "network.in_bytes_per_s",
+            float("nan"),
+            "m.toml: network.in_bytes_per_s: Input should be a finite number",
+        ),
+        ("network.speed", 1, "m.toml: network.speed: Extra inputs are not permitted"),
+        ("latency.put_s", -0.5, "m.toml: latency.put_s: Input should be greater than or equal to 0"),
+        ("ports.ranges", [], "m.toml: ports.ranges: Tuple should have at least 1 item"),
+        ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of ranges must have over_bytes = -1"),
+        ("ports.ranges.1.over_bytes", -1, "m.toml: ports: over_bytes of ranges must grow, -1 does not"),
+        ("ports.ranges.0.last", 8, None),
+        ("ports.ranges.0.last", 14, "m.toml: ports: ports 1 to 14 (over -1 bytes) are not within 1 to 13"),
+        ("ports.ranges.0.first", 2, "m.toml: ports: no range uses port 1"),
+        ("ports.ranges.0.last", 7, "m.toml: ports: no range uses port 8"),
+        ("ports.queueing", "both", "m.toml: ports.queueing: Input should be 'serialised' or 'joint'"),
+        (
+            "disk.largest_file_bytes",
+            400_000_000_000,
+            "m.toml: disk: largest_file_bytes is more than the disk",
+        ),
+        ("purge.low_ratio", 0.9, "m.toml: purge: low_ratio is above high_ratio"),
+        ("tapes.silos", [], "m.toml: tapes.silos: Tuple should have at least 1 item"),
+        ("tapes.silos.2.drive_count", 0, "m.toml: tapes.silos.2.drive_count: Input should be greater than 0"),
+        ("tapes.silos.4.chain", 4, "m.toml: tapes: a silo hangs on chain 4, but chain_count is 3"),
+        ("tapes.load.law", "guess", "m.toml: tapes.load: Input tag 'guess'"),
+        ("tapes", None, "m.toml: machine: purge needs tapes"),
+    ],
+)
+def test_what_is_wrong_is_named(path: str, value: object, message: str | None):
+    tables = change(path, value)
+    if message is None:
+        parse_machine(tables, "m.toml")
+        return
+    with pytest.raises(MachineError) as caught:
+        parse_machine(tables, "m.toml")
+    assert caught.value.message.startswith(message)
+
+
+def test_a_file_that_is_no_machine_is_named(tmp_path: Path):
+    path = tmp_path / "m.toml"
+    with pytest.raises(MachineError, match=r"m\.toml: No such file"):
+        read_machine(path)
+    path.write_text("title = ")
+    with pytest.raises(MachineError, match=r"m\.toml: no TOML"):
+        read_machine(path)
+    with pytest.raises(MachineError, match="no machine is called 'cern'"):
+        bundled_machine("cern")
+
+
+def test_the_two_exponential_law_has_the_mean_that_follows_from_its_figures():
+    law = TwoExponentials(
+        law="two_exponentials", short_ratio=0.224, short_s=60, short_mean_s=21, long_s=120, long_mean_s=30
+    )
+    assert law.mean_s == pytest.approx(133.7, abs=0.05)

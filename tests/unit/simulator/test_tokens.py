@@ -1,0 +1,102 @@
+"""User limits and ports, worked by hand: all puts of 100 bytes, 10 s alone on a chain each."""
+
+import pytest
+
+from simulator.runs import run_trace
+from tests.unit.simulator.builders import make_machine, make_ports, make_trace
+
+
+def run(machine, *jobs):
+    table = run_trace(machine, make_trace(*jobs), seed=1).jobs
+    return table["user_wait_s"].to_list(), table["port_wait_s"].to_list(), table["ended_s"].to_list()
+
+
+def machine_of(port_count, limit, queueing):
+    return make_machine(
+        disk__chain_count=10,
+        network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1},
+        ports=make_ports(port_count, queueing),
+        users={"limit_count": limit},
+    )
+
+
+def test_a_user_at_the_limit_waits_while_others_pass():
+    for queueing in ("serialised", "joint"):
+        waits = run(
+            machine_of(3, 1, queueing), (0, "put", 1, 1, 100), (1, "put", 1, 2, 100), (2, "put", 2, 3, 100)
+        )
+        assert waits == ([0, 9, 0], [0, 0, 0], [10, 20, 12])
+
+
+def test_serialised_a_job_waits_for_a_port_with_its_users_token():
+    # One port. User 1's second job holds the user's second token from 0 s on; the third waits for that one.
+    jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (0, "put", 1, 3, 100), (1, "put", 2, 4, 100)]
+    user, port, ended = run(machine_of(1, 2, "serialised"), *jobs)
+    assert user == [0, 0, 10, 0]
+    assert port == [0, 10, 20, 19]
+    assert ended == [10, 20, 40, 30]  # at 10 s the third joins the line for the port behind user 2
+
+
+def test_joint_nobody_holds_a_token_that_waits():
+    jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (0, "put", 1, 3, 100), (1, "put", 2, 4, 100)]
+    user, port, ended = run(machine_of(1, 2, "joint"), *jobs)
+    assert user == [0, 0, 0, 0]  # user 1 never has two transfers, so the limit binds nobody
+    assert port == [0, 10, 20, 29]
+    assert ended == [10, 20, 30, 40]
+
+
+def test_joint_the_wait_is_split_by_what_binds():
+    # Two ports, limit 1. Job 2 waits for its user until 10 s. Then job 3 has had the other port; user 3's
+    # job 4 waits for a port from 2 s to 10 s, and job 2, first in line, takes the port first.
+    jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (1, "put", 2, 3, 100), (2, "put", 3, 4, 100)]
+    user, port, ended = run(machine_of(2, 1, "joint"), *jobs)
+    assert user == [0, 10, 0, 0]
+    assert port == [0, 0, 0, 9]
+    assert ended == [10, 20, 11, 21]
+
+
+def test_large_files_use_few_ports_and_small_ones_the_lowest_free():
+    ports = {
+        "count": 2,
+        "queueing": "serialised",
+        "ranges": [{"over_bytes": -1, "first": 1, "last": 2}, {"over_bytes": 100, "first": 2, "last": 2}],
+    }
+    machine = make_machine(
+        disk__chain_count=10, ports=ports, network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1}
+    )
+    # 100 bytes are not over 100. The two large files follow each other on port 2, small ones use port 1.
+    jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 200), (0, "put", 1, 3, 100), (10, "put", 1, 4, 100)]
+    _, port, ended = run(machine, *jobs)
+    assert port == [0, 20, 0, 0]
+    assert ended == [20, 40, 10, 20]
+
+
+@pytest.mark.parametrize(("large_s", "small_s"), [(1, 2), (2, 1)])
+def test_a_freed_port_goes_to_whoever_waited_longest_whatever_the_size(large_s, small_s):
+    ports = {
+        "count": 2,
+        "queueing": "serialised",
+        "ranges": [{"over_bytes": -1, "first": 1, "last": 2}, {"over_bytes": 100, "first": 2, "last": 2}],
+    }
+    machine = make_machine(
+        disk__chain_count=10, ports=ports, network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1}
+    )
+    # Port 1 is busy until 10 s and port 2 until 5 s, for which both wait.
+    waiting = sorted([(large_s, "put", 1, 3, 200), (small_s, "put", 1, 4, 100)])
+    _, port, _ = run(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 50), *waiting)
+    first_waited_s = 5 - waiting[0][0]
+    # The second has the other port at 10 s if it is small, else this one again at 15 s.
+    second_waited_s = (10 if large_s < small_s else 15) - waiting[1][0]
+    assert port == [0, 0, first_waited_s, second_waited_s]
+
+
+def test_joint_the_queue_stays_whole_when_its_last_is_let_in():
+    # At 10 s the third user's job is let in past the first user's second, which still waits for its user.
+    jobs = [
+        (0, "put", 1, 1, 200), (0, "put", 2, 2, 100), (1, "put", 1, 3, 100), (2, "put", 3, 4, 100),
+        (11, "put", 4, 5, 100),
+    ]  # fmt: skip
+    user, port, ended = run(machine_of(2, 1, "joint"), *jobs)
+    assert user == [0, 0, 19, 0, 0]
+    assert port == [0, 0, 0, 8, 9]
+    assert ended == [20, 10, 30, 20, 30]

@@ -1,0 +1,55 @@
+"""The kernel against a plain SimPy model of the same machine: the same distributions, over several traces."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from benchmarks.fortnight import make_fortnight
+from benchmarks.twin import Twin
+from simulator.machines import Machine, bundled_machine
+from simulator.runs import run_trace
+from simulator.traces import check_trace
+
+SEEDS = range(4)
+
+
+def llnl(**tables: dict) -> Machine:
+    machine = bundled_machine("llnl-unitree-1998").model_dump() | {"purge": None}
+    for name, fields in tables.items():
+        machine[name] |= fields
+    return Machine.model_validate(machine)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        llnl(),
+        llnl(users={"limit_count": 3}, disk={"allocation": "chain_round_robin"}),
+        llnl(network={"client_bytes_per_s": 1_000_000}, tapes={"load": {
+            "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60, "short_mean_s": 21,
+            "long_s": 120, "long_mean_s": 30}}),
+    ],
+    ids=["as published", "limit 3, chain first", "slow clients, two exponentials"],
+)  # fmt: skip
+def test_times_waits_and_stages_have_the_twins_distributions(machine):
+    ours: dict[str, list] = {"ended_s": [], "user_wait_s": [], "port_wait_s": [], "stage_s": []}
+    twins: dict[str, list] = {name: [] for name in ours}
+    for seed in SEEDS:
+        trace = make_fortnight(seed).head(1500)
+        demand = check_trace(trace, machine)
+        jobs = run_trace(machine, trace, seed=seed).jobs
+        twin = Twin(machine, demand, seed=seed).run()
+        for name in ours:
+            ours[name] += jobs[name].drop_nulls().to_list()
+            twins[name] += [getattr(twin, name)[number] for number in sorted(getattr(twin, name))]
+    submitted = np.concatenate([make_fortnight(seed).head(1500)["submitted_s"] for seed in SEEDS])
+    for one in (ours, twins):
+        one["time_s"] = list(np.array(one.pop("ended_s")) - submitted)
+    for name in list(ours):
+        assert len(ours[name]) == len(twins[name])
+        distance = stats.ks_2samp(ours[name], twins[name], method="asymp")
+        assert distance.pvalue > 0.05, (name, distance)
+    for name in ("time_s", "stage_s"):
+        assert np.mean(ours[name]) == pytest.approx(np.mean(twins[name]), rel=0.1)
+    # Both queues were there to be compared.
+    assert np.mean(ours["user_wait_s"]) + np.mean(ours["port_wait_s"]) > 0.3
