@@ -41,10 +41,10 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 
 
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
-    """Drop an archive: its facts, rollup, names and ledger, in one transaction; gives the facts dropped.
+    """Drop an archive: its facts, rollup, names, ledger and workload models; gives the facts dropped.
 
-    `connection` is the owner's. Waits for a load of the archive that is under way. Raises
-    LookupFailedError if there is no such archive.
+    In one transaction; `connection` is the owner's. Waits for a load of the archive that is under way.
+    Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
         row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [name]).fetchone()
@@ -53,11 +53,18 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
                 f"no archive is called '{name}'", hint="`tapewise archives list` shows them."
             )
         lock_archive(connection, row[0])
+        # A workload model that is being kept at this moment goes too, or is refused.
+        connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
             for table in FACT_TABLES
         )
         for statement in (
+            "DELETE FROM studies.workload_classes USING studies.workload_models"
+            " WHERE model_id = workload_models.id AND archive_id = %s",
+            "DELETE FROM studies.workload_groups USING studies.workload_models"
+            " WHERE model_id = workload_models.id AND archive_id = %s",
+            "DELETE FROM studies.workload_models WHERE archive_id = %s",
             "DELETE FROM core.requests WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
             "DELETE FROM ledger.ignored_lines USING ledger.log_files, ledger.sources"

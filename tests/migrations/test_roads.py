@@ -23,7 +23,7 @@ from tests.conftest import NOW, Site, register
 
 
 def dump_schema(warehouse: Warehouse) -> str:
-    """`pg_dump -s` of core and ledger, grants included, without what differs from run to run."""
+    """`pg_dump -s` of core, ledger and studies, grants included, without what differs from run to run."""
     with warehouse.connect(Role.OWNER) as connection:
         version = 18 if connection.info.server_version >= 170000 else 16
     dumped = subprocess.run(
@@ -32,6 +32,7 @@ def dump_schema(warehouse: Warehouse) -> str:
             "--schema-only",
             "--schema=core",
             "--schema=ledger",
+            "--schema=studies",
             "--exclude-table=ledger.revisions",
         ],
         env=os.environ
@@ -141,11 +142,11 @@ INSERT INTO core.activity_cells VALUES
 
 
 def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """Every row of `core` and `ledger`, of the tables that hold any."""
+    """Every row of `core`, `ledger` and `studies`, of the tables that hold any."""
     with warehouse.connect(Role.OWNER) as connection:
         tables = connection.execute(
             "SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-            " AND relnamespace IN ('core'::regnamespace, 'ledger'::regnamespace)"
+            " AND relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('core', 'ledger', 'studies'))"
             " AND relname <> 'revisions' ORDER BY 1"
         ).fetchall()
         rows = {
@@ -270,6 +271,7 @@ def test_no_reader_of_mart_may_write_or_see_behind_it(warehouse: Warehouse):
             "SELECT * FROM mart.transfer_names",
             "SELECT * FROM mart.unitree_job_names",
             "SELECT description FROM core.unitree_jobs",
+            "SELECT * FROM studies.workload_models",
             "SELECT core.make_partitions('transfers', ARRAY['1999-01-01'::date])",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
