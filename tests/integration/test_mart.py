@@ -325,7 +325,7 @@ def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
     assert set(re.findall(r"\bmart\.(\w+)", code)) - {each.name} == set(each.metadata.depends_on)
     # Only base views know the tables.
     is_base_view = each.metadata.kind == "view" and not each.metadata.depends_on
-    assert bool(re.search(r"\b(core|ledger)\.", code)) == is_base_view
+    assert bool(re.search(r"\b(core|ledger|studies)\.", code)) == is_base_view
 
 
 # Granted
@@ -391,6 +391,9 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "stages": [secret],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "ignored_lines": [{}],
+            "workload_models": [{}],
+            "workload_groups": [{}],
+            "workload_classes": [{}],
         },
     )
     database.execute("SET ROLE tapewise_reader")
