@@ -278,7 +278,9 @@ def drop(settings: Settings, name: str, yes: bool) -> None:
     Example: tapewise archives drop test --yes
     """
     if not yes:
-        click.confirm(f"Drop archive '{name}' with all that was read for it, and its workload models?", abort=True)
+        click.confirm(
+            f"Drop archive '{name}' with all that was read for it, and its workload models?", abort=True
+        )
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
         dropped = drop_archive(connection, name)
     click.echo(f"Archive '{name}' is dropped, {dropped:,} rows.")

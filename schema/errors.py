@@ -11,6 +11,7 @@
     ├── LogFileError             a log file cannot be read
     ├── FormatError              no such log format
     ├── LookupFailedError        `explain` was asked for a row or line that is not there
+    ├── WorkloadError            a workload model cannot be made, or there is none of that name
     └── QueryError               a query of the user failed
 
 A message names what is wrong (file, line, field) and says what to do. The command line prints the
@@ -70,6 +71,10 @@ class FormatError(TapewiseError):
 
 class LookupFailedError(TapewiseError):
     """`explain` was asked for a row or a line that the warehouse does not have."""
+
+
+class WorkloadError(TapewiseError):
+    """A workload model cannot be made, exists already, or does not exist."""
 
 
 class QueryError(TapewiseError):

@@ -25,7 +25,8 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from ingest.cli import archives, explain, formats, ingest  # after the check
+from clustering.cli import workload  # after the check
+from ingest.cli import archives, explain, formats, ingest
 from schema.cli import db
 from schema.errors import TapewiseError
 from schema.settings import read_settings
@@ -57,7 +58,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     context.obj = read_settings(**flags)
 
 
-for command in (ingest, formats, explain, archives, sql, db, demo):
+for command in (ingest, formats, explain, archives, workload, sql, db, demo):
     cli.add_command(command)
 
 

@@ -146,7 +146,7 @@ def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
     with warehouse.connect(Role.OWNER) as connection:
         tables = connection.execute(
             "SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-            " AND relnamespace IN (SELECT oid FROM pg_namespace WHERE nspname IN ('core', 'ledger', 'studies'))"
+            " AND relnamespace IN ('core'::regnamespace, 'ledger'::regnamespace, to_regnamespace('studies'))"
             " AND relname <> 'revisions' ORDER BY 1"
         ).fetchall()
         rows = {
