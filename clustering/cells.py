@@ -1,5 +1,6 @@
 """Reads weighted cells out of the warehouse and sorts them into classes."""
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from clustering.names import Character, name_classes
 
 # With fewer requests for each class than this, so many classes are not tried.
 REQUESTS_PER_CLASS = 10
+# An eighth of an octave, and how far requests lie from the middle of such a cell that they fill evenly.
+CELL_WIDTH = math.log10(2) / 8
+RESOLUTION = CELL_WIDTH * math.sqrt(2 / 12)
 
 Key = tuple[str, str]
 Floats = NDArray[np.float64]
@@ -98,7 +102,9 @@ def fit_classes(direction: str, cells: Cells, seed: int) -> tuple[list[FittedCla
     if not len(cells.positions):
         return [], values
     enough = int(cells.request_counts.sum()) // REQUESTS_PER_CLASS
-    estimator = CellKMeans(candidates=tuple(k for k in CANDIDATES if k <= enough), random_state=seed)
+    estimator = CellKMeans(
+        resolution=RESOLUTION, candidates=tuple(k for k in CANDIDATES if k <= enough), random_state=seed
+    )
     estimator.fit(cells.positions, sample_weight=cells.request_counts)
     values |= estimator.criterion_values_
     characters = []

@@ -1,6 +1,7 @@
 """`tapewise workload`: fit, list, show, export and remove workload models."""
 
 import json
+import math
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -76,6 +77,8 @@ def fit(
 
     if not name.strip() or not name.isprintable():
         raise click.BadParameter("a name is printable text", param_hint="'--name'")
+    if not math.isfinite(idle_s):
+        raise click.BadParameter("is a number of seconds", param_hint="'--idle'")
     if since is not None and until is not None and since >= until:
         raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
     with open_ready_warehouse(settings) as warehouse:

@@ -27,6 +27,8 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     Parameters
     ----------
     n_clusters : the number of classes; None: the candidate with the best criterion.
+    resolution : how far, as a standard deviation, requests lie from their cell: no two are nearer than this,
+        for the criterion, or else it would be best where each cell is a class.
     candidates : numbers of classes to try where `n_clusters` is None; the fewest of equally good ones.
     init, n_init, max_iter, tol, random_state : as of scikit-learn's KMeans.
 
@@ -42,6 +44,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self,
         n_clusters: int | None = None,
         *,
+        resolution: float = 0.0,
         candidates: Iterable[int] = CANDIDATES,
         init: str | ArrayLike = "k-means++",
         n_init: int = 10,
@@ -50,6 +53,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
+        self.resolution = resolution
         self.candidates = candidates
         self.init = init
         self.n_init = n_init
@@ -68,7 +72,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             best = self._fit_once(cells, weights, self.n_clusters)
             values: dict[int, float | None] = {}
             if self.n_clusters > 1:
-                values[self.n_clusters] = measure_silhouette(cells, weights, best.cluster_centers_)
+                values[self.n_clusters] = self._judge(cells, weights, best)
         else:
             best, values = self._fit_candidates(cells, weights)
         centers: Floats = best.cluster_centers_
@@ -104,6 +108,9 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 random_state=self.random_state,
             ).fit(cells, sample_weight=weights)
 
+    def _judge(self, cells: Floats, weights: Floats, fitted: Any) -> float:
+        return measure_silhouette(cells, weights, fitted.cluster_centers_, self.resolution)
+
     def _fit_candidates(self, cells: Floats, weights: Floats) -> tuple[Any, dict[int, float | None]]:
         different = len(np.unique(cells[weights > 0], axis=0))
         best, best_value = None, -np.inf
@@ -113,17 +120,20 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             if n_clusters > different:
                 continue
             fitted = self._fit_once(cells, weights, n_clusters)
-            value = measure_silhouette(cells, weights, fitted.cluster_centers_)
+            value = self._judge(cells, weights, fitted)
             values[n_clusters] = value
             if value > best_value:
                 best, best_value = fitted, value
         return best or self._fit_once(cells, weights, 1), values
 
 
-def measure_silhouette(cells: Floats, weights: Floats, centers: Floats) -> float:
-    """The mean simplified silhouette of weighted `cells` with two `centers` or more, between 0 and 1."""
-    distances = np.sqrt(((cells[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2))
-    nearest = np.partition(distances, 1, axis=1)
+def measure_silhouette(cells: Floats, weights: Floats, centers: Floats, resolution: float = 0.0) -> float:
+    """The mean simplified silhouette of weighted `cells` with two `centers` or more, between 0 and 1.
+
+    The requests of a cell lie `resolution` from it, as a standard deviation.
+    """
+    squares = ((cells[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
+    nearest = np.sqrt(np.partition(squares, 1, axis=1)[:, :2] + resolution**2)
     own, next_one = nearest[:, 0], nearest[:, 1]
     silhouettes = np.where(next_one > 0, 1 - own / np.where(next_one > 0, next_one, 1), 0)
     return float(np.average(silhouettes, weights=weights))

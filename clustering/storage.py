@@ -1,5 +1,6 @@
 """Keeps workload models in the warehouse (schema `studies`) and reads them back."""
 
+import shlex
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -162,7 +163,7 @@ def _make_model(
 def _name_taken(name: str) -> WorkloadError:
     return WorkloadError(
         f"a workload model is called '{name}' already",
-        hint=f"Choose another name, or remove that one: `tapewise workload remove {name}`.",
+        hint=f"Choose another name, or remove that one: `tapewise workload remove {shlex.quote(name)}`.",
     )
 
 

@@ -286,7 +286,7 @@ def check(value: object, schema: dict, whole: dict) -> None:
     if isinstance(value, list):
         assert schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
         for each in value:
-            check(each, schema["items"], whole)
+            check(each, schema.get("items", {}), whole)
     if isinstance(value, dict):
         assert set(schema.get("required", ())) <= set(value), set(schema["required"]) - set(value)
         for name, each in value.items():

@@ -114,3 +114,14 @@ def test_the_same_seed_gives_the_same_bits():
     again = clone(first).fit(cells, sample_weight=counts)
     assert (again.cluster_centers_ == first.cluster_centers_).all()
     assert again.criterion_values_ == first.criterion_values_
+
+
+def test_a_resolution_keeps_cells_from_being_classes_of_their_own():
+    # Two kinds of requests, each in a few neighbouring cells.
+    cells = np.array([[place + 0.04 * step, 0.0] for place in (0.0, 5.0) for step in range(6)])
+    assert CellKMeans(random_state=0).fit(cells).n_clusters_ == 12
+    found = CellKMeans(resolution=0.04, random_state=0).fit(cells)
+    assert found.n_clusters_ == 2
+    # Of the outer cells of each kind 0.1 from their centre, and so on; the others are 5 away.
+    own = np.sqrt(np.array([0.1, 0.06, 0.02]) ** 2 + 0.04**2)
+    assert found.criterion_values_[2] == pytest.approx(1 - own.mean() / 5, abs=1e-3)
