@@ -17,6 +17,7 @@ from schema import definitions
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError
+from schema.mart import drop_mart
 from schema.models import metadata
 from schema.upgrade import check_revision, current_revision, downgrade, newest_revision, upgrade
 from tests.conftest import NOW, Site, register
@@ -71,6 +72,9 @@ def make_from_models(warehouse: Warehouse) -> None:
 
 def test_migrations_and_models_make_the_same_schema(warehouse: Warehouse, empty: Warehouse):
     make_from_models(empty)
+    # pg_dump brings tables forward that a view of mart depends on, though it leaves that view out.
+    with warehouse.connect(Role.OWNER) as connection:
+        drop_mart(connection)
     assert dump_schema(warehouse) == dump_schema(empty)
 
 
