@@ -1,11 +1,13 @@
 """Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
 
-`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/. A test compares what is
-written here with the pages in the tree.
+`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/, `workload.schema.json` from
+clustering/documents.py. A test compares what is written here with the pages in the tree.
 """
 
+import json
 from pathlib import Path
 
+from clustering.documents import WorkloadModel
 from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.formats import FORMATS
 from ingest.formats.base import Format
@@ -78,7 +80,20 @@ def _table(what: str, meanings: dict[str, str]) -> str:
     return "\n".join([f"| {what} | meaning |", "|---|---|", *rows])
 
 
-PAGES = {"mart.md": describe_mart, "formats.md": describe_formats}
+def describe_workload() -> str:
+    """The JSON Schema of what `tapewise workload export` writes."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **WorkloadModel.model_json_schema(mode="serialization"),
+    }
+    return json.dumps(schema, indent=2) + "\n"
+
+
+PAGES = {
+    "mart.md": describe_mart,
+    "formats.md": describe_formats,
+    "workload.schema.json": describe_workload,
+}
 
 if __name__ == "__main__":
     for page, describe in PAGES.items():

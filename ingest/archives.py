@@ -62,21 +62,26 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 
 
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
-    """Drop an archive: its facts, rollup, names, ledger and what people recorded of it, in one transaction.
+    """Drop an archive: its facts, rollup, names, ledger, workload models and what people recorded of it.
 
-    Gives the facts dropped. `connection` is the owner's. Waits for a load of the archive that is under
-    way. Raises LookupFailedError if there is no such archive.
+    Gives the facts dropped. In one transaction; `connection` is the owner's. Waits for a load of the
+    archive that is under way. Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
         row = [get_archive(connection, name).id]
         lock_archive(connection, row[0])
-        # Nobody records an outage of it meanwhile, which would keep the archive.
+        # Nobody records an outage of it or keeps a workload model meanwhile, which would keep the archive.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608
             for table in FACT_TABLES
         )
         for statement in (
+            "DELETE FROM studies.workload_classes USING studies.workload_models"
+            " WHERE model_id = workload_models.id AND archive_id = %s",
+            "DELETE FROM studies.workload_groups USING studies.workload_models"
+            " WHERE model_id = workload_models.id AND archive_id = %s",
+            "DELETE FROM studies.workload_models WHERE archive_id = %s",
             "DELETE FROM core.requests WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
             "DELETE FROM core.outages WHERE archive_id = %s",

@@ -273,12 +273,14 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, name: str, yes: bool) -> None:
-    """Drop archive NAME: its facts, names and ledger. Its log files stay where they are.
+    """Drop archive NAME: its facts, names, ledger and workload models. Its log files stay where they are.
 
     Example: tapewise archives drop test --yes
     """
     if not yes:
-        click.confirm(f"Drop archive '{name}' with all that was read for it?", abort=True)
+        click.confirm(
+            f"Drop archive '{name}' with all that was read for it, and its workload models?", abort=True
+        )
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
         dropped = drop_archive(connection, name)
     click.echo(f"Archive '{name}' is dropped, {dropped:,} rows.")

@@ -55,7 +55,7 @@ def restore(warehouse: Warehouse, file: Path) -> None:
                 )
             # Any command makes the schema in an empty home; without an archive nothing is lost with it.
             drop_mart(connection)
-            connection.execute("DROP SCHEMA core, ledger CASCADE")
+            connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
         make_roles(connection)
     _run(
         warehouse,

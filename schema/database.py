@@ -85,7 +85,7 @@ class Warehouse:
             hints = {
                 True: "Set reader_url (TAPEWISE_READER_URL): on a server of your own the reading role logs in"
                 " by itself, because a query could undo a mere SET ROLE.",
-                False: "Set database_url (TAPEWISE_DATABASE_URL); reader_url serves `tapewise sql` only.",
+                False: "Set database_url (TAPEWISE_DATABASE_URL); reader_url serves reading `mart` only.",
             }
             raise SettingsError(f"no URL to log in as {role.value}", hint=hints[role is Role.READER])
         try:

@@ -17,6 +17,7 @@ NAMES = "tapewise_names"
 SCHEMAS = """
 CREATE SCHEMA ledger;
 CREATE SCHEMA core;
+CREATE SCHEMA studies;
 """
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
@@ -74,6 +75,9 @@ GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
+GRANT USAGE ON SCHEMA studies TO {LOADER};
+GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA studies TO {LOADER};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA studies TO {LOADER};
 """
 
 _ATTEMPTS = 10

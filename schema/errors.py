@@ -12,6 +12,7 @@
     ├── FormatError              no such log format
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
+    ├── WorkloadError            a workload model cannot be made, or there is none of that name
     ├── QueryError               a query of the user failed
     └── SimulationError          a simulation cannot be run as asked
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
@@ -78,6 +79,10 @@ class LookupFailedError(TapewiseError):
 
 class SiteEventError(TapewiseError):
     """An outage or configuration change cannot be recorded as it was given."""
+
+
+class WorkloadError(TapewiseError):
+    """A workload model cannot be made, exists already, or does not exist."""
 
 
 class QueryError(TapewiseError):

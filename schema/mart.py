@@ -108,7 +108,7 @@ def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> N
 def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> None:
     """Drop schema `mart` and make it anew of `objects`, in their order, with comments and grants.
 
-    Runs in the caller's transaction, as the owner. Needs the roles and the tables of `core` and `ledger`.
+    Runs in the caller's transaction, as the owner. Needs the roles and the tables that base views read.
     Raises DatabaseError if anything outside `mart` is built upon it, if a text is no good, or if a text
     and its metadata disagree; nothing of it has happened then, and the caller's transaction goes on.
     """

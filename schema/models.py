@@ -1,4 +1,4 @@
-"""The tables of the warehouse: `ledger` (what was read) and `core` (what it said).
+"""The tables of the warehouse: `ledger` (what was read), `core` (what it said) and `studies` (models of it).
 
 The only Python definition of them; `migrations/` builds the same schema, and a test compares the
 two by `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
@@ -9,7 +9,7 @@ table's event time, by which it is cut into months.
 """
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
 
 metadata = sa.MetaData(
     naming_convention={
@@ -365,6 +365,71 @@ activity_cells = sa.Table(
     sa.Column("duration_us", sa.BigInteger, nullable=False),
     schema="core",
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
+)
+
+workload_models = sa.Table(
+    "workload_models",
+    metadata,
+    _identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    # Beside the size: the transfer's own time, or the time that it took to open the file.
+    sa.Column("measure", sa.Text, nullable=False),
+    _instant("since", nullable=True),
+    _instant("until", nullable=True),
+    sa.Column("criterion", sa.Text, nullable=False),
+    # A user who asked for nothing this long begins another burst.
+    sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    _instant("fitted_at"),
+    _instant("first_ended_at"),
+    _instant("last_ended_at"),
+    sa.CheckConstraint("measure in ('service', 'open')", name="measure"),
+    schema="studies",
+    comment="One row per workload model: the requests of an archive sorted into classes",
+)
+
+workload_groups = sa.Table(
+    "workload_groups",
+    metadata,
+    sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    # Of the requests that are in classes; those that have no size or time are set apart, by reason.
+    sa.Column("request_count", sa.BigInteger, nullable=False),
+    sa.Column("set_apart", JSONB, nullable=False),
+    # By number of classes; null where there were too few different requests for so many.
+    sa.Column("criterion_values", JSONB, nullable=False),
+    sa.Column("bursts", JSONB, nullable=False),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    schema="studies",
+    comment="One row per interface and direction of a workload model",
+)
+
+workload_classes = sa.Table(
+    "workload_classes",
+    metadata,
+    sa.Column("model_id", sa.Integer, primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    sa.Column("class_number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("request_count", sa.BigInteger, nullable=False),
+    sa.Column("size_bytes", sa.Numeric, nullable=False),
+    # Of the gets of which it is known whether their file was on disk.
+    sa.Column("cached_count", sa.BigInteger, nullable=False),
+    sa.Column("uncached_count", sa.BigInteger, nullable=False),
+    sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
+    sa.Column("time_log10", DOUBLE_PRECISION, nullable=False),
+    sa.Column("size_quantiles_bytes", ARRAY(DOUBLE_PRECISION), nullable=False),
+    sa.Column("time_quantiles_s", ARRAY(DOUBLE_PRECISION), nullable=False),
+    sa.ForeignKeyConstraint(
+        ["model_id", "interface", "direction"],
+        [workload_groups.c.model_id, workload_groups.c.interface, workload_groups.c.direction],
+    ),
+    schema="studies",
+    comment="One row per class of an interface and direction of a workload model; its centre in decades",
 )
 
 FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages)

@@ -25,7 +25,8 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from ingest.cli import archives, explain, formats, ingest  # after the check
+from clustering.cli import workload  # after the check
+from ingest.cli import archives, explain, formats, ingest
 from ingest.site_events_cli import config_changes, outages
 from schema.cli import db
 from schema.errors import TapewiseError
@@ -58,7 +59,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     context.obj = read_settings(**flags)
 
 
-for command in (ingest, formats, explain, archives, outages, config_changes, sql, db, demo):
+for command in (ingest, formats, explain, archives, outages, config_changes, workload, sql, db, demo):
     cli.add_command(command)
 
 

@@ -329,7 +329,7 @@ def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
     assert set(re.findall(r"\bmart\.(\w+)", code)) - {each.name} == set(each.metadata.depends_on)
     # Only base views know the tables.
     is_base_view = each.metadata.kind == "view" and not each.metadata.depends_on
-    assert bool(re.search(r"\b(core|ledger)\.", code)) == is_base_view
+    assert bool(re.search(r"\b(core|ledger|studies)\.", code)) == is_base_view
 
 
 # Granted
@@ -398,6 +398,9 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "outages": [{}],
             "config_changes": [{}],
             "ignored_lines": [{}],
+            "workload_models": [{}],
+            "workload_groups": [{}],
+            "workload_classes": [{}],
         },
     )
     database.execute("SET ROLE tapewise_reader")

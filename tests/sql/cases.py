@@ -1,6 +1,6 @@
 """Tests of views as data: a folder with given rows, a query, and the rows that it must give.
 
-    tests/sql/open_times/whole_seconds/given.yaml     rows of core and ledger, by table
+    tests/sql/open_times/whole_seconds/given.yaml     rows of core, ledger and studies, by table
     tests/sql/open_times/whole_seconds/query.sql      one query, ordered
     tests/sql/open_times/whole_seconds/expect.yaml    rows: [{column: value, ...}, ...]
 
@@ -131,10 +131,46 @@ _DEFAULTS: dict[str, Row] = {
     },
     "ignored_lines": {"log_file_id": 1, "reason": "comment", "line_count": 1},
     "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
+    "workload_models": {
+        "name": "spring",
+        "measure": "service",
+        "criterion": "silhouette",
+        "idle_s": 60.0,
+        "seed": 1,
+        "program_version": "0",
+        "fitted_at": "2000-02-01T00:00:00Z",
+        "first_ended_at": "2000-01-01T00:00:00Z",
+        "last_ended_at": "2000-01-31T00:00:00Z",
+    },
+    "workload_groups": {
+        "model_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "request_count": 1,
+        "set_apart": "{}",
+        "criterion_values": "{}",
+        "bursts": "{}",
+    },
+    "workload_classes": {
+        "model_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "name": "small gets",
+        "request_count": 1,
+        "size_bytes": 1000,
+        "cached_count": 0,
+        "uncached_count": 0,
+        "size_log10": 3.0,
+        "time_log10": 0.0,
+        "size_quantiles_bytes": [1000.0],
+        "time_quantiles_s": [1.0],
+    },
 }
 
 _EVENT_TIMES = event_time_columns | {"requests": "ended_at"}
-_SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger")
+_SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger") | dict.fromkeys(
+    ("workload_models", "workload_groups", "workload_classes"), "studies"
+)
 
 
 @dataclass(frozen=True)
@@ -189,7 +225,11 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         row = dict(row)
         if table in ("ignored_lines", "rejected_lines"):
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
+        if table in ("workload_groups", "workload_classes"):
+            return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
         archive = row.pop("archive", None)
+        if table == "workload_models":
+            return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
         if source is None:
             archive = archive or first_archive

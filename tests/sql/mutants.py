@@ -29,7 +29,7 @@ from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, r
 # Sequences do not roll back, and cases name rows by the numbers that a fresh warehouse gives.
 _RESTART_NUMBERS = """
     SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
-    FROM pg_sequences WHERE schemaname IN ('core', 'ledger')
+    FROM pg_sequences WHERE schemaname IN ('core', 'ledger', 'studies')
 """
 
 

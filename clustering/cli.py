@@ -1,0 +1,184 @@
+"""`tapewise workload`: fit, list, show, export and remove workload models."""
+
+import json
+import math
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+import click
+
+from clustering.descriptions import MEASURES, describe_model
+from clustering.documents import IDLE_S, WorkloadModel
+from clustering.storage import check_name, list_models, load_model, remove_model, save_model
+from schema.database import Role
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+
+
+@click.group()
+def workload() -> None:
+    """Sort the requests of an archive into classes, and keep them as workload models."""
+
+
+@workload.command()
+@click.option("--archive", required=True, help="The archive whose requests are sorted.")
+@click.option("--name", required=True, help="What the model is to be called.")
+@click.option(
+    "--measure",
+    type=click.Choice([*MEASURES]),
+    default="service",
+    show_default=True,
+    help="The time beside the size: the transfer's own, or until the file was open.",
+)
+@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the archive's clock.")
+@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the archive's clock.")
+@click.option(
+    "--idle",
+    "idle_s",
+    type=click.FloatRange(min=0),
+    default=IDLE_S,
+    show_default=True,
+    help="Seconds that a user has nothing under way before what follows is another burst.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**32 - 1),
+    default=1,
+    show_default=True,
+    help="What the random numbers begin with; the same requests and seed give the same model.",
+)
+@click.pass_obj
+def fit(
+    settings: Settings,
+    archive: str,
+    name: str,
+    measure: Literal["service", "open"],
+    since: datetime | None,
+    until: datetime | None,
+    idle_s: float,
+    seed: int,
+) -> None:
+    """Sort the requests of an archive into classes by k-means, and keep the model.
+
+    By the logarithms of size and time, for each interface and direction by itself; the number of classes,
+    2 to 12, is the one with the best silhouette. What has no size or time is counted and left out. It reads
+    the warehouse as the reading role.
+
+    Example: tapewise workload fit --archive hpss --name spring --since 2024-03-01 --until 2024-06-01
+    """
+    # scikit-learn takes a second to load, which the other commands need not wait for.
+    from clustering.fits import FitRequest, find_archive, fit_model  # noqa: PLC0415
+
+    if not name.strip() or not name.isprintable():
+        raise click.BadParameter("a name is printable text", param_hint="'--name'")
+    if not math.isfinite(idle_s):
+        raise click.BadParameter("is a number of seconds", param_hint="'--idle'")
+    if since is not None and until is not None and since >= until:
+        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    with open_ready_warehouse(settings) as warehouse:
+        with closing(warehouse.connect(Role.LOADER)) as loader:
+            check_name(loader, name)
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+            found = find_archive(reader, archive)
+            zone = ZoneInfo(found.timezone)
+            request = FitRequest(
+                name=name,
+                archive=archive,
+                measure=measure,
+                since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
+                until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+                idle_s=idle_s,
+                seed=seed,
+            )
+            model = fit_model(reader, found, request, now=datetime.now(UTC))
+        with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+            save_model(loader, model)
+    click.echo("\n".join(describe_model(model)))
+
+
+@workload.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a model, each on a line.")
+@click.pass_obj
+def list_command(settings: Settings, as_json: bool) -> None:
+    """List the workload models.
+
+    Example: tapewise workload list
+    """
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
+        models = list_models(connection)
+    for model in models:
+        if as_json:
+            click.echo(json.dumps(asdict(model), default=str))
+            continue
+        click.echo(
+            f"{model.name}: {model.request_count:,} requests of {model.archive} ({model.kind}) in"
+            f" {model.class_count} classes by size and {MEASURES[model.measure]},"
+            f" fitted {model.fitted_at:%Y-%m-%d %H:%M}Z"
+        )
+    if not models and not as_json:
+        click.echo("No workload model yet: `tapewise workload fit --help`.")
+
+
+def _load(settings: Settings, name: str) -> WorkloadModel:
+    with (
+        open_ready_warehouse(settings) as warehouse,
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection,
+    ):
+        return load_model(connection, name)
+
+
+@workload.command()
+@click.argument("name")
+@click.pass_obj
+def show(settings: Settings, name: str) -> None:
+    """Show workload model NAME: its classes, the criterion's values, its bursts.
+
+    Example: tapewise workload show spring
+    """
+    click.echo("\n".join(describe_model(_load(settings, name))))
+
+
+@workload.command()
+@click.argument("name")
+@click.option(
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A file to write, which is replaced.  [default: standard output]",
+)
+@click.pass_obj
+def export(settings: Settings, name: str, output: Path | None) -> None:
+    """Write workload model NAME as versioned JSON, without any name of a user or file.
+
+    Example: tapewise workload export spring --output spring.json
+    """
+    text = _load(settings, name).model_dump_json(indent=2) + "\n"
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    output.write_text(text, encoding="utf-8")
+    click.echo(f"{output}: workload model '{name}' is written.")
+
+
+@workload.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def remove(settings: Settings, name: str, yes: bool) -> None:
+    """Remove workload model NAME. What it was fitted to stays.
+
+    Example: tapewise workload remove spring --yes
+    """
+    if not yes:
+        click.confirm(f"Remove workload model '{name}'?", abort=True)
+    with (
+        open_ready_warehouse(settings) as warehouse,
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection,
+    ):
+        remove_model(connection, name)
+    click.echo(f"Workload model '{name}' is removed.")

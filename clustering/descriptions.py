@@ -1,0 +1,56 @@
+"""A workload model in words, for the terminal."""
+
+from collections.abc import Iterator
+from zoneinfo import ZoneInfo
+
+from clustering.documents import QUANTILE_LEVELS, Bursts, WorkloadGroup, WorkloadModel
+from clustering.names import format_bytes, format_seconds
+
+MEASURES = {"service": "service time", "open": "open time"}
+_MIDDLE, _HIGH = QUANTILE_LEVELS.index(0.5), QUANTILE_LEVELS.index(0.95)
+
+
+def describe_model(model: WorkloadModel) -> Iterator[str]:
+    """The model line by line: what it was made of, then each interface and direction with its classes."""
+    zone = ZoneInfo(model.timezone)
+    first, last = model.first_ended_at.astimezone(zone), model.last_ended_at.astimezone(zone)
+    yield f"Workload model '{model.name}' of {model.archive} ({model.kind}, {model.timezone})"
+    yield (
+        f"  size and {MEASURES[model.measure]} of what ended from {first:%Y-%m-%d} to {last:%Y-%m-%d};"
+        f" seed {model.seed}"
+    )
+    for group in model.groups:
+        yield ""
+        yield from _describe_group(group)
+
+
+def _describe_group(group: WorkloadGroup) -> Iterator[str]:
+    apart = ", ".join(f"{count:,} {reason}" for reason, count in sorted(group.set_apart.items()))
+    yield (
+        f"{group.interface} {group.direction}: {group.request_count:,} requests in {len(group.classes)}"
+        f" {'class' if len(group.classes) == 1 else 'classes'}" + (f"; set apart: {apart}" if apart else "")
+    )
+    width = max((len(each.name) for each in group.classes), default=0)
+    for each in group.classes:
+        yield (
+            f"  {each.class_number:>2}  {each.name:<{width}}  {each.request_ratio:6.1%} of requests"
+            f"  {each.size_ratio:6.1%} of bytes   {format_bytes(each.centroid_size_bytes)}"
+            f" in {format_seconds(each.centroid_time_s)}"
+        )
+    tried = [f"{count}: {value:.3f}" for count, value in group.criterion_values.items() if value is not None]
+    if tried:
+        yield f"  silhouette by number of classes  {', '.join(tried)}"
+    yield from _describe_bursts(group.bursts)
+
+
+def _describe_bursts(bursts: Bursts) -> Iterator[str]:
+    if bursts.burst_count:
+        sizes, gaps = bursts.request_count_quantiles, bursts.gap_quantiles_s
+        yield (
+            f"  bursts: {bursts.burst_count:,} of {bursts.user_count:,} users; requests in one: median"
+            f" {sizes[_MIDDLE]:g}, 95 % {sizes[_HIGH]:g}"
+            + (f"; gap: median {format_seconds(gaps[_MIDDLE])}" if gaps else "")
+            + f"; the first of the users asks for {bursts.user_shares[0].running_ratio:.0%}"
+        )
+    if bursts.unattributed_count:
+        yield f"  of unknown users, and so in no burst: {bursts.unattributed_count:,} requests"

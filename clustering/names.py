@@ -1,0 +1,77 @@
+"""Names of classes, derived from what a class is: "small gets from disk"."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Below these sizes in bytes.
+_SIZES = ((1e6, "small"), (1e8, "medium"), (1e10, "large"), (math.inf, "huge"))
+# With fewer of its gets from one place than this share, a class is said to be from both.
+CLEAR_RATIO = 0.8
+
+
+@dataclass(frozen=True)
+class Character:
+    """What a class is called by: its direction, its centre, and where its files were as far as known."""
+
+    direction: str
+    size_bytes: float
+    time_s: float
+    cached_count: int
+    uncached_count: int
+
+
+def name_classes(characters: Sequence[Character]) -> list[str]:
+    """A name for each class of an interface and direction; no two are equal.
+
+    Size and direction, and of gets where most of the files were (nothing where no log tells it). Classes
+    that are equal in this say their centre too.
+    """
+    names = [_name(character) for character in characters]
+    taken = Counter(names)
+    centers = [
+        f"{name}, {format_bytes(character.size_bytes)} in {format_seconds(character.time_s)}"
+        if taken[name] > 1
+        else name
+        for name, character in zip(names, characters, strict=True)
+    ]
+    taken = Counter(centers)
+    return [f"{name} ({number})" if taken[name] > 1 else name for number, name in enumerate(centers, start=1)]
+
+
+def format_bytes(size_bytes: float) -> str:
+    """Bytes to three digits in decimal units: `12.3 kB`."""
+    return _format_scaled(size_bytes, ("B", "kB", "MB", "GB", "TB", "PB"))
+
+
+def format_seconds(time_s: float) -> str:
+    """Seconds to three digits: `0.45 s`."""
+    return f"{_round(time_s)} s"
+
+
+def _name(character: Character) -> str:
+    size = next(word for below, word in _SIZES if character.size_bytes < below)
+    known = character.cached_count + character.uncached_count
+    if character.direction == "put" or known == 0:
+        return f"{size} {character.direction}s"
+    if character.cached_count >= CLEAR_RATIO * known:
+        origin = "disk"
+    elif character.uncached_count >= CLEAR_RATIO * known:
+        origin = "tape"
+    else:
+        origin = "disk and tape"
+    return f"{size} gets from {origin}"
+
+
+def _format_scaled(value: float, units: Sequence[str]) -> str:
+    step = 0
+    # What rounds to a thousand is one of the next unit.
+    while float(f"{value:.3g}") >= 1000 and step + 1 < len(units):
+        value, step = value / 1000, step + 1
+    return f"{_round(value)} {units[step]}"
+
+
+def _round(value: float) -> str:
+    rounded = float(f"{value:.3g}")
+    return f"{rounded:.0f}" if rounded >= 1000 else f"{rounded:g}"

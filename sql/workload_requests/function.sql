@@ -1,0 +1,77 @@
+CREATE FUNCTION mart.workload_requests(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    measure text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    transfer_id bigint,
+    interface text,
+    direction text,
+    user_id integer,
+    size_bytes bigint,
+    time_s double precision,
+    size_log10 double precision,
+    time_log10 double precision,
+    is_cached boolean,
+    set_apart text,
+    asked_at timestamptz,
+    ended_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT
+        requests.*,
+        CASE workload_requests.measure WHEN 'open' THEN requests.open_s ELSE requests.duration_s END AS time_s
+    FROM mart.requests
+    -- Of jobs and opens alone nothing is known to have moved.
+    WHERE requests.transfer_id IS NOT NULL
+)
+
+SELECT
+    requests.archive,
+    requests.kind,
+    requests.transfer_id,
+    requests.interface,
+    requests.direction,
+    requests.user_id,
+
+    requests.size_bytes,
+    requests.time_s,
+    log(CASE WHEN requests.size_bytes > 0 THEN requests.size_bytes END::double precision) AS size_log10,
+    log(CASE WHEN requests.time_s > 0 THEN requests.time_s END) AS time_log10,
+
+    requests.is_cached,
+    -- The first that applies; a logarithm of what is not there would be a guess.
+    CASE
+        WHEN requests.is_failed THEN 'failed'
+        WHEN requests.size_bytes IS NULL THEN 'unknown size'
+        WHEN requests.is_size_saturated THEN 'saturated size'
+        WHEN requests.size_bytes <= 0 THEN 'zero size'
+        WHEN requests.time_s IS NULL THEN 'unknown time'
+        WHEN requests.time_s <= 0 THEN 'zero time'
+    END AS set_apart,
+
+    coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at,
+    requests.ended_at
+FROM requests
+WHERE
+    (workload_requests.archive IS NULL OR requests.archive = workload_requests.archive)
+    AND requests.ended_at >= coalesce(workload_requests.since, timestamptz '-infinity')
+    AND requests.ended_at < coalesce(workload_requests.until, timestamptz 'infinity')
+    AND (workload_requests.interface IS NULL OR requests.interface = workload_requests.interface)
+    AND (workload_requests.direction IS NULL OR requests.direction = workload_requests.direction)
+    AND (workload_requests.client IS NULL OR requests.client = workload_requests.client)
+    AND (
+        workload_requests.class_of_service IS NULL
+        OR requests.class_of_service = workload_requests.class_of_service
+    )
+
+$function$;

@@ -1,0 +1,2 @@
+SELECT * FROM mart.burst_requests()
+ORDER BY asked_at

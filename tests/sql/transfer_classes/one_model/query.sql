@@ -1,0 +1,1 @@
+SELECT * FROM mart.transfer_classes(model => 'spring')

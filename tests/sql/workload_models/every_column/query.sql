@@ -1,0 +1,2 @@
+SELECT * FROM mart.workload_models
+ORDER BY model

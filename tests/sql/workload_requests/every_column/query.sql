@@ -1,0 +1,2 @@
+SELECT * FROM mart.workload_requests()
+ORDER BY transfer_id
