@@ -6,8 +6,7 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from ingest.sources import lock_archive
-from schema.errors import LookupFailedError
+from schema.archives import get_archive, lock_archive
 from schema.models import FACT_TABLES
 
 
@@ -23,27 +22,6 @@ class ArchiveSummary:
     loaded_count: int
     first_event_local: datetime | None
     last_event_local: datetime | None
-
-
-@dataclass(frozen=True)
-class Archive:
-    """An archive as the warehouse has it."""
-
-    id: int
-    name: str
-    kind: str
-    timezone: str
-
-
-def get_archive(connection: psycopg.Connection, name: str) -> Archive:
-    """The archive of that name. Raises LookupFailedError if there is none."""
-    with connection.cursor(row_factory=class_row(Archive)) as cursor:
-        archive = cursor.execute(
-            "SELECT id, name, kind, timezone FROM core.archives WHERE name = %s", [name]
-        ).fetchone()
-    if archive is None:
-        raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
-    return archive
 
 
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:

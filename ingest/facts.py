@@ -4,10 +4,10 @@ import polars as pl
 import sqlalchemy as sa
 
 from ingest.files import hash_bytes
-from ingest.names import NameTable
 from ingest.sources import Source
 from schema.loader import frame_schema
 from schema.models import event_time_columns
+from schema.names import NameTable
 
 
 def make_facts(
@@ -39,10 +39,3 @@ def make_facts(
     return rows.select(
         pl.col(name).cast(dtype) for name, dtype in frame_schema(table).items() if name != "id"
     )
-
-
-def number_rows(facts: pl.DataFrame, first_ids: list[int], block: int) -> pl.DataFrame:
-    """`facts` with an `id` column in front, taken from blocks of `block` numbers from `first_ids`."""
-    ids = pl.Series(first_ids, dtype=pl.Int64)
-    row = pl.int_range(facts.height, dtype=pl.Int64, eager=True)
-    return facts.select(ids.gather(row // block).alias("id") + row % block, pl.all())

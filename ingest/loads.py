@@ -17,8 +17,7 @@ import psycopg
 import sqlalchemy as sa
 
 from ingest.ahead import run_ahead
-from ingest.cells import add_cells, sum_cells
-from ingest.facts import make_facts, number_rows
+from ingest.facts import make_facts
 from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.holdings import Holdings
@@ -33,14 +32,16 @@ from ingest.ledger import (
     touch_log_file,
 )
 from ingest.log_dates import find_log_date
-from ingest.names import NameTable
 from ingest.reading import Tally, read_records, split_by_table
 from ingest.requests import rebuild_requests
-from ingest.sources import Source, get_source, lock_archive
+from ingest.sources import Source, get_source
+from schema.archives import lock_archive
+from schema.cells import add_cells, sum_cells
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, SourceError
-from schema.loader import copy_encoded, encode_frame
-from schema.models import FACT_TABLES, ROW_ID_BLOCK, event_time_columns
+from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from schema.models import FACT_TABLES, event_time_columns
+from schema.names import NameTable
 
 # Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
 AHEAD_DEPTH = 60
@@ -287,7 +288,7 @@ class _Load:
                 if new.is_empty():
                     continue
                 facts = make_facts(new, tables[name], source, log_file_id, users, hosts)
-                facts = number_rows(facts, _take_row_ids(settling, facts.height), ROW_ID_BLOCK)
+                facts = number_rows(facts, take_row_ids(settling, facts.height))
                 self._make_partitions(settling, name, facts)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
@@ -335,10 +336,3 @@ def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:
             return
         assert isinstance(item, bytes)
         yield item
-
-
-def _take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
-    """The first numbers of as many blocks of row numbers as `count` rows need."""
-    blocks = -(-count // ROW_ID_BLOCK)
-    rows = settling.execute("SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]).fetchall()
-    return [row[0] for row in rows]

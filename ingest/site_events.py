@@ -12,8 +12,8 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from ingest.archives import get_archive
 from ingest.sources import EARLIEST_AT
+from schema.archives import get_archive
 from schema.errors import LookupFailedError, SiteEventError
 
 

@@ -1,6 +1,5 @@
 """Archives and their sources: made at the first load, and then as they are."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import LiteralString
@@ -11,12 +10,12 @@ from psycopg.rows import dict_row
 
 from ingest.formats import find_format
 from ingest.formats.base import Format, LineSettings
+from schema.archives import lock_archive
 from schema.errors import SourceError
 
 # Logs of archives do not go further back; a year that says so is a misread one.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
-ARCHIVE_LOCK = 7462
 
 
 @dataclass(frozen=True)
@@ -149,18 +148,6 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         found = find_source(connection, request)
         assert found is not None
     return found
-
-
-def lock_archive(
-    connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
-) -> None:
-    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait."""
-    key = [ARCHIVE_LOCK, archive_id]
-    taken = connection.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", key).fetchone()
-    if taken == (False,):
-        if on_wait is not None:
-            on_wait()
-        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", key)
 
 
 def _lock_named(connection: psycopg.Connection, archive: str) -> None:

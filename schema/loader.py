@@ -18,6 +18,7 @@ from psycopg import sql
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from schema.errors import SchemaMismatchError
+from schema.models import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 
@@ -95,3 +96,17 @@ def copy_encoded(connection: psycopg.Connection, table: sa.Table, pieces: Iterab
 def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
     """Encode and COPY `frame` into `table`, in the caller's transaction; gives the rows written."""
     return copy_encoded(connection, table, encode_frame(frame, table))
+
+
+def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
+    """The first numbers of as many blocks of row numbers as `count` rows need."""
+    blocks = -(-count // ROW_ID_BLOCK)
+    rows = settling.execute("SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]).fetchall()
+    return [row[0] for row in rows]
+
+
+def number_rows(facts: pl.DataFrame, first_ids: list[int]) -> pl.DataFrame:
+    """`facts` with an `id` column in front, taken from the blocks of numbers that begin with `first_ids`."""
+    ids = pl.Series(first_ids, dtype=pl.Int64)
+    row = pl.int_range(facts.height, dtype=pl.Int64, eager=True)
+    return facts.select(ids.gather(row // ROW_ID_BLOCK).alias("id") + row % ROW_ID_BLOCK, pl.all())

@@ -29,7 +29,7 @@ from hypothesis import strategies as st
 from ingest.files import LogFileReader, open_log
 from ingest.formats import FORMATS, find_format
 from ingest.loads import FileResult
-from ingest.sources import ARCHIVE_LOCK
+from schema.archives import ARCHIVE_LOCK
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts

@@ -25,7 +25,8 @@ import pytest
 
 from ingest.formats import find_format
 from ingest.loads import load_file
-from ingest.sources import ARCHIVE_LOCK, SourceRequest
+from ingest.sources import SourceRequest
+from schema.archives import ARCHIVE_LOCK
 from schema.database import DATABASE, Role, Warehouse
 from schema.server import EmbeddedServer
 from schema.settings import Settings

@@ -1,0 +1,44 @@
+"""An archive as the warehouse has it, and the lock of those who write into it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import psycopg
+from psycopg.rows import class_row
+
+from schema.errors import LookupFailedError
+
+ARCHIVE_LOCK = 7462
+
+
+@dataclass(frozen=True)
+class Archive:
+    """An archive as the warehouse has it."""
+
+    id: int
+    name: str
+    kind: str
+    timezone: str
+
+
+def get_archive(connection: psycopg.Connection, name: str) -> Archive:
+    """The archive of that name. Raises LookupFailedError if there is none."""
+    with connection.cursor(row_factory=class_row(Archive)) as cursor:
+        archive = cursor.execute(
+            "SELECT id, name, kind, timezone FROM core.archives WHERE name = %s", [name]
+        ).fetchone()
+    if archive is None:
+        raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+    return archive
+
+
+def lock_archive(
+    connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
+) -> None:
+    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait."""
+    key = [ARCHIVE_LOCK, archive_id]
+    taken = connection.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", key).fetchone()
+    if taken == (False,):
+        if on_wait is not None:
+            on_wait()
+        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", key)
