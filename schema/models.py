@@ -1,4 +1,4 @@
-"""The tables of the warehouse: `ledger` (what was read), `core` (what it said) and `studies` (models of it).
+"""The tables: `ledger` (what was read), `core` (what it said) and `studies` (workload models, simulations).
 
 The only Python definition of them; `migrations/` builds the same schema, and a test compares the
 two by `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
@@ -430,6 +430,85 @@ workload_classes = sa.Table(
     ),
     schema="studies",
     comment="One row per class of an interface and direction of a workload model; its centre in decades",
+)
+
+simulation_runs = sa.Table(
+    "simulation_runs",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(archives.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # What was asked of the machine: the requests of an archive, a workload model's, or a file's. By name,
+    # so that a run outlives what it was made from.
+    sa.Column("demand", sa.Text, nullable=False),
+    sa.Column("demand_name", sa.Text, nullable=False),
+    sa.Column("demand_archive", sa.Text),
+    sa.Column("demand_kind", sa.Text),
+    sa.Column("options", JSONB, nullable=False),
+    sa.Column("machine_title", sa.Text, nullable=False),
+    sa.Column("machine", JSONB, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    _instant("simulated_at"),
+    # Of the simulated clock; `steady_at` is null where the run never came to a steady state.
+    _instant("began_at"),
+    _instant("steady_at", nullable=True),
+    _instant("ended_at"),
+    sa.Column("job_count", sa.BigInteger, nullable=False),
+    sa.Column("unfinished_count", sa.BigInteger, nullable=False),
+    sa.Column("totals", JSONB, nullable=False),
+    sa.CheckConstraint("demand in ('archive', 'model', 'file')", name="demand"),
+    sa.CheckConstraint("demand_kind in ('measured', 'synthetic', 'simulated')", name="demand_kind"),
+    schema="studies",
+    comment="One row per simulated archive: the machine, what was asked of it, and what came of it",
+)
+
+simulation_samples = sa.Table(
+    "simulation_samples",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("quantity", sa.Text, primary_key=True),
+    sa.Column("sampled_at", Timestamp, primary_key=True),
+    sa.Column("value", DOUBLE_PRECISION, nullable=False),
+    schema="studies",
+    comment="One row per simulated archive, quantity and sample over time",
+)
+
+request_waits = sa.Table(
+    "request_waits",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # No foreign key: rows of facts have none to point at.
+    sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    # The causes, which add up to the request's time.
+    sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("drive_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("load_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("space_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("latency_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("staging_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("transfer_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("contention_s", DOUBLE_PRECISION, nullable=False),
+    schema="studies",
+    comment="One row per request of a simulated archive: where its time went",
 )
 
 FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages)

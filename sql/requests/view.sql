@@ -47,12 +47,13 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
--- A log without a single stage may be one that does not record them.
+-- A log without a single stage may be one that does not record them; a simulation records them all.
 archives_with_stages AS (
     SELECT archives.id AS archive_id
     FROM core.archives
     WHERE
-        EXISTS (
+        archives.kind = 'simulated'
+        OR EXISTS (
             SELECT FROM core.stages
             WHERE stages.archive_id = archives.id
         )

@@ -401,6 +401,9 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "workload_models": [{}],
             "workload_groups": [{}],
             "workload_classes": [{}],
+            "simulation_runs": [{}],
+            "simulation_samples": [{"sampled_at": "2000-01-15T12:00:00Z"}],
+            "request_waits": [{"transfer_id": 1}],
         },
     )
     database.execute("SET ROLE tapewise_reader")

@@ -165,11 +165,44 @@ _DEFAULTS: dict[str, Row] = {
         "size_quantiles_bytes": [1000.0],
         "time_quantiles_s": [1.0],
     },
+    "simulation_runs": {
+        "demand": "archive",
+        "demand_name": "llnl",
+        "options": "{}",
+        "machine_title": "a machine",
+        "machine": "{}",
+        "seed": 1,
+        "program_version": "0",
+        "simulated_at": "2000-02-01T00:00:00Z",
+        "began_at": "2000-01-01T00:00:00Z",
+        "steady_at": "2000-01-01T00:00:00Z",
+        "ended_at": "2000-01-31T00:00:00Z",
+        "job_count": 1,
+        "unfinished_count": 0,
+        "totals": "{}",
+    },
+    "simulation_samples": {"quantity": "disk_fill_ratio", "value": 0.5},
+    "request_waits": {
+        "user_wait_s": 0.0,
+        "port_wait_s": 0.0,
+        "file_wait_s": 0.0,
+        "drive_wait_s": 0.0,
+        "load_wait_s": 0.0,
+        "space_wait_s": 0.0,
+        "latency_s": 0.0,
+        "staging_s": 0.0,
+        "transfer_s": 0.0,
+        "contention_s": 0.0,
+    },
 }
 
 _EVENT_TIMES = event_time_columns | {"requests": "ended_at"}
 _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger") | dict.fromkeys(
-    ("workload_models", "workload_groups", "workload_classes"), "studies"
+    (
+        *("workload_models", "workload_groups", "workload_classes"),
+        *("simulation_runs", "simulation_samples", "request_waits"),
+    ),
+    "studies",
 )
 
 
@@ -228,7 +261,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
         archive = row.pop("archive", None)
-        if table == "workload_models":
+        if table in ("workload_models", "simulation_runs", "simulation_samples", "request_waits"):
             return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
         if source is None:

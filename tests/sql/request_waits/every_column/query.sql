@@ -1,0 +1,2 @@
+SELECT * FROM mart.request_waits
+ORDER BY archive, transfer_id

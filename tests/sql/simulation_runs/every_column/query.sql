@@ -1,0 +1,2 @@
+SELECT * FROM mart.simulation_runs
+ORDER BY archive

@@ -1,0 +1,2 @@
+SELECT * FROM mart.simulation_samples
+ORDER BY archive, quantity, sampled_at
