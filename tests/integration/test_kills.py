@@ -77,7 +77,13 @@ WAITS_FOR_ARCHIVE = Moment(
     f"SELECT pid FROM pg_locks WHERE NOT granted AND {LOADS}",
     f"SELECT pg_advisory_xact_lock({ARCHIVE_LOCK}, 1)",
 )
-READS = Moment("reads the file", LOADER)
+# Whoever makes the source has the archive's lock for a moment too.
+READS = Moment(
+    "reads the file",
+    f"{LOADER} AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'ledger.log_files'::regclass"
+    f" AND mode = 'RowExclusiveLock' AND {HERE})",
+    lock("core.users"),
+)
 MAKES_NAMES = Moment("makes names", f"{LOADER} AND EXISTS ({waits_for('core.users')})", lock("core.users"))
 MAKES_PARTITIONS = Moment(
     "makes partitions",
@@ -85,10 +91,13 @@ MAKES_PARTITIONS = Moment(
     "SELECT pg_advisory_xact_lock(7461, 0)",
 )
 BEFORE_COPY = [MAKES_SOURCE, WAITS_FOR_ARCHIVE, READS, MAKES_NAMES, MAKES_PARTITIONS]
-HAS_BEGUN = Moment(
-    "has begun to copy", "SELECT pid FROM pg_stat_progress_copy WHERE tuples_processed > 0", has_copied=True
-)
 CELLS, REASONS = "core.activity_cells", "ledger.ignored_lines"
+HAS_BEGUN = Moment(
+    "has begun to copy",
+    "SELECT pid FROM pg_stat_progress_copy WHERE tuples_processed > 0",
+    lock(CELLS),  # the load cannot end before it is killed
+    has_copied=True,
+)
 AFTER_COPY = [
     HAS_BEGUN,
     *(
