@@ -72,7 +72,7 @@ def main() -> None:
 
 def _run_all(worlds: list[World]) -> None:
     for world in worlds:
-        run_events(world)
+        run_events(world, 1 << 62)
 
 
 def _time(function: Callable[[], object]) -> float:

@@ -84,7 +84,9 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     if archive[0] != request.kind:
         raise SourceError(
             f"archive '{request.archive}' is {archive[0]}, not {request.kind}",
-            hint=f"Say --kind {archive[0]}, or choose another name for the archive.",
+            hint=f"Say --kind {archive[0]}, or choose another name for the archive."
+            if archive[0] in INGESTED_KINDS
+            else "Logs are not read into a simulated archive: choose another name.",
         )
     found = _fetch_source(
         connection, "archives.name = %s AND sources.name = %s", [request.archive, request.name]

@@ -30,11 +30,18 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 
 
 @compiled_entry
-def run_events(world: World) -> None:  # noqa: PLR0912  # one branch a kind of event
-    """Run until every job is done, or until those that are not wait for what cannot come."""
+def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch a kind of event
+    """Run until every job is done, or until those that are not wait for what cannot come.
+
+    After `event_limit` events it pauses and gives True; called again it goes on, to the same bits.
+    """
     state = world.state[0]
-    plan_store(world)
+    last = state.event_count + event_limit
+    if state.event_count == 0:
+        plan_store(world)
     while state.unfinished_count > 0:
+        if state.event_count >= last:
+            return True
         if state.is_dirty:
             share(world)
         step_s, flow_class = find_next_end(world)
@@ -78,6 +85,7 @@ def run_events(world: World) -> None:  # noqa: PLR0912  # one branch a kind of e
             job = state.next_job
             state.next_job += 1
             _submit(world, job)
+    return False
 
 
 @compiled

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from schema.errors import MachineError
 
+_FOLDER = files("simulator") / "machines"
+
 Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
@@ -237,7 +239,10 @@ def read_machine(path: Path) -> Machine:
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise MachineError(f"{path}: {error.strerror or error}") from error
+        raise MachineError(
+            f"{path}: {error.strerror or error}",
+            hint=f"Name a machine file, or a bundled machine: {', '.join(bundled_machines())}.",
+        ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MachineError(f"{path}: no TOML: {error}") from error
     return parse_machine(tables, str(path))
@@ -254,14 +259,31 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
         reason = first["msg"].removeprefix("Value error, ")
         raise MachineError(
             f"{name}: {field}: {reason}{more}",
-            hint="simulator/machines/llnl-unitree-1998.toml is an example of a whole machine.",
+            hint="`tapewise simulate machine llnl-unitree-1998` shows the file of a whole machine.",
         ) from error
 
 
+def find_machine(name: str) -> Machine:
+    """The machine of a file, or the bundled one of that name. Raises MachineError."""
+    if not Path(name).exists() and name in bundled_machines():
+        return bundled_machine(name)
+    return read_machine(Path(name))
+
+
+def bundled_machines() -> list[str]:
+    """The names of the machines that come with Tapewise."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir())
+
+
 def bundled_machine(name: str) -> Machine:
-    """Read one of the machines that come with Tapewise, such as `llnl-unitree-1998`."""
-    folder = files("simulator") / "machines"
-    known = sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir())
-    if name not in known:
-        raise MachineError(f"no machine is called '{name}'", hint=f"There are: {', '.join(known)}.")
-    return read_machine(Path(str(folder / f"{name}.toml")))
+    """Read one of the machines that come with Tapewise, such as `llnl-unitree-1998`. Raises MachineError."""
+    return parse_machine(tomllib.loads(read_machine_text(name)), name)
+
+
+def read_machine_text(name: str) -> str:
+    """The file of a bundled machine, comments and sources included. Raises MachineError."""
+    if name not in bundled_machines():
+        raise MachineError(
+            f"no machine is called '{name}'", hint=f"There are: {', '.join(bundled_machines())}."
+        )
+    return (_FOLDER / f"{name}.toml").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ run.samples    # the machine every `sample_s`
 run.totals     # purges, stores, bytes
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 import polars as pl
@@ -14,11 +14,11 @@ import polars as pl
 from schema.errors import SimulationError
 from simulator.kernel import run_events
 from simulator.machines import Machine
+from simulator.results import WAITS, Run, Totals
 from simulator.tables import (
     DONE,
     DRIVE,
     FILE,
-    LATENCY,
     LOAD,
     PHASES,
     PORT,
@@ -34,18 +34,11 @@ from simulator.traces import check_trace
 from simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
+# About a tenth of a second of a run.
+EVENTS_AT_A_TIME = 100_000
 
-# The columns whose sum is a job's time, and the phase that each counts.
-_WAITS = {
-    "user_wait_s": USER,
-    "port_wait_s": PORT,
-    "file_wait_s": FILE,
-    "drive_wait_s": DRIVE,
-    "load_wait_s": LOAD,
-    "space_wait_s": SPACE,
-    "latency_s": LATENCY,
-}
-TIME_COLUMNS = (*_WAITS, "staging_s", "transfer_s", "contention_s")
+# Takes the simulated time in seconds and how many jobs were submitted by then.
+Progress = Callable[[float, int], None]
 
 _SAMPLED_PHASES = {
     "transfers_count": TRANSFER,
@@ -59,39 +52,6 @@ _SAMPLED_PHASES = {
 }
 
 
-@dataclass(frozen=True)
-class Totals:
-    """What a run comes to; `moved_bytes` is by resource: network in, out, disk chains, tape chains."""
-
-    ended_s: float
-    event_count: int
-    unfinished_count: int
-    staged_count: int
-    stored_count: int
-    stored_bytes: int
-    purge_count: int
-    purged_count: int
-    purged_bytes: int
-    disk_used_bytes: int
-    moved_bytes: dict[str, float]
-
-
-@dataclass(frozen=True)
-class Run:
-    """What a run gave.
-
-    `jobs` has a row for each of the trace's, in its order. `TIME_COLUMNS` add up to its time: waits for the
-    user's limit, a port, another job that writes or stages the file, a drive, the load of the tape, and room
-    on disk; the latency; what staging and transfer take alone; and `contention_s`, how much longer they took
-    as others used the same network and chains. `stage_s` is the whole stage from asking for a drive. A job
-    that never ended has no `ended_s`, and `stuck_in` says what it waited for.
-    """
-
-    jobs: pl.DataFrame
-    samples: pl.DataFrame
-    totals: Totals
-
-
 def run_trace(
     machine: Machine,
     trace: pl.DataFrame,
@@ -99,11 +59,12 @@ def run_trace(
     seed: int,
     inventory: pl.DataFrame | None = None,
     sample_s: float = 600.0,
+    progress: Progress | None = None,
 ) -> Run:
     """Run a trace; the same arguments give the same bits.
 
     `inventory` is what lies on disk at the beginning (nothing, if left out). Samples are taken every
-    `sample_s` up to the last submission.
+    `sample_s` up to the last submission. `progress` is told now and then how far it is.
 
     Raises:
         TraceError: the trace or the inventory is wrong, or asks for what the machine cannot do.
@@ -118,7 +79,9 @@ def run_trace(
     if last_s / sample_s > SAMPLE_LIMIT:
         raise SimulationError(f"sample_s is {sample_s}, which gives more than {SAMPLE_LIMIT} samples")
     world = make_world(machine, demand, seed=seed, sample_s=sample_s, sample_count=int(last_s / sample_s) + 1)
-    run_events(world)
+    while run_events(world, EVENTS_AT_A_TIME):
+        if progress is not None:
+            progress(float(world.state.now_s[0]), int(world.state.next_job[0]))
     return Run(_tell_jobs(world, trace), _tell_samples(world, machine), _tell_totals(world, machine))
 
 
@@ -129,12 +92,14 @@ def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     rows = np.flatnonzero(~is_done & (jobs.phase != UNBORN))
     spent[rows, jobs.phase[rows]] += now_s - jobs.since_s[rows]
     alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
-    columns = {name: spent[:, phase] for name, phase in _WAITS.items()}
+    columns = {name: spent[:, phase] for name, phase in WAITS.items()}
     columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
     # Alone, rounding leaves a difference on either side of 0.
     columns["contention_s"] = np.maximum(spent[:, STAGING] + spent[:, TRANSFER] - alone_s, 0.0)
     is_staged = jobs.is_staged & (jobs.stage_ended_s > 0)
     columns["stage_s"] = np.where(is_staged, jobs.stage_ended_s - jobs.stage_began_s, np.nan)
+    columns["stage_began_s"] = np.where(is_staged, jobs.stage_began_s, np.nan)
+    columns["granted_s"] = np.where(jobs.port >= 0, jobs.granted_s, np.nan)
     has_started = np.isin(jobs.phase, (TRANSFER, DONE))
     columns["started_s"] = np.where(has_started, jobs.started_s, np.nan)
     columns["ended_s"] = np.where(is_done, jobs.ended_s, np.nan)

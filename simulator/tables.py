@@ -123,6 +123,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("staging_alone_s", "f8"),
         ("stage_began_s", "f8"),
         ("stage_ended_s", "f8"),
+        ("granted_s", "f8"),  # when it got its port
         ("started_s", "f8"),
         ("ended_s", "f8"),
     ],

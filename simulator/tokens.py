@@ -88,6 +88,7 @@ def _take_port(world: World, job: int, port: int) -> None:
     world.ports[port].is_busy = True
     world.state[0].busy_ports += 1
     record.port = port
+    record.granted_s = world.state[0].now_s
     enter(world, job, LATENCY)
     latency_s = machine.put_latency_s if record.is_put else machine.get_latency_s
     push_event(world, world.state[0].now_s + latency_s, LATENCY_ENDS, job)

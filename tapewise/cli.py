@@ -31,6 +31,7 @@ from ingest.site_events_cli import config_changes, outages
 from schema.cli import db
 from schema.errors import TapewiseError
 from schema.settings import read_settings
+from simulator.cli import simulate
 from tapewise.demo import demo
 from tapewise.queries import sql
 
@@ -59,7 +60,19 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     context.obj = read_settings(**flags)
 
 
-for command in (ingest, formats, explain, archives, outages, config_changes, workload, sql, db, demo):
+for command in (
+    ingest,
+    formats,
+    explain,
+    archives,
+    outages,
+    config_changes,
+    workload,
+    simulate,
+    sql,
+    db,
+    demo,
+):
     cli.add_command(command)
 
 

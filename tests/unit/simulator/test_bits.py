@@ -7,8 +7,10 @@ import sys
 
 import numpy as np
 import polars as pl
+import pytest
 
 from benchmarks.fortnight import make_fortnight
+from simulator import runs
 from simulator.machines import bundled_machine
 from simulator.runs import run_trace
 from simulator.traces import make_inventory
@@ -41,6 +43,12 @@ def digest(queueing: str) -> str:
             values = column.to_numpy() if column.dtype.is_numeric() else np.array(column.to_list(), dtype="U")
             state.update(np.ascontiguousarray(values).tobytes())
     return state.hexdigest()
+
+
+def test_a_run_in_pieces_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = digest("serialised")
+    monkeypatch.setattr(runs, "EVENTS_AT_A_TIME", 7)
+    assert digest("serialised") == whole
 
 
 def without_compiler(queueing: str) -> str:

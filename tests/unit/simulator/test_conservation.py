@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.machines import Machine
-from simulator.runs import TIME_COLUMNS, Run, run_trace
+from simulator.results import TIME_COLUMNS, Run
+from simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_tapes
 
 LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 3, 300, 1

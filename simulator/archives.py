@@ -1,0 +1,258 @@
+"""Writes what came of a run as an archive: the same tables as one whose logs were read.
+
+Each request that ended is a transfer and a request, each stage of it a stage; users are those of the trace by
+number. The ledger has a file that stands for the run, and its balance: a fact is a line of it. Beside them
+stand the run itself, samples over time, and where each request's time went (schema `studies`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from importlib.metadata import version
+from typing import Any
+
+import polars as pl
+import psycopg
+import sqlalchemy as sa
+from psycopg import errors
+from psycopg.types.json import Jsonb
+
+from schema.cells import add_cells, sum_cells
+from schema.errors import SimulationError
+from schema.loader import copy_frame, frame_schema, number_rows, take_row_ids
+from schema.models import request_waits, requests, simulation_samples, stages, transfers
+from schema.names import NameTable
+from simulator.inputs import Requests
+from simulator.machines import Machine
+from simulator.results import TIME_COLUMNS, Run
+
+SOURCE = "simulation"
+_TOTAL_COLUMNS = (
+    "event_count", "staged_count", "stored_count", "stored_bytes", "purge_count", "purged_count",
+    "purged_bytes", "disk_used_bytes", "moved_bytes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run and what it was made of; `steady_s` is `inputs.find_steady`, `simulated_at` the real clock's."""
+
+    given: Requests
+    machine: Machine
+    run: Run
+    seed: int
+    steady_s: float | None
+    options: Mapping[str, Any]
+    simulated_at: datetime
+
+    @property
+    def steady_at(self) -> datetime | None:
+        """When the run came to a steady state, by its own clock."""
+        return None if self.steady_s is None else self.given.began_at + timedelta(seconds=self.steady_s)
+
+
+def check_name(connection: psycopg.Connection, name: str) -> None:
+    """Raise SimulationError if there is an archive of that name: a run writes into none that is there."""
+    row = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [name]).fetchone()
+    if row is None:
+        return
+    if row[0] == "simulated":
+        raise SimulationError(
+            f"an archive is called '{name}' already",
+            hint=f"Choose another name, or drop that one: `tapewise archives drop {name}`.",
+        )
+    raise SimulationError(
+        f"archive '{name}' is {row[0]}: a simulation never writes into it",
+        hint="Choose another name for the simulated archive.",
+    )
+
+
+def write_archive(
+    connection: psycopg.Connection, settling: psycopg.Connection, name: str, outcome: Outcome
+) -> int:
+    """Write the run as archive `name`, in one transaction; gives the requests written.
+
+    `connection` is the loader's; `settling` too, and commits by itself: it makes partitions. Raises
+    SimulationError if there is such an archive.
+    """
+    given = outcome.given
+    jobs = _place_jobs(given, outcome.run)
+    ended = jobs.filter(pl.col("ended_at").is_not_null())
+    _make_partitions(settling, ended)
+    try:
+        with connection.transaction():
+            values = {"name": name, "kind": "simulated", "timezone": given.timezone}
+            archive_id = _insert(connection, "core.archives", values)
+            lineage = _insert_ledger(connection, archive_id, name, ended, outcome)
+            people = NameTable(connection, "users", archive_id)
+            facts = ended.with_columns(
+                people.resolve(ended["user"].cast(pl.String)).alias("user_id"),
+                archive_id=pl.lit(archive_id, pl.Int32),
+                **{column: pl.lit(value, pl.Int32) for column, value in lineage.items()},
+            )
+            facts = _write_facts(connection, settling, facts)
+            add_cells(connection, archive_id, [sum_cells(_fit(facts, transfers), given.timezone)])
+            _write_study(connection, archive_id, outcome, facts)
+    except errors.UniqueViolation:
+        connection.rollback()
+        check_name(connection, name)
+        raise
+    return facts.height
+
+
+def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
+    """The run's jobs with moments in place of seconds, and their number (`persona`), from 1."""
+    begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
+
+    def at(seconds: pl.Expr) -> pl.Expr:
+        return begin + pl.duration(microseconds=(seconds * 1e6).round().cast(pl.Int64))
+
+    stage_ended_s = pl.col("stage_began_s") + pl.col("stage_s")
+    return run.jobs.with_columns(
+        interface=given.trace["interface"],
+        persona=pl.int_range(1, pl.len() + 1, dtype=pl.Int32),
+        submitted_at=at(pl.col("submitted_s")),
+        stage_began_at=at(pl.col("stage_began_s")),
+        staged_at=at(stage_ended_s),
+        started_at=at(pl.col("granted_s")),
+        ended_at=at(pl.col("ended_s")),
+        # As a log would have it: from when the port was granted, latency and room on disk included.
+        duration_s=pl.col("ended_s") - pl.col("granted_s"),
+    ).sort("ended_at", "persona")
+
+
+def _make_partitions(settling: psycopg.Connection, ended: pl.DataFrame) -> None:
+    for table, column in (("transfers", "ended_at"), ("requests", "ended_at"), ("stages", "staged_at")):
+        months = sorted({day.replace(day=1) for day in ended[column].drop_nulls().dt.date().unique()})
+        if months:
+            settling.execute("SELECT core.make_partitions(%s, %s)", [table, months])
+
+
+def _insert_ledger(
+    connection: psycopg.Connection, archive_id: int, name: str, ended: pl.DataFrame, outcome: Outcome
+) -> dict[str, int]:
+    """The source and the file that stand for the run; gives their numbers by column."""
+    source_id = _insert(
+        connection,
+        "ledger.sources",
+        {
+            "archive_id": archive_id,
+            "name": SOURCE,
+            "format": SOURCE,
+            "timezone": outcome.given.timezone,
+            "clock_resolution_s": 1e-6,
+            "is_counted": True,
+            "earliest_at": outcome.given.began_at,
+        },
+    )
+    fact_count = ended.height + ended["staged_at"].count()
+    log_file_id = _insert(
+        connection,
+        "ledger.log_files",
+        {
+            "source_id": source_id,
+            "path": f"tapewise simulate run --into {name}",
+            "content_digest": "",
+            "read_bytes": 0,
+            "waiting_bytes": 0,
+            "format_version": 1,
+            "program_version": version("tapewise"),
+            "first_read_at": outcome.simulated_at,
+            "last_read_at": outcome.simulated_at,
+            "first_event_at": pl.concat([ended["ended_at"], ended["staged_at"]]).min(),
+            "last_event_at": ended["ended_at"].max(),
+            "line_count": fact_count,
+            "loaded_count": fact_count,
+            "held_count": 0,
+            "ignored_count": 0,
+            "rejected_count": 0,
+        },
+    )
+    return {"source_id": source_id, "log_file_id": log_file_id}
+
+
+def _write_facts(
+    connection: psycopg.Connection, settling: psycopg.Connection, jobs: pl.DataFrame
+) -> pl.DataFrame:
+    """Write transfers, stages and requests; gives the jobs with the numbers of their transfers."""
+    jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
+    jobs = jobs.with_columns(
+        line_hash=pl.col("line_number"), occurrence=0, operation=pl.col("direction"),
+        is_failed=False, is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
+        is_size_saturated=False, is_rate_inconsistent=False, is_counted=True,
+    )  # fmt: skip
+    jobs = number_rows(jobs, take_row_ids(settling, jobs.height))
+    copy_frame(connection, transfers, _fit(jobs, transfers))
+    staged = jobs.filter(pl.col("staged_at").is_not_null()).rename({"id": "transfer_id"})
+    staged = staged.with_columns(
+        line_number=jobs.height + pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        operation=pl.lit("stage"),
+        started_at=pl.col("stage_began_at"),
+        duration_s=pl.col("stage_s"),
+    ).with_columns(line_hash=pl.col("line_number"))
+    staged = number_rows(staged, take_row_ids(settling, staged.height))
+    copy_frame(connection, stages, _fit(staged, stages))
+    jobs = jobs.rename({"id": "transfer_id"}).join(
+        staged.select("transfer_id", stage_id="id"), on="transfer_id", how="left", maintain_order="left"
+    )
+    copy_frame(connection, requests, _fit(jobs, requests))
+    return jobs.with_columns(id="transfer_id")
+
+
+def _write_study(
+    connection: psycopg.Connection, archive_id: int, outcome: Outcome, facts: pl.DataFrame
+) -> None:
+    given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
+    _insert(
+        connection,
+        "studies.simulation_runs",
+        {
+            "archive_id": archive_id,
+            "demand": given.demand,
+            "demand_name": given.demand_name,
+            "demand_archive": given.demand_archive,
+            "demand_kind": given.demand_kind,
+            "options": Jsonb(dict(outcome.options)),
+            "machine_title": machine.title,
+            "machine": Jsonb(machine.model_dump(mode="json")),
+            "seed": outcome.seed,
+            "program_version": version("tapewise"),
+            "simulated_at": outcome.simulated_at,
+            "began_at": given.began_at,
+            "steady_at": outcome.steady_at,
+            "ended_at": facts["ended_at"].max() if facts.height else given.began_at,
+            "job_count": given.trace.height,
+            "unfinished_count": outcome.run.totals.unfinished_count,
+            "totals": Jsonb({column: totals[column] for column in _TOTAL_COLUMNS}),
+        },
+        returning="archive_id",
+    )
+    begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
+    samples = outcome.run.samples.with_columns(
+        sampled_at=begin + pl.duration(microseconds=(pl.col("sample_s") * 1e6).round().cast(pl.Int64))
+    ).drop("sample_s")
+    long = samples.unpivot(index="sampled_at", variable_name="quantity", value_name="value")
+    long = long.with_columns(archive_id=pl.lit(archive_id, pl.Int32))
+    copy_frame(connection, simulation_samples, _fit(long, simulation_samples))
+    waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS)
+    copy_frame(connection, request_waits, _fit(waits, request_waits))
+
+
+def _fit(frame: pl.DataFrame, table: sa.Table) -> pl.DataFrame:
+    """The columns of `table`, null where the frame has none."""
+    return frame.select(
+        pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
+        for name, dtype in frame_schema(table).items()
+    )
+
+
+def _insert(
+    connection: psycopg.Connection, table: str, values: Mapping[str, Any], *, returning: str = "id"
+) -> int:
+    row = connection.execute(
+        f"INSERT INTO {table} ({', '.join(values)})"  # noqa: S608  # our own names
+        f" VALUES ({', '.join(['%s'] * len(values))}) RETURNING {returning}".encode(),
+        list(values.values()),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,246 @@
+"""What a run is made of: requests (of an archive, a workload model or a trace file) and the files on disk.
+
+Whatever they come from, the requests are a trace (`traces.py`) with `submitted_at`, `interface` and `origin`
+beside its columns: `put`, or for a get where its file lies: `trace` (put earlier), `disk` (there at the
+start) or `tape`.
+"""
+
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self
+from zoneinfo import ZoneInfo
+
+import polars as pl
+import psycopg
+
+from schema.errors import SimulationError
+from simulator.machines import Machine
+from simulator.models import read_model
+from simulator.streams import make_stream
+from simulator.traces import make_inventory, read_trace
+
+INTERFACE = "simulated"  # where a trace does not say which program moved a file
+# A trace file without times of day begins here; it is a Thursday.
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Requests:
+    """The requests of a run and where they come from.
+
+    `demand_archive` and `demand_kind` are of the archive behind them, if it is known. `left_out` counts
+    by reason what the archive was asked for and the trace does not hold.
+    """
+
+    trace: pl.DataFrame
+    began_at: datetime
+    timezone: str
+    demand: Literal["archive", "model", "file"]
+    demand_name: str
+    demand_archive: str | None = None
+    demand_kind: str | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def fit_machine(self, machine: Machine) -> Self:
+        """The same without the requests for files that are larger than the machine takes, which are counted.
+
+        A trace file is left as it is: whoever wrote it can mend it.
+        """
+        largest = machine.disk.largest_file_bytes
+        trace = self.trace.filter(pl.col("size_bytes") <= largest)
+        if trace.height == self.trace.height or self.demand == "file":
+            return self
+        reason = f"larger than the machine takes ({largest:,} bytes)"
+        left_out = self.left_out | {reason: self.trace.height - trace.height}
+        return replace(self, trace=trace, left_out=left_out)
+
+    def with_trace(self, trace: pl.DataFrame) -> Self:
+        """The same with another trace."""
+        return replace(self, trace=trace)
+
+
+@dataclass(frozen=True)
+class DiskFiles:
+    """What lies on disk at the start: files of the trace, others made up, and how many found no room."""
+
+    inventory: pl.DataFrame
+    trace_count: int
+    made_up_count: int
+    displaced_count: int
+
+
+def read_archive_requests(
+    connection: psycopg.Connection,
+    archive: str,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    interface: str | None = None,
+) -> Requests:
+    """What an archive was asked for, by the scenario rules of `mart.trace_requests` as published.
+
+    `since` and `until` are by the archive's clock where they have no zone, here as in `read_model_requests`.
+    `connection` is the reader's. Raises SimulationError if there is no such archive or nothing in it.
+    """
+    found = connection.execute(
+        "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
+    ).fetchone()
+    if found is None:
+        raise SimulationError(
+            f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
+        )
+    kind, timezone = found
+    zone = ZoneInfo(timezone)
+    cursor = connection.execute(
+        "SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin, left_out"
+        " FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)"
+        " ORDER BY place",
+        [archive, _place(since, zone), _place(until, zone), interface],
+    )
+    rows = pl.DataFrame(
+        cursor.fetchall(),
+        schema={
+            "submitted_at": pl.Datetime("us", "UTC"),
+            "direction": pl.String,
+            "interface": pl.String,
+            "user": pl.Int64,
+            "file": pl.Int64,
+            "size_bytes": pl.Int64,
+            "origin": pl.String,
+            "left_out": pl.String,
+        },
+        orient="row",
+    )
+    left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
+    trace = rows.filter(pl.col("left_out").is_null()).drop("left_out")
+    if trace.is_empty():
+        raise SimulationError(
+            f"archive '{archive}' was asked for nothing that can be run",
+            hint=", ".join(f"{count:,} left out: {reason}" for reason, count in left_out.items()) or None,
+        )
+    began_at = trace["submitted_at"][0]
+    return Requests(
+        place_in_time(trace, began_at), began_at, timezone, "archive", archive, archive, kind, left_out
+    )
+
+
+def place_in_time(trace: pl.DataFrame, began_at: datetime) -> pl.DataFrame:
+    """The trace with `submitted_s`, the seconds from `began_at` to its `submitted_at`."""
+    since = pl.col("submitted_at") - pl.lit(began_at).cast(pl.Datetime("us", "UTC"))
+    return trace.with_columns(submitted_s=since.dt.total_microseconds() / 1e6)
+
+
+def read_model_requests(
+    connection: psycopg.Connection,
+    name: str,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    interface: str | None = None,
+    rate_factor: float = 1.0,
+    seed: int,
+) -> Requests:
+    """A stream made from a workload model, by default over the time that it was fitted to.
+
+    `rate_factor`: how many times as often bursts begin.
+
+    `connection` is the loader's. Raises WorkloadError if there is no such model, SimulationError if it asks
+    for nothing.
+    """
+    model = read_model(connection, name)
+    zone = ZoneInfo(model.timezone)
+    began_at = _place(since, zone) or model.first_ended_at
+    ended_at = _place(until, zone) or model.last_ended_at
+    if ended_at <= began_at:
+        raise SimulationError(f"the stream would end at {ended_at} and begin at {began_at}")
+    trace = make_stream(
+        model,
+        began_at=began_at,
+        duration_s=(ended_at - began_at).total_seconds(),
+        seed=seed,
+        rate_factor=rate_factor,
+    )
+    if interface is not None:
+        trace = trace.filter(pl.col("interface") == interface)
+    if trace.is_empty():
+        raise SimulationError(f"workload model '{name}' asks for nothing in that time")
+    return Requests(trace, began_at, model.timezone, "model", name, model.archive, model.kind)
+
+
+def read_file_requests(path: Path) -> Requests:
+    """The requests of a trace file. Raises TraceError."""
+    trace, began_at = complete_trace(read_trace(path))
+    return Requests(trace, began_at, "UTC", "file", path.name)
+
+
+def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
+    """A trace file's rows with what it may leave out, and when it began.
+
+    Without `submitted_at` it begins at `EPOCH`; without `interface` that is `simulated`; a get without
+    `origin` is of a file on tape unless the trace put it before. Files that are texts get numbers.
+    """
+    if "file" in trace.columns and trace.schema["file"] == pl.String:
+        trace = trace.with_columns(file=pl.col("file").rank("dense").cast(pl.Int64))
+    if "interface" not in trace.columns:
+        trace = trace.with_columns(interface=pl.lit(INTERFACE))
+    if "origin" not in trace.columns:
+        trace = trace.with_columns(origin=pl.lit(None, pl.String))
+    began_at = EPOCH
+    if "submitted_at" in trace.columns and trace.height:
+        first = trace["submitted_at"].cast(pl.Datetime("us", "UTC"))[0]
+        began_at = EPOCH if first is None else first
+    return trace, began_at
+
+
+def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
+    """What lies on disk at the start, so that a run need not begin with an empty one.
+
+    First the files that the trace says are there, in the order in which it asks for them, as far as they
+    stay below the high water mark: those beyond it lie on tape. Then made-up files of the trace's sizes,
+    which nobody asks for, until the disk is `fill_ratio` full. The paper writes the former at time 0 as well
+    (LLNL, appendix B, 5.2.1). Files of the trace are as old as the run; the others were last used within two
+    weeks.
+    """
+    limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
+    there = trace.filter(pl.col("origin") == "disk").unique("file", keep="first", maintain_order=True)
+    fits = there.filter(pl.col("size_bytes").cum_sum() <= limit)
+    held = fits.select("file", "size_bytes", age_s=pl.lit(0.0))
+    used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
+    made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
+    # Numbers below those of the trace's files, of which some may be negative already.
+    lowest = min(0, trace["file"].min() or 0)
+    made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
+    inventory = pl.concat([held, made_up.select(held.columns)])
+    return DiskFiles(inventory, held.height, made_up.height, there.height - held.height)
+
+
+def find_default_fill(machine: Machine) -> float:
+    """How full a disk in use is: midway between its water marks, or empty where nothing is purged."""
+    return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
+
+
+def find_steady(samples: pl.DataFrame, machine: Machine) -> float | None:
+    """From when on (seconds) the machine is in use: its disk has been as full as the low water mark.
+
+    Until then nothing is purged, and means would speak of an empty disk. At once where nothing is ever
+    purged; None if the disk is never that full.
+    """
+    if machine.purge is None:
+        return 0.0
+    full = samples.filter(pl.col("disk_fill_ratio") >= machine.purge.low_ratio)
+    return float(full["sample_s"][0]) if full.height else None
+
+
+def _place(moment: datetime | None, zone: ZoneInfo) -> datetime | None:
+    """A moment by the archive's clock, unless it has a zone itself."""
+    return moment.replace(tzinfo=zone) if moment is not None and moment.tzinfo is None else moment
+
+
+def describe_options(**options: Any) -> dict[str, Any]:
+    """What was said to the command, as it is kept with the run."""
+    return {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in options.items()
+        if value is not None
+    }

@@ -1,0 +1,84 @@
+"""A run from the requests to the archive: what is planned, run and kept."""
+
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from schema.database import Role, Warehouse
+from simulator.archives import Outcome, check_name, write_archive
+from simulator.inputs import DiskFiles, Requests, find_default_fill, find_steady, lay_on_disk
+from simulator.machines import Machine
+from simulator.runs import Progress, run_trace
+from simulator.streams import spread_arrivals
+
+Arrivals = Literal["as-asked", "even"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run: requests that the machine takes, the files on its disk, and the seed."""
+
+    given: Requests
+    machine: Machine
+    held: DiskFiles
+    seed: int
+    options: Mapping[str, Any]
+
+
+def plan_run(
+    given: Requests,
+    machine: Machine,
+    *,
+    seed: int,
+    arrivals: Arrivals = "as-asked",
+    fill_ratio: float | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Make a plan; it is a function of its arguments.
+
+    `arrivals`: `even` spreads the requests over the time, which takes the bursts away. `fill_ratio`: how full
+    the disk is at the start, by default as one in use. `options` are kept with the run besides.
+    """
+    given = given.fit_machine(machine)
+    if arrivals == "even":
+        given = given.with_trace(spread_arrivals(given.trace, seed))
+    fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
+    held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed)
+    kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
+    return Plan(given, machine, held, seed, kept)
+
+
+def keep_run(
+    warehouse: Warehouse,
+    name: str,
+    plan: Plan,
+    *,
+    now: datetime,
+    sample_s: float = 600.0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Run a plan and write what came of it as archive `name`.
+
+    Raises TraceError or MachineError if it cannot be run, SimulationError if the name is taken.
+    """
+    with closing(warehouse.connect(Role.LOADER)) as loader:
+        check_name(loader, name)
+    run = run_trace(
+        plan.machine,
+        plan.given.trace,
+        seed=plan.seed,
+        inventory=plan.held.inventory,
+        sample_s=sample_s,
+        progress=progress,
+    )
+    steady_s = find_steady(run.samples, plan.machine)
+    options = {**plan.options, "sample_s": sample_s}
+    outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, now)
+    with (
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader,
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
+    ):
+        write_archive(loader, settling, name, outcome)
+    return outcome

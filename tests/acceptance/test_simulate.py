@@ -1,0 +1,182 @@
+"""`tapewise simulate` as users type it: output, messages, exit status."""
+
+import json
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+HEADER = "submitted_s,direction,user,file,size_bytes\n"
+TRACE = HEADER + "".join(
+    f"{40 * number},{'get' if number % 3 else 'put'},1,{number},{1_000_000 * (number + 1)}\n"
+    for number in range(60)
+)
+MACHINE = "llnl-unitree-1998"
+RUN = ["run", "--machine", MACHINE, "--into"]
+
+
+@pytest.fixture
+def machine_text(tapewise) -> str:
+    result = tapewise("simulate", "machine", MACHINE)
+    assert (result.returncode, result.stderr) == (0, "")
+    return result.stdout
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> str:
+    (tmp_path / "trace.csv").write_text(TRACE)
+    return "trace.csv"
+
+
+def test_a_trace_is_run_listed_shown_and_asked(tapewise, trace, request) -> None:
+    name = request.node.name
+    made = ("simulate", "run", "--machine", MACHINE, "--trace-file", trace, "--seed", "3", "--into", name)
+    result = tapewise(*made)
+    assert (result.returncode, result.stderr) == (0, "")
+    first, *lines = result.stdout.splitlines()
+    assert re.fullmatch(
+        r"60 requests on LLNL UniTree 1998; its disk is 75% full at the start: 0 files that they ask for,"
+        r" [\d,]+ made up\.",
+        first,
+    )
+    assert lines[:2] == [
+        f"Simulated archive '{name}': LLNL UniTree 1998, seed 3",
+        "  60 requests of trace trace.csv, 1970-01-01 00:00 to 1970-01-01 00:42 UTC",
+    ]
+    assert [line.split()[:2] for line in lines[-2:]] == [["put", "20"], ["get", "from"]]
+    assert tapewise("simulate", "show", name).stdout.splitlines() == lines
+    assert (
+        f"{name}: 60 requests of file trace.csv on LLNL UniTree 1998, seed 3"
+        in tapewise("simulate", "list").stdout
+    )
+    runs = [json.loads(line) for line in tapewise("simulate", "list", "--json").stdout.splitlines()]
+    assert name in [run["archive"] for run in runs]
+    asked = tapewise("sql", f"SELECT count(*) AS n FROM mart.requests WHERE archive = '{name}'", "--json")
+    assert json.loads(asked.stdout) == {"n": 60}
+    again = tapewise(*made)
+    assert (again.returncode, again.stdout) == (1, "")
+    assert f"an archive is called '{name}' already" in again.stderr
+    assert tapewise("archives", "drop", name, "--yes").returncode == 0
+    assert tapewise(*made).stdout == result.stdout  # the same seed
+
+
+def test_a_file_of_ones_own_is_begun_with_a_bundled_one(
+    tapewise, trace, machine_text, tmp_path, request
+) -> None:
+    assert "llnl-unitree-1998" in tapewise("simulate", "machine").stdout.splitlines()
+    assert tomllib.loads(machine_text)["users"] == {"limit_count": 10}
+    changed = machine_text.replace('title = "LLNL UniTree 1998"', 'title = "mine"').replace(
+        "load_s = 60 ", "load_s = 120 "
+    )
+    assert changed.count("120 ") == machine_text.count("120 ") + 1
+    (tmp_path / "mine.toml").write_text(changed)
+    result = tapewise(
+        "simulate", "run", "--machine", "mine.toml", "--trace-file", trace, "--into", request.node.name
+    )
+    assert result.returncode == 0, result.stderr
+    loads = [line.split() for line in result.stdout.splitlines() if line.startswith("  get from tape")]
+    assert loads[0][8] == "120.00"
+
+
+# What is written in place of what in the machine file, and what the message says of it.
+BROKEN = {
+    "a hole in the ports: no range for small files": (
+        "over_bytes = -1,",
+        "over_bytes = 1000,",
+        "ports: the first of ranges",
+    ),
+    "a hole in the ports: one that nobody uses": (
+        "first = 1, last = 13 }",
+        "first = 2, last = 13 }",
+        "no range uses port 1",
+    ),
+    "ports that are not there": ("last = 13 },   # A 3.0\n]", "last = 14 },\n]", "are not within 1 to 13"),
+    "no drives": (
+        "{ chain = 1, drive_count = 4 },",
+        "{ chain = 1, drive_count = 0 },",
+        "tapes.silos.0.drive_count",
+    ),
+    "a negative rate": ("in_bytes_per_s = 7_500_000", "in_bytes_per_s = -1", "network.in_bytes_per_s"),
+    "a misspelt key": ("limit_count = 10", "limit = 10", "users.limit_count: Field required"),
+    "a text for a number": ("put_s = 0.76", 'put_s = "0.76"', "latency.put_s"),
+    "water marks crossed": ("low_ratio = 0.7", "low_ratio = 0.9", "purge: low_ratio is above high_ratio"),
+    "no TOML": ("[users]", "[users", "no TOML"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_machine_is_told_by_file_and_field(
+    tapewise, trace, machine_text, tmp_path, what: str
+) -> None:
+    old, new, message = BROKEN[what]
+    assert old in machine_text
+    (tmp_path / "mine.toml").write_text(machine_text.replace(old, new))
+    result = tapewise("simulate", "run", "--machine", "mine.toml", "--trace-file", trace, "--into", what)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("tapewise: mine.toml: ")
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER + "10,put,1,1,5\n5,put,1,2,5\n", "row 2 of the trace: submitted_s 5.0 is before"),
+        (HEADER + "10,put,1,1,5000000000\n", "row 1 of the trace: size_bytes 5000000000 is more than"),
+        (HEADER + "10,put,1,1,5\n11,put,1,1,5\n", "row 2 of the trace: file 1 is put twice"),
+        (HEADER + "10,send,1,1,5\n", "direction send is neither put nor get"),
+        (HEADER + "10,put,1,1,-5\n", "size_bytes -5 is below 0"),
+        ("submitted_s,direction,user,file\n10,put,1,1\n", "the trace has no column size_bytes"),
+        (HEADER + "soon,put,1,1,5\n", "submitted_s"),
+    ],
+)  # fmt: skip
+def test_a_broken_trace_is_told_by_row_and_column(tapewise, tmp_path, text: str, message: str) -> None:
+    (tmp_path / "broken.csv").write_text(text)
+    result = tapewise(
+        "simulate", "run", "--machine", MACHINE, "--trace-file", "broken.csv", "--into", "broken"
+    )
+    assert (result.returncode, result.stdout) == (1, "")
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_disk_that_is_too_small_makes_a_queue_and_no_hang(
+    tapewise, machine_text, tmp_path, request
+) -> None:
+    """Files that cannot all be on disk at once, and no tapes to purge them to: the rest never end."""
+    kept = machine_text[: machine_text.index("[purge]")].replace(
+        "lv_bytes = 2_000_000_000", "lv_bytes = 1_000_000"
+    )
+    kept = kept.replace("largest_file_bytes = 4_000_000_000", "largest_file_bytes = 100_000_000")
+    (tmp_path / "small.toml").write_text(kept)
+    puts = "".join(f"{number},put,{number},{number},90000000\n" for number in range(5))
+    (tmp_path / "puts.csv").write_text(HEADER + puts)
+    result = tapewise(
+        "simulate", "run", "--machine", "small.toml", "--trace-file", "puts.csv", "--into", request.node.name
+    )
+    assert result.returncode == 0, result.stderr
+    assert "  3 never ended: they waited for what could not come" in result.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([*RUN, "a"], 2, "one of --trace, --model and --trace-file"),
+        ([*RUN, "a", "--trace", "b", "--model", "c"], 2, "one of --trace"),
+        ([*RUN, " ", "--trace", "b"], 2, "a name is printable text"),
+        ([*RUN, "a", "--trace", "b", "--rate", "2"], 2, "--rate goes with --model"),
+        ([*RUN, "a", "--trace", "nobody"], 1, "no archive is called 'nobody'"),
+        ([*RUN, "a", "--model", "nothing"], 1, "no workload model is called"),
+        (["run", "--machine", "none.toml", "--into", "a", "--trace", "b"], 1, "none.toml: No such file"),
+        ([*RUN, "a", "--trace-file", "none.csv"], 1, "none.csv: No such file"),
+        (["show", "nobody"], 1, "no simulated archive is called 'nobody'"),
+        (["machine", "nobody"], 1, "no machine is called 'nobody'"),
+    ],
+)  # fmt: skip
+def test_errors_name_what_is_wrong(
+    tapewise: Callable, arguments: list[str], status: int, message: str
+) -> None:
+    result = tapewise("simulate", *arguments)
+    assert (result.returncode, result.stdout) == (status, "")
+    assert message in result.stderr

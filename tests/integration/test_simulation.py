@@ -1,0 +1,276 @@
+"""Simulated archives: what was asked of one archive, run on a machine, is another in the same tables."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ingest.archives import drop_archive
+from ingest.formats import find_format
+from ingest.sources import SourceRequest, make_source
+from schema.database import Role, Warehouse
+from schema.errors import SimulationError, SourceError, TapewiseError
+from simulator.archives import Outcome
+from simulator.descriptions import describe_run, get_run, list_runs
+from simulator.inputs import Requests, complete_trace, place_in_time, read_archive_requests
+from simulator.machines import Machine, bundled_machine
+from simulator.results import TIME_COLUMNS
+from simulator.studies import keep_run, plan_run
+from tests.conftest import NOW
+from tests.integration.evidence import check_warehouse
+from tests.sql.cases import insert_rows
+
+BEGIN = datetime(2000, 1, 3, 8, tzinfo=UTC)
+ZONE = "America/Los_Angeles"
+FIELDS = ", ".join(TIME_COLUMNS)
+
+
+def make_transfers(count: int = 400) -> list[dict[str, Any]]:
+    """Bursts of twenty requests of one user each; a quarter of the gets waited for a tape."""
+    rng = np.random.default_rng(1)
+    rows: list[dict[str, Any]] = []
+    moment = BEGIN
+    for number in range(count):
+        moment += timedelta(seconds=1 if number % 20 else 1800)
+        size_bytes = int(rng.lognormal(15, 1.5))
+        is_get = number % 2 == 1
+        rows.append(
+            {
+                "direction": "get" if is_get else "put",
+                "size_bytes": size_bytes,
+                "duration_s": size_bytes / 4e6 + 1,
+                "open_s": (100.0 if number % 8 == 1 else 0.5) if is_get else None,
+                "started_at": moment.isoformat(),
+                "ended_at": (moment + timedelta(seconds=size_bytes / 4e6 + 1)).isoformat(),
+                "user": f"user{number // 20 % 3}",
+                "interface": "hsi",
+            }
+        )
+    return rows
+
+
+@pytest.fixture
+def filled(warehouse: Warehouse) -> Warehouse:
+    """A warehouse with the measured archive `llnl`."""
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(
+            connection,
+            {"archives": [{"name": "llnl", "timezone": ZONE}], "transfers": make_transfers()},
+        )
+    return warehouse
+
+
+def change(machine: Machine, **tables: dict[str, Any]) -> Machine:
+    values = machine.model_dump()
+    for table, fields in tables.items():
+        values[table] |= fields
+    return Machine.model_validate(values)
+
+
+def read(warehouse: Warehouse, archive: str = "llnl", **options: Any) -> Requests:
+    with warehouse.connect(Role.READER) as connection:
+        return read_archive_requests(connection, archive, **options)
+
+
+def simulate(
+    warehouse: Warehouse, name: str = "rebuilt", machine: Machine | None = None, **plan: Any
+) -> Outcome:
+    machine = machine or bundled_machine("llnl-unitree-1998")
+    given = plan.pop("given", None) or read(warehouse)
+    return keep_run(warehouse, name, plan_run(given, machine, **{"seed": 1} | plan), now=NOW)
+
+
+def ask(warehouse: Warehouse, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    with warehouse.connect(Role.READER) as connection:
+        return connection.execute(query.encode(), values).fetchall()
+
+
+def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
+    outcome = simulate(filled)
+    jobs = outcome.run.jobs
+    staged = int(jobs["is_staged"].sum())
+    assert staged > 0
+    ((archive, kind, zone, count),) = ask(
+        filled,
+        "SELECT archive, kind, timezone, loaded_count FROM mart.log_files"
+        " JOIN mart.archives USING (archive, kind) WHERE archive = 'rebuilt'",
+    )
+    assert (archive, kind, zone, count) == ("rebuilt", "simulated", ZONE, jobs.height + staged)
+    columns = "SELECT direction, size_bytes, interface, submitted_at FROM"
+    told = f"{columns} mart.requests WHERE archive = 'rebuilt' ORDER BY 4, 2"
+    asked = f"{columns} mart.trace_requests(archive => 'llnl') WHERE left_out IS NULL ORDER BY 4, 2"
+    assert ask(filled, told) == ask(filled, asked)
+    # Hits and misses are those of the run.
+    ((hits, misses, unknown),) = ask(
+        filled,
+        "SELECT cached_count, uncached_count, unknown_count FROM mart.cache_hits(archive => 'rebuilt')"
+        " WHERE grouped_by = 'all'",
+    )
+    gets = int((jobs["direction"] == "get").sum())
+    assert (hits, misses, unknown) == (gets - staged, staged, 0)
+    # Each user's requests are still one user's.
+    users = "SELECT count(*) FROM mart.requests WHERE archive = %s GROUP BY user_id ORDER BY 1"
+    assert ask(filled, users, "rebuilt") == ask(filled, users, "llnl")
+    # The ledger accounts for every fact, as for those of logs.
+    with filled.connect(Role.OWNER) as connection:
+        drop_archive(connection, "llnl")  # whose rows were put there without a ledger
+    check_warehouse(filled)
+
+
+def test_every_requests_time_is_told_by_cause(filled: Warehouse) -> None:
+    simulate(filled)
+    rows = ask(
+        filled,
+        "SELECT extract(EPOCH FROM ended_at - submitted_at)::float8, duration_s, stage_s, is_cached,"
+        f" direction, {FIELDS} FROM mart.requests JOIN mart.request_waits USING (archive, transfer_id)"
+        " WHERE archive = 'rebuilt'",
+    )
+    assert len(rows) == 400
+    for total_s, duration_s, stage_s, is_cached, direction, *causes in rows:
+        assert min(causes) >= 0
+        assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # moments have microseconds
+        told = dict(zip(TIME_COLUMNS, causes, strict=True))
+        assert (stage_s is None) == (is_cached is not False) or direction == "put"
+        waited_s = told["user_wait_s"] + told["port_wait_s"] + told["file_wait_s"] + (stage_s or 0)
+        assert duration_s == pytest.approx(total_s - waited_s, abs=3e-6)
+
+
+def test_the_same_requests_and_seed_give_the_same_archive(filled: Warehouse) -> None:
+    for name, seed in (("one", 1), ("two", 1), ("three", 2)):
+        simulate(filled, name, change(bundled_machine("llnl-unitree-1998"), tapes={"load": LAW}), seed=seed)
+    told = (
+        f"SELECT submitted_at, ended_at, size_bytes, {FIELDS} FROM mart.requests"
+        " JOIN mart.request_waits USING (archive, transfer_id) WHERE archive = %s ORDER BY 1, 3"
+    )
+    one, two, three = (ask(filled, told, name) for name in ("one", "two", "three"))
+    assert one == two
+    assert one != three
+
+
+LAW = {
+    "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60, "short_mean_s": 21, "long_s": 120,
+    "long_mean_s": 30,
+}  # fmt: skip
+
+
+def test_the_run_is_kept_beside_it(filled: Warehouse) -> None:
+    outcome = simulate(filled, seed=7)
+    with filled.connect(Role.READER) as connection:
+        (run,) = list_runs(connection)
+        assert run == get_run(connection, "rebuilt")
+        lines = "\n".join(describe_run(connection, run))
+    assert (run.demand, run.demand_name, run.demand_kind, run.seed) == ("archive", "llnl", "measured", 7)
+    assert (run.job_count, run.unfinished_count, run.is_circular) == (400, 0, False)
+    assert run.steady_at == run.began_at == outcome.given.began_at
+    assert run.totals["staged_count"] == outcome.run.totals.staged_count
+    ((machine,),) = ask(filled, "SELECT machine FROM mart.simulation_runs")
+    assert Machine.model_validate_json(json.dumps(machine)) == outcome.machine  # it can be run again
+    assert "get from tape" in lines
+    assert "circular" not in lines
+    samples = ask(
+        filled, "SELECT sampled_at, value FROM mart.simulation_samples WHERE quantity = 'disk_fill_ratio'"
+    )
+    assert len(samples) == outcome.run.samples.height
+    assert min(at for at, _ in samples) == outcome.given.began_at
+
+
+def test_nothing_is_written_into_an_archive_that_is_there(filled: Warehouse) -> None:
+    simulate(filled)
+    before = ask(filled, "SELECT count(*) FROM mart.transfers")
+    for name, reason in (("llnl", "measured: a simulation never writes"), ("rebuilt", "already")):
+        with pytest.raises(SimulationError, match=reason):
+            simulate(filled, name, given=read(filled))
+    assert ask(filled, "SELECT count(*) FROM mart.transfers") == before
+    request = SourceRequest("rebuilt", "measured", find_format("nft"), ZONE, "nft")
+    with filled.connect() as connection, pytest.raises(SourceError, match="is simulated") as raised:
+        make_source(connection, request)
+    assert "choose another name" in str(raised.value.hint)
+
+
+def test_dropping_it_leaves_nothing(filled: Warehouse) -> None:
+    outcome = simulate(filled)
+    fact_count = 400 + outcome.run.totals.staged_count
+    with filled.connect(Role.OWNER) as connection:
+        assert drop_archive(connection, "rebuilt") == fact_count
+        for table in (
+            "core.requests",
+            "studies.simulation_runs",
+            "studies.simulation_samples",
+            "studies.request_waits",
+        ):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
+    assert ask(filled, "SELECT archive FROM mart.archives") == [("llnl",)]
+
+
+def test_a_disk_that_is_never_in_use_has_no_means(filled: Warehouse) -> None:
+    outcome = simulate(filled, fill_ratio=0.0)
+    assert outcome.steady_s is None
+    with filled.connect(Role.READER) as connection:
+        run = get_run(connection, "rebuilt")
+        lines = "\n".join(describe_run(connection, run))
+    assert run.steady_at is None
+    assert "no means are told" in lines
+    assert "get from" not in lines
+    # One that fills up on the way has them from there on.
+    small = change(
+        bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 12_000_000, "largest_file_bytes": 10**9}
+    )
+    outcome = simulate(filled, "small", small, fill_ratio=0.0)
+    assert outcome.steady_s is not None
+    assert outcome.steady_s > 0
+    assert outcome.run.totals.purge_count > 0
+
+
+def test_files_beyond_the_disk_lie_on_tape_and_are_counted(filled: Warehouse) -> None:
+    machine = bundled_machine("llnl-unitree-1998")
+    plan = plan_run(read(filled), machine, seed=1)
+    assert plan.held.displaced_count == 0
+    small = change(machine, disk={"lv_bytes": 1_000_000, "largest_file_bytes": 190_000_000})
+    plan = plan_run(read(filled), small, seed=1)
+    assert plan.held.displaced_count > 0
+    assert plan.held.inventory["size_bytes"].sum() <= 0.8 * small.disk.capacity_bytes
+
+
+def test_what_the_machine_cannot_take_is_counted(filled: Warehouse) -> None:
+    machine = change(bundled_machine("llnl-unitree-1998"), disk={"largest_file_bytes": 1_000_000})
+    plan = plan_run(read(filled), machine, seed=1)
+    largest = "larger than the machine takes (1,000,000 bytes)"
+    assert plan.given.left_out[largest] == 400 - plan.given.trace.height > 0
+    assert plan.given.trace["size_bytes"].max() <= 1_000_000
+
+
+def test_a_range_is_by_the_archives_clock(filled: Warehouse) -> None:
+    whole, part = read(filled), read(filled, since=datetime(2000, 1, 3, 6))
+    assert part.trace.height < whole.trace.height
+    assert part.trace["submitted_at"].min() >= datetime(2000, 1, 3, 13, 55, tzinfo=UTC)
+
+
+def test_a_trace_of_bare_columns_begins_at_the_epoch(filled: Warehouse) -> None:
+    bare = read(filled).trace.select("submitted_s", "direction", "user", "file", "size_bytes")
+    trace, began_at = complete_trace(bare.with_columns(file=pl.col("file").cast(pl.String)))
+    given = Requests(trace, began_at, "UTC", "file", "bare.csv")
+    simulate(filled, given=given)
+    rows = ask(
+        filled, "SELECT min(submitted_at), min(interface) FROM mart.requests WHERE archive = 'rebuilt'"
+    )
+    assert rows == [(datetime(1970, 1, 1, tzinfo=UTC), "simulated")]
+
+
+@pytest.mark.parametrize("archive", ["nobody", "empty"])
+def test_what_cannot_be_read_is_told(filled: Warehouse, archive: str) -> None:
+    with filled.connect(Role.OWNER) as connection:
+        connection.execute(
+            "INSERT INTO core.archives (name, kind, timezone) VALUES ('empty', 'measured', 'UTC')"
+        )
+    with pytest.raises(TapewiseError, match=archive):
+        read(filled, archive)
+
+
+def test_seconds_are_from_the_begin() -> None:
+    frame = pl.DataFrame({"submitted_at": [BEGIN, BEGIN + timedelta(seconds=1.5)]}).cast(
+        pl.Datetime("us", "UTC")
+    )
+    assert place_in_time(frame, BEGIN)["submitted_s"].to_list() == [0, 1.5]
