@@ -10,6 +10,7 @@ CREATE FUNCTION mart.trace_requests(
     retry_s double precision DEFAULT NULL,
     files text DEFAULT NULL,
     zero_sizes text DEFAULT NULL,
+    largest_bytes bigint DEFAULT NULL,
     unknown_origins text DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
@@ -130,6 +131,7 @@ judged AS (
             WHEN retried.size_bytes IS NULL THEN 'unknown size'
             WHEN retried.is_size_saturated THEN 'saturated size'
             WHEN retried.size_bytes = 0 AND trace_requests.zero_sizes = 'drop' THEN 'zero size'
+            WHEN retried.size_bytes > trace_requests.largest_bytes THEN 'too large'
             WHEN retried.submitted_at IS NULL THEN 'unknown time'
             WHEN
                 retried.direction = 'get'
