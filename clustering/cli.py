@@ -1,4 +1,4 @@
-"""`tapewise workload`: fit, list, show, export and remove workload models."""
+"""`tapewise workload`: fit, list, show, export and remove workload models; traces (`traces_cli.py`)."""
 
 import json
 import math
@@ -11,9 +11,11 @@ from zoneinfo import ZoneInfo
 
 import click
 
+from clustering.archives import find_archive
 from clustering.descriptions import MEASURES, describe_model
 from clustering.documents import IDLE_S, WorkloadModel
 from clustering.storage import check_name, list_models, load_model, remove_model, save_model
+from clustering.traces_cli import trace
 from schema.database import Role
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
@@ -23,7 +25,10 @@ _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 
 @click.group()
 def workload() -> None:
-    """Sort the requests of an archive into classes, and keep them as workload models."""
+    """Sort an archive's requests into classes, kept as workload models; write requests as a trace."""
+
+
+workload.add_command(trace)
 
 
 @workload.command()
@@ -73,7 +78,7 @@ def fit(
     Example: tapewise workload fit --archive hpss --name spring --since 2024-03-01 --until 2024-06-01
     """
     # scikit-learn takes a second to load, which the other commands need not wait for.
-    from clustering.fits import FitRequest, find_archive, fit_model  # noqa: PLC0415
+    from clustering.fits import FitRequest, fit_model  # noqa: PLC0415
 
     if not name.strip() or not name.isprintable():
         raise click.BadParameter("a name is printable text", param_hint="'--name'")

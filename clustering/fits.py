@@ -8,6 +8,7 @@ from typing import Literal
 
 import psycopg
 
+from clustering.archives import Archive
 from clustering.bursts import make_no_bursts, read_bursts
 from clustering.cells import Cells, FittedClass, fit_classes, read_cells
 from clustering.documents import IDLE_S, Bursts, WorkloadGroup, WorkloadModel, make_class
@@ -26,25 +27,6 @@ class FitRequest:
     until: datetime | None = None
     idle_s: float = IDLE_S
     seed: int = 1
-
-
-@dataclass(frozen=True)
-class Archive:
-    """An archive as `mart.archives` shows it."""
-
-    name: str
-    kind: Literal["measured", "synthetic", "simulated"]
-    timezone: str
-
-
-def find_archive(connection: psycopg.Connection, name: str) -> Archive:
-    """The archive called `name`. Raises WorkloadError if there is none."""
-    row = connection.execute(
-        "SELECT archive, kind, timezone FROM mart.archives WHERE archive = %s", [name]
-    ).fetchone()
-    if row is None:
-        raise WorkloadError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
-    return Archive(*row)
 
 
 def fit_model(

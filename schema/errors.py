@@ -12,7 +12,7 @@
     ├── FormatError              no such log format
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
-    ├── WorkloadError            a workload model cannot be made, or there is none of that name
+    ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
     ├── QueryError               a query of the user failed
     └── SimulationError          a simulation cannot be run as asked
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
@@ -82,7 +82,7 @@ class SiteEventError(TapewiseError):
 
 
 class WorkloadError(TapewiseError):
-    """A workload model cannot be made, exists already, or does not exist."""
+    """A workload model or a trace cannot be made; a model exists already, or does not exist."""
 
 
 class QueryError(TapewiseError):

@@ -7,7 +7,8 @@ A trace has one row a job, in the order of submission:
     user, file    whose, and which: numbers or texts
     size_bytes
 
-A file is put at most once, before its gets. One that is neither put nor in the inventory is on tape.
+A file is put at most once, before its gets. One that is neither put nor in the inventory is on tape. A trace
+of the warehouse (`tapewise workload trace`) has more columns; its `origin` says which files were on disk.
 An inventory has one row a file: `file`, `size_bytes`, `age_s` (since its last use) and `is_stored` (true if
 left out).
 """
@@ -23,6 +24,7 @@ from simulator.machines import Machine
 from simulator.tables import Floats, Integers
 
 LATEST_S = 1e10
+ORIGINS = ("put", "disk", "tape", "trace")
 COLUMNS = ("submitted_s", "direction", "user", "file", "size_bytes")
 INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
 
@@ -44,13 +46,57 @@ class Demand:
 
 
 def read_trace(path: Path) -> pl.DataFrame:
-    """Read a trace from a Parquet file; `check_trace` says whether it is one."""
+    """Read a trace from Parquet, or from CSV with a line of headings if `path` ends in .csv or .csv.gz.
+
+    `check_trace` says whether it is a trace. Raises TraceError that names the file, and of CSV the row and
+    column where no number is.
+    """
+    is_csv = path.name.endswith((".csv", ".csv.gz"))
     try:
-        return pl.read_parquet(path)
+        with path.open("rb") as file:
+            if not is_csv:
+                return pl.read_parquet(file)
+            texts = pl.read_csv(file.read(), infer_schema=False)
     except OSError as error:
         raise TraceError(f"{path}: {error.strerror or error}") from error
     except pl.exceptions.PolarsError as error:
-        raise TraceError(f"{path}: no Parquet file: {error}") from error
+        raise TraceError(f"{path}: no {'CSV' if is_csv else 'Parquet'} file: {error}") from error
+    return _read_numbers(texts, path)
+
+
+def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Texts of CSV as a trace: numbers where there must be numbers, and users and files if all are."""
+    for name, dtype in (("submitted_s", pl.Float64), ("size_bytes", pl.Int64)):
+        if name not in texts.columns:
+            raise TraceError(f"{path}: there is no column {name}", hint=f"It needs {', '.join(COLUMNS)}.")
+        numbers = texts[name].cast(dtype, strict=False)
+        wrong = (numbers.is_null() & texts[name].is_not_null()).arg_true()
+        if len(wrong):
+            raise TraceError(f"{path}: row {wrong[0] + 1}: {name} {texts[name][wrong[0]]!r} is no number")
+        texts = texts.with_columns(numbers)
+    for name in ("user", "file"):
+        if name in texts.columns:
+            numbers = texts[name].cast(pl.Int64, strict=False)
+            # 007 and 7 are two names.
+            if numbers.cast(pl.String).equals(texts[name]):
+                texts = texts.with_columns(numbers)
+    return texts
+
+
+def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
+    """The files that a trace says were on disk when it began (`origin` is disk), as an inventory.
+
+    All are stored on tape and were last used when the trace begins: LLNL's model writes them at time 0
+    (appendix B, section 5.2.1). Raises TraceError if the trace has no such column or the row is wrong.
+    """
+    trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
+    origin = pl.col("origin")
+    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is none of {', '.join(ORIGINS)}")
+    return (
+        trace.filter(origin == "disk")
+        .unique("file", keep="first", maintain_order=True)
+        .select("file", "size_bytes", age_s=pl.lit(0.0), is_stored=pl.lit(value=True))
+    )
 
 
 def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> pl.DataFrame:
@@ -94,7 +140,11 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     _refuse(trace, ~pl.col("direction").is_in(["put", "get"]), "direction", "is neither put nor get")
     _refuse(trace, pl.col("size_bytes") < 0, "size_bytes", "is below 0")
     _refuse(
-        trace, pl.col("size_bytes") > largest, "size_bytes", f"is more than the machine takes ({largest})"
+        trace,
+        pl.col("size_bytes") > largest,
+        "size_bytes",
+        f"is more than the machine takes ({largest})",
+        hint=f"`tapewise workload trace --largest {largest}` leaves such requests out, and counts them.",
     )
     held = _check_inventory(inventory, trace, machine)
     is_put = pl.col("direction") == "put"
@@ -139,10 +189,18 @@ def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFram
     )
 
 
-def _refuse(frame: pl.DataFrame, is_wrong: pl.Expr, name: str, reason: str, what: str = "trace") -> None:
+def _refuse(
+    frame: pl.DataFrame,
+    is_wrong: pl.Expr,
+    name: str,
+    reason: str,
+    what: str = "trace",
+    *,
+    hint: str | None = None,
+) -> None:
     found = frame.filter(is_wrong).head(1)
     if found.height:
-        raise TraceError(f"row {found['row'][0]} of the {what}: {name} {found[name][0]} {reason}")
+        raise TraceError(f"row {found['row'][0]} of the {what}: {name} {found[name][0]} {reason}", hint=hint)
 
 
 def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machine: Machine) -> pl.DataFrame:

@@ -8,9 +8,10 @@ import numpy as np
 import psycopg
 import pytest
 
+from clustering.archives import find_archive
 from clustering.documents import WorkloadModel
 from clustering.estimators import CellKMeans
-from clustering.fits import FitRequest, find_archive, fit_model
+from clustering.fits import FitRequest, fit_model
 from clustering.storage import check_name, list_models, load_model, remove_model, save_model
 from ingest.archives import drop_archive
 from schema.database import Role, Warehouse

@@ -1,0 +1,170 @@
+"""Takes the requests of an archive out of the warehouse as a trace, which the simulator reads.
+
+The rules are in `mart.trace_requests`; here are the columns of the file and how it is written. It holds no
+name of a user or file:
+
+    submitted_s     seconds since the first request of the trace was asked for
+    submitted_at    the same as a time in UTC
+    direction       put or get
+    interface       the program that moved the file
+    user, file      numbers; a user whom the logs do not know has one of his own, below 0
+    size_bytes      bytes moved
+    origin          where the file comes from: put, tape, disk or trace, as in `mart.trace_requests`
+"""
+
+import io
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+import psycopg
+
+from clustering.archives import Archive
+from schema.errors import WorkloadError
+
+SUFFIXES = (".parquet", ".csv")
+# The key under which a Parquet file says what it was made with.
+METADATA_KEY = "tapewise_trace"
+
+_MOMENT = pl.Datetime("us", "UTC")
+_READ = {
+    "place": pl.Int64,
+    "direction": pl.String,
+    "interface": pl.String,
+    "user": pl.Int64,
+    "file": pl.Int64,
+    "size_bytes": pl.Int64,
+    "origin": pl.String,
+    "is_cached": pl.String,
+    "left_out": pl.String,
+    "submitted_us": pl.Int64,
+}
+_QUERY = """
+    COPY (
+        SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_cached, left_out,
+            (extract(EPOCH FROM submitted_at) * 1000000)::bigint
+        FROM mart.trace_requests(
+            archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
+            interface => %(interface)s, direction => %(direction)s, client => %(client)s,
+            class_of_service => %(class_of_service)s, failed => %(failed)s,
+            retry_s => %(retry_s)s::double precision, files => %(files)s, zero_sizes => %(zero_sizes)s,
+            largest_bytes => %(largest_bytes)s::bigint,
+            unknown_origins => %(unknown_origins)s
+        )
+        ORDER BY place
+    ) TO STDOUT (FORMAT csv)
+"""
+
+
+@dataclass(frozen=True)
+class TraceRequest:
+    """What a trace is to be made of: the arguments of `mart.trace_requests`; None is all there is."""
+
+    archive: str
+    since: datetime | None = None
+    until: datetime | None = None
+    interface: str | None = None
+    direction: str | None = None
+    client: str | None = None
+    class_of_service: str | None = None
+    failed: Literal["retried", "all", "none"] = "retried"
+    retry_s: float = 86_400.0
+    files: Literal["size", "key"] = "size"
+    zero_sizes: Literal["one", "keep", "drop"] = "one"
+    largest_bytes: int | None = None
+    unknown_origins: Literal["disk", "tape", "drop"] = "disk"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The rows of a trace in the order of submission, and what was left out of it, by reason.
+
+    `unknown_origin_count` is how many gets are in it of which nothing tells where their file was.
+    """
+
+    archive: Archive
+    request: TraceRequest
+    rows: pl.DataFrame
+    left_out_counts: dict[str, int]
+    unknown_origin_count: int
+
+
+def read_requests(connection: psycopg.Connection, archive: Archive, request: TraceRequest) -> Trace:
+    """The trace of `archive` that `request` asks for, from one snapshot; writes nothing.
+
+    Raises WorkloadError if no request would be in it.
+    """
+    buffer = io.BytesIO()
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        cursor.execute("SET LOCAL work_mem = '64MB'")
+        with cursor.copy(_QUERY, asdict(request)) as copy:
+            for block in copy:
+                buffer.write(block)
+    buffer.seek(0)
+    found = pl.DataFrame(schema=_READ)
+    if buffer.getbuffer().nbytes:
+        found = pl.read_csv(buffer, has_header=False, schema=_READ)
+    reasons = found["left_out"].drop_nulls().value_counts().sort("left_out")
+    left_out_counts = dict(zip(reasons["left_out"].to_list(), reasons["count"].to_list(), strict=True))
+    rows = found.filter(pl.col("left_out").is_null())
+    if rows.is_empty():
+        raise WorkloadError(
+            f"no request of archive '{request.archive}' that is asked for can be in a trace",
+            hint=f"All are left out: {tell_counts(left_out_counts)}." if left_out_counts else None,
+        )
+    unknown = rows.filter(pl.col("is_cached").is_null() & (pl.col("direction") == "get"))
+    moment = pl.col("submitted_us")
+    return Trace(
+        archive=archive,
+        request=request,
+        rows=rows.select(
+            ((moment - moment.first()) / 1e6).alias("submitted_s"),
+            moment.cast(_MOMENT).alias("submitted_at"),
+            *("direction", "interface", "user", "file", "size_bytes", "origin"),
+        ),
+        left_out_counts=left_out_counts,
+        unknown_origin_count=unknown.height,
+    )
+
+
+def write_trace(trace: Trace, path: Path) -> None:
+    """Write the rows to `path`, whole or not at all: Parquet, or CSV if it ends in .csv.
+
+    The Parquet file says what it was made with (version, archive, options). Raises WorkloadError.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            if path.suffix == ".csv":
+                trace.rows.write_csv(file, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")
+            else:
+                trace.rows.write_parquet(file, metadata={METADATA_KEY: _tell_origin(trace)})
+        beside.replace(path)
+    except OSError as error:
+        raise WorkloadError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def tell_counts(counts: dict[str, int]) -> str:
+    """Counts by reason in words: `2 failed, 1 unknown size`."""
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+
+
+def _tell_origin(trace: Trace) -> str:
+    return json.dumps(
+        {
+            "program_version": version("tapewise"),
+            "kind": trace.archive.kind,
+            **asdict(trace.request),
+            "left_out_counts": trace.left_out_counts,
+            "unknown_origin_count": trace.unknown_origin_count,
+        },
+        default=lambda moment: moment.isoformat(),
+    )

@@ -1,0 +1,135 @@
+"""`tapewise workload trace`: writes the requests of an archive as a trace for the simulator."""
+
+import math
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from clustering.archives import find_archive
+from clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
+from schema.database import Role
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+_ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
+
+
+@click.command()
+@click.option("--archive", required=True, help="The archive whose requests are written.")
+@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the archive's clock.")
+@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the archive's clock.")
+@click.option("--interface", help="Only this interface (ftp, nft, hsi, ...).")
+@click.option("--direction", type=click.Choice(["put", "get"]), help="Only puts, or only gets.")
+@click.option("--client", help="Only this client machine.")
+@click.option("--class-of-service", help="Only this class of service.")
+@click.option(
+    "--failed",
+    type=click.Choice(["retried", "all", "none"]),
+    default="retried",
+    show_default=True,
+    help="Failed transfers that are written: those that a later one made good, all, or none.",
+)
+@click.option(
+    "--retry-within",
+    "retry_s",
+    type=click.FloatRange(min=0),
+    default=TraceRequest.retry_s,
+    show_default=True,
+    help="Seconds after a failed transfer's end within which its retry ended.",
+)
+@click.option(
+    "--files",
+    type=click.Choice(["size", "key"]),
+    default="size",
+    show_default=True,
+    help="What tells that two requests are of one file: their size, or their path's key where it is logged.",
+)
+@click.option(
+    "--zero-sizes",
+    type=click.Choice(["one", "keep", "drop"]),
+    default="one",
+    show_default=True,
+    help="Requests of 0 bytes are made 1 byte, stay as they are, or are left out.",
+)
+@click.option(
+    "--largest",
+    "largest_bytes",
+    type=click.IntRange(0, 2**63 - 1),
+    help="Leave out requests of more bytes than that, which the simulated machine cannot take.",
+)
+@click.option(
+    "--unknown-origins",
+    type=click.Choice(["disk", "tape", "drop"]),
+    default="disk",
+    show_default=True,
+    help="Where the file of a get was of which nothing tells whether it was staged; drop leaves the get out.",
+)
+@click.option(
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write, .parquet or .csv, which is replaced.",
+)
+@click.pass_obj
+def trace(
+    settings: Settings,
+    /,
+    archive: str,
+    since: datetime | None,
+    until: datetime | None,
+    output: Path,
+    **options: Any,
+) -> None:
+    """Write the requests of an archive as a trace, which the simulator runs.
+
+    One row a request in the order of submission, after the rules by which Lawrence Livermore made a scenario
+    of its logs. No name of a user or file is in it. It reads the warehouse as the reading role.
+
+    Example: tapewise workload trace --archive llnl --since 1998-05-01 --until 1998-05-15 --output may.parquet
+    """
+    if output.suffix not in SUFFIXES:
+        raise click.BadParameter(f"ends neither in {' nor in '.join(SUFFIXES)}", param_hint="'--output'")
+    if not math.isfinite(options["retry_s"]):
+        raise click.BadParameter("is a number of seconds", param_hint="'--retry-within'")
+    if since is not None and until is not None and since >= until:
+        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    with (
+        open_ready_warehouse(settings) as warehouse,
+        closing(warehouse.connect(Role.READER, autocommit=True)) as reader,
+    ):
+        found = find_archive(reader, archive)
+        zone = ZoneInfo(found.timezone)
+        request = TraceRequest(
+            archive=archive,
+            since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
+            until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+            **options,
+        )
+        requests = read_requests(reader, found, request)
+    write_trace(requests, output)
+    click.echo(f"{output}: {describe_trace(requests)}")
+
+
+def describe_trace(trace: Trace) -> str:
+    """What a trace holds, what was left out and what was assumed, a line each."""
+    moments, origins = trace.rows["submitted_at"], trace.rows["origin"]
+    counts = {name: int((origins == name).sum()) for name in ("put", "trace", "disk", "tape")}
+    lines = [
+        f"{trace.rows.height:,} requests of {trace.archive.name} ({trace.archive.kind}), asked for from"
+        f" {moments[0]:%Y-%m-%dT%H:%M:%SZ} to {moments[-1]:%Y-%m-%dT%H:%M:%SZ}",
+        f"  {counts['put']:,} puts; gets of files that were put or staged before {counts['trace']:,},"
+        f" that lay on disk at the start {counts['disk']:,}, that are on tape {counts['tape']:,}",
+    ]
+    if trace.left_out_counts:
+        lines.append(f"  left out: {tell_counts(trace.left_out_counts)}")
+    if trace.unknown_origin_count:
+        lines.append(
+            f"  of {trace.unknown_origin_count:,} gets nothing tells whether they were staged: "
+            + _ORIGINS[trace.request.unknown_origins]
+        )
+    return "\n".join(lines)

@@ -1,0 +1,247 @@
+CREATE FUNCTION mart.trace_requests(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    failed text DEFAULT NULL,
+    retry_s double precision DEFAULT NULL,
+    files text DEFAULT NULL,
+    zero_sizes text DEFAULT NULL,
+    largest_bytes bigint DEFAULT NULL,
+    unknown_origins text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    place bigint,
+    interface text,
+    direction text,
+    user_id integer,
+    user_number bigint,
+    file_number bigint,
+    origin text,
+    size_bytes bigint,
+    transfer_id bigint,
+    duration_s double precision,
+    is_failed boolean,
+    is_cached boolean,
+    left_out text,
+    submitted_at timestamptz,
+    ended_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        requests.user_id,
+        -- Where the user is not known, UniTree's number of the job stands for him.
+        CASE WHEN requests.user_id IS NULL THEN requests.persona END AS user_persona,
+        requests.file_key,
+        requests.stage_id,
+        requests.transfer_id,
+        CASE
+            WHEN requests.size_bytes = 0 AND coalesce(trace_requests.zero_sizes, 'one') = 'one' THEN 1
+            ELSE requests.size_bytes
+        END AS size_bytes,
+        requests.duration_s,
+        requests.is_failed,
+        requests.is_size_saturated,
+        requests.is_cached,
+        requests.direction = 'get'
+        AND NOT coalesce(
+            requests.is_cached, coalesce(trace_requests.unknown_origins, 'disk') <> 'tape'
+        ) AS is_from_tape,
+        -- Only where it ended is no time to ask for it.
+        coalesce(requests.submitted_at, requests.started_at) AS submitted_at,
+        requests.ended_at
+    FROM mart.requests
+    WHERE
+        (trace_requests.archive IS NULL OR requests.archive = trace_requests.archive)
+        AND requests.ended_at >= coalesce(trace_requests.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(trace_requests.until, timestamptz 'infinity')
+        AND (trace_requests.interface IS NULL OR requests.interface = trace_requests.interface)
+        AND (trace_requests.direction IS NULL OR requests.direction = trace_requests.direction)
+        AND (trace_requests.client IS NULL OR requests.client = trace_requests.client)
+        AND (
+            trace_requests.class_of_service IS NULL
+            OR requests.class_of_service = trace_requests.class_of_service
+        )
+),
+
+-- The next transfer that did succeed. Logs show whole seconds, so that it may have ended in the same one.
+retried AS (
+    SELECT
+        requests.*,
+        CASE
+            WHEN requests.file_key IS NULL
+                THEN
+                    min(requests.ended_at) FILTER (
+                        WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
+                    ) OVER (
+                        PARTITION BY
+                            requests.archive,
+                            requests.direction,
+                            requests.user_id,
+                            requests.user_persona,
+                            requests.size_bytes
+                        ORDER BY requests.ended_at DESC
+                    )
+            ELSE
+                min(requests.ended_at) FILTER (
+                    WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
+                ) OVER (
+                    PARTITION BY
+                        requests.archive,
+                        requests.direction,
+                        requests.user_id,
+                        requests.user_persona,
+                        requests.file_key
+                    ORDER BY requests.ended_at DESC
+                )
+        END AS retried_at
+    FROM requests
+),
+
+-- The first reason that applies.
+judged AS (
+    SELECT
+        retried.*,
+        CASE
+            WHEN retried.transfer_id IS NULL THEN 'no transfer'
+            WHEN
+                retried.is_failed
+                AND CASE trace_requests.failed
+                    WHEN 'all' THEN FALSE
+                    WHEN 'none' THEN TRUE
+                    ELSE
+                        -- Nobody's transfers are no one's retries.
+                        num_nonnulls(retried.user_id, retried.user_persona) = 0
+                        OR retried.retried_at IS NULL
+                        OR extract(EPOCH FROM retried.retried_at - retried.ended_at)::double precision
+                        > coalesce(trace_requests.retry_s, 86400)
+                END
+                THEN 'failed'
+            WHEN retried.size_bytes IS NULL THEN 'unknown size'
+            WHEN retried.is_size_saturated THEN 'saturated size'
+            WHEN retried.size_bytes = 0 AND trace_requests.zero_sizes = 'drop' THEN 'zero size'
+            WHEN retried.size_bytes > trace_requests.largest_bytes THEN 'too large'
+            WHEN retried.submitted_at IS NULL THEN 'unknown time'
+            WHEN
+                retried.direction = 'get'
+                AND retried.is_cached IS NULL
+                AND trace_requests.unknown_origins = 'drop'
+                THEN 'unknown origin'
+        END AS left_out
+    FROM retried
+),
+
+-- A source puts a file on disk, for those that ask for it after that; a put that failed does not. Where
+-- files are told by their size alone, a file from tape is nobody else's, as in the paper.
+sources AS (
+    SELECT
+        judged.*,
+        CASE WHEN trace_requests.files = 'key' THEN judged.file_key END AS known_key,
+        (judged.direction = 'put' AND NOT judged.is_failed)
+        OR (
+            judged.is_from_tape AND trace_requests.files = 'key' AND judged.file_key IS NOT NULL
+        ) AS is_source
+    FROM judged
+),
+
+-- Sources go before what is asked for at the same time: a file is put before it is got.
+placed AS (
+    SELECT
+        sources.*,
+        CASE
+            WHEN sources.left_out IS NULL
+                THEN
+                    row_number() OVER (
+                        PARTITION BY sources.archive, sources.left_out IS NULL
+                        ORDER BY
+                            sources.submitted_at,
+                            NOT sources.is_source,
+                            sources.ended_at,
+                            sources.size_bytes,
+                            sources.transfer_id
+                    )
+        END AS place,
+        CASE
+            WHEN sources.is_source THEN greatest(sources.submitted_at, sources.ended_at)
+            ELSE sources.submitted_at
+        END AS looked_for_at
+    FROM sources
+),
+
+-- What fails after a stage and is tried again waits for the tape once: both get one file.
+founded AS (
+    SELECT
+        placed.*,
+        CASE
+            WHEN placed.direction = 'put' THEN placed.place
+            WHEN placed.is_from_tape AND placed.stage_id IS NULL THEN placed.place
+            WHEN placed.is_from_tape
+                THEN min(placed.place) OVER (PARTITION BY placed.stage_id, placed.size_bytes)
+        END AS own_file_number
+    FROM placed
+),
+
+found AS (
+    SELECT
+        founded.*,
+        max(founded.own_file_number) FILTER (WHERE founded.is_source) OVER (
+            PARTITION BY founded.archive, founded.known_key, founded.size_bytes
+            ORDER BY founded.looked_for_at
+        ) AS earlier_file_number
+    FROM founded
+),
+
+with_disk AS (
+    SELECT
+        found.*,
+        -- Those that find a file of the trace come after all that do not.
+        min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
+            PARTITION BY found.archive, found.known_key, found.size_bytes
+        ) AS disk_file_number
+    FROM found
+)
+
+SELECT
+    with_disk.archive,
+    with_disk.kind,
+    with_disk.place,
+    with_disk.interface,
+    with_disk.direction,
+    with_disk.user_id,
+    coalesce(with_disk.user_id, -with_disk.place) AS user_number,
+    CASE
+        WHEN with_disk.left_out IS NULL
+            THEN
+                coalesce(
+                    with_disk.own_file_number, with_disk.earlier_file_number, with_disk.disk_file_number
+                )
+    END AS file_number,
+    CASE
+        WHEN with_disk.left_out IS NOT NULL THEN NULL
+        WHEN with_disk.direction = 'put' THEN 'put'
+        WHEN with_disk.is_from_tape THEN 'tape'
+        WHEN with_disk.earlier_file_number IS NOT NULL THEN 'trace'
+        ELSE 'disk'
+    END AS origin,
+    with_disk.size_bytes,
+    with_disk.transfer_id,
+    with_disk.duration_s,
+    with_disk.is_failed,
+    with_disk.is_cached,
+    with_disk.left_out,
+    with_disk.submitted_at,
+    with_disk.ended_at
+FROM with_disk
+
+$function$;

@@ -1,0 +1,233 @@
+"""The example's logs as a trace: what is in it beside what the logs tell, and that it runs."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import psycopg
+import pytest
+
+from clustering.archives import find_archive
+from clustering.traces import METADATA_KEY, Trace, TraceRequest, read_requests, write_trace
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.sources import SourceRequest
+from schema.database import Role, Warehouse
+from schema.errors import WorkloadError
+from simulator.machines import bundled_machine
+from simulator.runs import run_trace
+from simulator.traces import check_trace, inventory_of, read_trace
+from tests.conftest import NOW, Site, register
+from tests.sql.cases import insert_rows
+
+LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
+MACHINE = bundled_machine("llnl-unitree-1998")
+# The example has a few files that are larger than what LLNL's machine took.
+LARGEST_BYTES = MACHINE.disk.largest_file_bytes
+# PFTP and HSI have transfers of their own, without stages, but with failures and (HSI) with open times.
+FILES = [
+    (LOGS / "nft.log", "nft"),
+    *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),
+    (LOGS / "stat.log.gz", "stat"),
+    (LOGS / "pftp.log.gz", "pftp"),
+    (LOGS / "hsi.log", "hsi"),
+]
+
+
+@dataclass(frozen=True)
+class Example:
+    reader: psycopg.Connection[Any]
+    truth: dict[str, Any]
+
+    def make(self, **changes: Any) -> Trace:
+        request = TraceRequest("example", **changes)
+        return read_requests(self.reader, find_archive(self.reader, "example"), request)
+
+    def fetch(self, query: str) -> list[tuple[Any, ...]]:
+        return self.reader.execute(query.encode()).fetchall()
+
+
+@pytest.fixture(scope="module")
+def example(site: Site) -> Iterator[Example]:
+    with site.clone() as warehouse:
+        for path, name in FILES:
+            request = SourceRequest(
+                "example", "synthetic", find_format(name), "America/Los_Angeles", name, name != "stat"
+            )
+            load_file(warehouse, register(warehouse, request), path, now=NOW)
+        truth = json.loads((LOGS / "truth.json").read_bytes())
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+            yield Example(reader, truth)
+
+
+@pytest.fixture(scope="module")
+def nft(example: Example) -> Trace:
+    """The trace of NFT, whose gets UniTree's STAT tells the stages of."""
+    return example.make(interface="nft")
+
+
+def test_every_request_is_in_the_trace_or_counted(example: Example):
+    trace = example.make()
+    ((count,),) = example.fetch("SELECT count(*) FROM mart.requests")
+    assert trace.rows.height + sum(trace.left_out_counts.values()) == count
+    reasons = dict(
+        example.fetch(
+            "SELECT CASE WHEN transfer_id IS NULL THEN 'no transfer' ELSE 'saturated size' END, count(*)"
+            " FROM mart.requests WHERE transfer_id IS NULL OR (is_size_saturated AND NOT is_failed)"
+            " GROUP BY 1"
+        )
+    )
+    assert set(trace.left_out_counts) == {"failed", "no transfer", "saturated size", "unknown time"}
+    assert {name: trace.left_out_counts[name] for name in reasons} == reasons
+
+
+def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace):
+    facts = example.truth["files"]["nft.log"]["loaded"]["transfers"]
+    told = dict(
+        example.fetch(
+            "SELECT direction || coalesce(' ' || cache_evidence, ''), count(*) FROM mart.requests"
+            " WHERE interface = 'nft' AND transfer_id IS NOT NULL GROUP BY 1"
+        )
+    )
+    origins = Counter(nft.rows["origin"].to_list())
+    assert origins["put"] == told["put"] == facts["put"]["succeeded"]
+    assert origins["tape"] == told["get stage"]
+    assert origins["disk"] + origins["trace"] == told["get no stage"] + told["get"]
+    assert nft.unknown_origin_count == told["get"]
+    gets = example.truth["unitree"]["gets"]
+    assert told["get"] == sum(gets["of_these_without_transfer_in_stat"].values())
+    assert nft.rows.height == facts["put"]["succeeded"] + facts["get"]["succeeded"]
+    assert nft.left_out_counts == {}
+
+
+def test_files_are_as_the_paper_makes_them(nft: Trace):
+    rows = nft.rows.with_row_index("row")
+    puts, gets = rows.filter(pl.col("origin") == "put"), rows.filter(pl.col("direction") == "get")
+    assert puts["file"].is_unique().all()
+    staged = gets.filter(pl.col("origin") == "tape")
+    assert staged["file"].is_unique().all()  # NFT's log tells of no failure, so a stage has one get
+    assert not staged["file"].is_in(puts["file"].to_list()).any()
+    on_disk = gets.filter(pl.col("origin") == "disk").unique("file")
+    assert on_disk["size_bytes"].is_unique().all()
+    assert not on_disk["file"].is_in(puts["file"].to_list()).any()
+    again = gets.filter(pl.col("origin") == "trace").join(puts, on="file", suffix="_put")
+    assert again.height == gets.filter(pl.col("origin") == "trace").height > 500
+    assert (again["size_bytes"] == again["size_bytes_put"]).all()
+    assert (again["row"] > again["row_put"]).all()
+
+
+def test_the_order_and_the_times(nft: Trace):
+    rows = nft.rows
+    assert rows["submitted_s"][0] == 0
+    assert rows["submitted_s"].is_sorted()
+    since_first = (rows["submitted_at"] - rows["submitted_at"][0]).dt.total_microseconds() / 1e6
+    assert since_first.equals(rows["submitted_s"], check_names=False)
+    assert rows["submitted_at"][0] == datetime(1998, 10, 18, 7, 7, 37, tzinfo=UTC)
+
+
+def test_parquet_and_csv_are_the_same_demand(example: Example, tmp_path: Path):
+    for changes in ({}, {"interface": "nft"}, {"files": "key", "failed": "all", "unknown_origins": "tape"}):
+        trace = example.make(**changes, largest_bytes=LARGEST_BYTES)
+        demands = []
+        for suffix in ("parquet", "csv"):
+            path = tmp_path / f"trace.{suffix}"
+            write_trace(trace, path)
+            found = read_trace(path)
+            demands.append(check_trace(found, MACHINE, inventory_of(found)))
+        parquet, csv = demands
+        assert all(np.array_equal(value, getattr(csv, name)) for name, value in vars(parquet).items())
+        assert len(parquet.submitted_s) == trace.rows.height
+        assert len(parquet.inventory) == trace.rows.filter(pl.col("origin") == "disk")["file"].n_unique()
+        assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_the_machine_stages_what_came_from_tape(example: Example, nft: Trace, tmp_path: Path):
+    trace = example.make(interface="nft", largest_bytes=LARGEST_BYTES)
+    assert trace.left_out_counts == {"too large": nft.rows.height - trace.rows.height}
+    write_trace(trace, tmp_path / "nft.parquet")
+    found = read_trace(tmp_path / "nft.parquet")
+    run = run_trace(MACHINE, found, seed=1, inventory=inventory_of(found))
+    staged = set(np.flatnonzero(run.jobs["is_staged"].to_numpy()).tolist())
+    # What was put may have been purged by the time somebody wants it; what is on tape never was on disk.
+    assert staged >= set(np.flatnonzero((found["origin"] == "tape").to_numpy()).tolist())
+
+
+def test_the_file_says_what_it_was_made_with(nft: Trace, tmp_path: Path):
+    write_trace(nft, tmp_path / "nft.parquet")
+    said = json.loads(pl.read_parquet_metadata(tmp_path / "nft.parquet")[METADATA_KEY])
+    assert (said["archive"], said["kind"], said["interface"]) == ("example", "synthetic", "nft")
+    assert (said["retry_s"], said["files"], said["since"]) == (86_400, "size", None)
+    assert said["unknown_origin_count"] == nft.unknown_origin_count
+
+
+def test_a_range_is_of_the_ends(example: Example):
+    since = datetime(1998, 10, 20, 7, tzinfo=UTC)
+    trace = example.make(since=since, until=since + timedelta(days=1))
+    assert trace.rows["submitted_at"].max() < since + timedelta(days=1)
+    ((count,),) = example.fetch(
+        "SELECT count(*) FROM mart.requests"
+        " WHERE ended_at >= '1998-10-20 07:00' AND ended_at < '1998-10-21 07:00'"
+    )
+    assert trace.rows.height + sum(trace.left_out_counts.values()) == count
+
+
+@pytest.mark.parametrize(
+    ("transfers", "changes", "hint"),
+    [
+        ([], {}, None),
+        ([{}], {"interface": "hsi"}, None),
+        ([{"is_failed": True, "copies": 2}, {"size_bytes": None}, {}], {},
+         "All are left out: 2 failed, 1 unknown size, 1 unknown time."),
+    ],
+)  # fmt: skip
+def test_no_trace_without_a_request(warehouse: Warehouse, transfers, changes, hint):
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"transfers": transfers})
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        llnl = find_archive(reader, "llnl")
+        with pytest.raises(WorkloadError, match="no request of archive 'llnl'") as caught:
+            read_requests(reader, llnl, TraceRequest("llnl", **changes))
+    assert caught.value.hint == hint
+
+
+def test_users_and_paths_are_numbers(warehouse: Warehouse, tmp_path: Path):
+    secret = {
+        "user": "canary",
+        "client": "canary",
+        "archive_path": "/canary",
+        "started_at": "2000-01-15T11:59:59Z",
+    }
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"transfers": [secret, {**secret, "user": None, "copies": 2}]})
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        trace = read_requests(reader, find_archive(reader, "llnl"), TraceRequest("llnl"))
+    users = trace.rows["user"].to_list()
+    assert sorted(users)[:2] == [-3, -2]
+    assert sorted(users)[2] > 0
+    for name in ("trace.csv", "trace.parquet"):
+        write_trace(trace, tmp_path / name)
+        assert b"canary" not in (tmp_path / name).read_bytes()
+
+
+def test_a_trace_is_written_whole_or_not_at_all(nft: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "trace.csv"
+    path.write_text("older")
+
+    def fill_the_disk(self: pl.DataFrame, file: Any, **_: Any) -> None:
+        file.write(b"submitted_s")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pl.DataFrame, "write_csv", fill_the_disk)
+    with pytest.raises(WorkloadError, match=r"trace\.csv cannot be written: No space left on device"):
+        write_trace(nft, path)
+    assert path.read_text() == "older"
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(WorkloadError, match=r"trace\.csv cannot be written: No such file or directory"):
+        write_trace(nft, tmp_path / "nowhere" / "trace.csv")

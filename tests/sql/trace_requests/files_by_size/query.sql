@@ -1,0 +1,3 @@
+SELECT archive, transfer_id, place, file_number, origin
+FROM mart.trace_requests(failed => 'all')
+ORDER BY archive, transfer_id

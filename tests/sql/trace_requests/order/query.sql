@@ -1,0 +1,2 @@
+SELECT string_agg(transfer_id::text, ' ' ORDER BY place) AS transfers
+FROM mart.trace_requests()

@@ -1,0 +1,2 @@
+SELECT * FROM mart.trace_requests(failed => 'all')
+ORDER BY place
