@@ -39,7 +39,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
         mean=bursts.request_count / bursts.burst_count,
         smallest=1.0,
         # One burst may have all requests but one of each other.
-        bound=bursts.request_count - bursts.burst_count + 1,
+        largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
     )
     counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
     if counts.sum() > DRAW_LIMIT:
@@ -96,12 +96,14 @@ def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integ
     for number, one in enumerate(group.classes):
         here = label == number
         if here.any():
+            # Of fewer than a hundred, the highest level is the largest.
+            is_whole = one.request_count * (1 - QUANTILE_LEVELS[-1]) < 1
             law = Law.from_mean(
                 QUANTILE_LEVELS,
                 one.size_quantiles_bytes,
                 mean=one.size_bytes / one.request_count,
                 smallest=1.0,
-                bound=one.size_bytes,
+                largest_excess=0.0 if is_whole else one.size_bytes - one.size_quantiles_bytes[-1],
             )
             sizes[here] = law.draw(rng, int(here.sum()))
     return np.clip(np.rint(sizes), 1, LARGEST_BYTES).astype(np.int64)

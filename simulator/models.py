@@ -79,8 +79,13 @@ class Bursts:
             raise ValueError(f"{self.burst_count} bursts cannot be of {self.request_count} requests")
         if sum(self.week_burst_counts) != self.burst_count:
             raise ValueError(f"week_burst_counts do not add up to burst_count, {self.burst_count}")
-        if self.burst_count and not (self.request_count_quantiles and self.user_shares):
-            raise ValueError("request_count_quantiles or user_shares is empty")
+        for name, count in (
+            ("request_count_quantiles", self.burst_count),
+            ("user_shares", self.burst_count),
+            ("gap_quantiles_s", self.request_count - self.burst_count),
+        ):
+            if count and not getattr(self, name):
+                raise ValueError(f"{name} is empty")
 
 
 @dataclass(frozen=True)
@@ -94,9 +99,14 @@ class Group:
     bursts: Bursts
 
     def __post_init__(self) -> None:
-        """Check that every request is of a class."""
+        """Check that every request is of a class, and asked for."""
         if sum(one.request_count for one in self.classes) != self.request_count:
             raise ValueError(f"the classes' requests do not add up to request_count, {self.request_count}")
+        asked_count = self.bursts.request_count + self.bursts.unattributed_count
+        if self.request_count > asked_count:
+            raise ValueError(
+                f"{self.request_count} requests are in classes, of {asked_count} that did not fail"
+            )
 
 
 @dataclass(frozen=True)

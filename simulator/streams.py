@@ -13,7 +13,7 @@ it does not: docs/explanation/streams.md.
 """
 
 import math
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 import polars as pl
@@ -58,6 +58,7 @@ def make_stream(
         raise SimulationError(f"the seed is {seed}, not a whole number from 0")
     if not 0 < rate_factor < math.inf:
         raise SimulationError(f"rate_factor is {rate_factor}, not above 0")
+    began_at = began_at.astimezone(UTC)
     observed = count_observed_hours(model)
 
     def draw_begins(rng: np.random.Generator, counts: Floats) -> Floats:
