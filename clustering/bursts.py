@@ -1,10 +1,11 @@
 """Reads what keeps a stream bursty: batches of one user, how few users there are, and when in the week."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import psycopg
 
+from clustering.cells import FittedClass
 from clustering.documents import HOURS_OF_WEEK, QUANTILE_LEVELS, Bursts, UserShare
 
 Key = tuple[str, str]
@@ -12,6 +13,29 @@ Key = tuple[str, str]
 _ARCHIVE = "archive => %(archive)s, since => %(since)s, until => %(until)s"
 _IDLE = f"{_ARCHIVE}, idle_s => %(idle_s)s"
 _QUANTILES = "percentile_cont(%(levels)s::double precision[]) WITHIN GROUP (ORDER BY {}::double precision)"
+# Each request with the class of the one before it in its burst; what is in no class is passed over.
+_CLASSED = f"""
+    SELECT
+        requests.interface, requests.direction, nearest.class_number,
+        lag(nearest.class_number) OVER (
+            PARTITION BY requests.interface, requests.direction, requests.user_id, requests.burst_number
+            ORDER BY requests.place
+        ) AS last_class_number
+    FROM mart.burst_requests({_IDLE}, measure => %(measure)s) AS requests
+    CROSS JOIN LATERAL (
+        SELECT classes.class_number
+        FROM unnest(
+            %(interfaces)s::text[], %(directions)s::text[], %(class_numbers)s::integer[],
+            %(size_logs)s::double precision[], %(time_logs)s::double precision[]
+        ) AS classes (interface, direction, class_number, size_log10, time_log10)
+        WHERE classes.interface = requests.interface AND classes.direction = requests.direction
+        ORDER BY
+            (classes.size_log10 - requests.size_log10) ^ 2 + (classes.time_log10 - requests.time_log10) ^ 2,
+            classes.class_number
+        LIMIT 1
+    ) AS nearest
+    WHERE requests.set_apart IS NULL
+"""  # noqa: S608  # our own names
 
 # What is asked of which rows, for each interface and direction.
 _PARTS = {
@@ -25,6 +49,10 @@ _PARTS = {
         f"mart.user_bursts({_IDLE})",
     ),
     "gaps": (_QUANTILES.format("gap_s"), f"mart.burst_requests({_IDLE}) WHERE gap_s IS NOT NULL"),
+    "repeats": (
+        "count(*) FILTER (WHERE class_number = last_class_number)::double precision / count(*)",
+        f"({_CLASSED}) AS classed WHERE last_class_number IS NOT NULL",
+    ),
     "shares": ("array_agg(running_ratio ORDER BY user_rank)", f"mart.user_shares({_IDLE})"),
     "week": (
         "json_object_agg(hour_of_week, ARRAY[burst_count, request_count])",
@@ -33,9 +61,20 @@ _PARTS = {
 }
 
 
-def read_bursts(connection: psycopg.Connection, asked_for: Mapping[str, Any]) -> dict[Key, Bursts]:
-    """The bursts by interface and direction. `asked_for`: archive, since, until and idle_s."""
-    parameters = {**asked_for, "levels": list(QUANTILE_LEVELS)}
+def read_bursts(
+    connection: psycopg.Connection, asked_for: Mapping[str, Any], classes: Mapping[Key, Iterable[FittedClass]]
+) -> dict[Key, Bursts]:
+    """The bursts by interface and direction. `asked_for`: archive, since, until, idle_s and measure."""
+    centers = [(*key, each) for key, found in classes.items() for each in found]
+    parameters = {
+        **asked_for,
+        "levels": list(QUANTILE_LEVELS),
+        "interfaces": [interface for interface, _, _ in centers],
+        "directions": [direction for _, direction, _ in centers],
+        "class_numbers": [each.class_number for _, _, each in centers],
+        "size_logs": [each.size_log10 for _, _, each in centers],
+        "time_logs": [each.time_log10 for _, _, each in centers],
+    }
     found: dict[str, dict[Key, list[Any]]] = {
         name: {
             (interface, direction): values
@@ -60,6 +99,7 @@ def make_no_bursts(unattributed_count: int = 0) -> Bursts:
 def _make_bursts(unattributed_count: int, found: Mapping[str, list[Any] | None]) -> Bursts:
     burst_count, request_count, counts, sizes = found.get("sizes") or (0, 0, [], [])
     (gaps,) = found.get("gaps") or ([],)
+    (same_class_ratio,) = found.get("repeats") or (None,)
     (ratios,) = found.get("shares") or ([],)
     week: dict[str, tuple[int, int]] = (found.get("week") or [{}])[0]
     hours = [week.get(str(hour), (0, 0)) for hour in range(HOURS_OF_WEEK)]
@@ -71,6 +111,7 @@ def _make_bursts(unattributed_count: int, found: Mapping[str, list[Any] | None])
         request_count_quantiles=counts,
         size_quantiles_bytes=sizes,
         gap_quantiles_s=gaps,
+        same_class_ratio=same_class_ratio,
         user_shares=[
             UserShare(user_rank=rank, running_ratio=min(ratios[rank - 1], 1)) for rank in _ranks(len(ratios))
         ],

@@ -84,6 +84,13 @@ class Bursts(_Document):
     request_count_quantiles: Annotated[Quantiles, Field(description="Requests of a burst")]
     size_quantiles_bytes: Annotated[Quantiles, Field(description="Bytes of a burst")]
     gap_quantiles_s: Annotated[Quantiles, Field(description="From one asking to the next within a burst")]
+    same_class_ratio: Annotated[
+        Ratio | None,
+        Field(
+            description="How often a request in a burst has the class of the one before it there; those in no"
+            " class are passed over; null where no burst has two in classes"
+        ),
+    ]
     user_shares: list[UserShare]
     week_burst_counts: Week
     week_request_counts: Week

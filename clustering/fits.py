@@ -41,14 +41,15 @@ def fit_model(
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         cells = read_cells(connection, asked_for)
-        bursts = read_bursts(connection, asked_for)
+        fitted = {key: fit_classes(key[1], group, request.seed) for key, group in cells.items()}
+        classes = {key: classes for key, (classes, _) in fitted.items()}
+        bursts = read_bursts(connection, asked_for, classes)
     if not any(len(group.positions) for group in cells.values()):
         raise WorkloadError(
             f"no request of archive '{request.archive}' has a size and a time to sort it by",
             hint=_explain_nothing(cells, request),
         )
-    fitted = {key: fit_classes(key[1], group, request.seed) for key, group in cells.items()}
-    every_class = [each for classes, _ in fitted.values() for each in classes]
+    every_class = [each for found in classes.values() for each in found]
     totals = sum(each.request_count for each in every_class), sum(each.size_bytes for each in every_class)
     return WorkloadModel(
         name=request.name,

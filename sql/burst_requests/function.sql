@@ -6,7 +6,8 @@ CREATE FUNCTION mart.burst_requests(
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
-    idle_s double precision DEFAULT NULL
+    idle_s double precision DEFAULT NULL,
+    measure text DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -17,6 +18,9 @@ CREATE FUNCTION mart.burst_requests(
     place bigint,
     size_bytes bigint,
     gap_s double precision,
+    size_log10 double precision,
+    time_log10 double precision,
+    set_apart text,
     asked_at timestamptz,
     ended_at timestamptz
 )
@@ -32,6 +36,9 @@ WITH requests AS (
         requests.direction,
         requests.user_id,
         requests.size_bytes,
+        requests.size_log10,
+        requests.time_log10,
+        requests.set_apart,
         requests.asked_at,
         requests.ended_at,
         lag(requests.asked_at) OVER of_user AS last_asked_at,
@@ -44,7 +51,8 @@ WITH requests AS (
             interface => burst_requests.interface,
             direction => burst_requests.direction,
             client => burst_requests.client,
-            class_of_service => burst_requests.class_of_service
+            class_of_service => burst_requests.class_of_service,
+            measure => burst_requests.measure
         ) AS requests
     WHERE
         requests.user_id IS NOT NULL
@@ -91,6 +99,9 @@ SELECT
     CASE
         WHEN NOT numbered.is_first THEN extract(EPOCH FROM numbered.asked_at - numbered.last_asked_at)
     END::double precision AS gap_s,
+    numbered.size_log10,
+    numbered.time_log10,
+    numbered.set_apart,
 
     numbered.asked_at,
     numbered.ended_at

@@ -121,6 +121,36 @@ def test_bursts_are_kept(filled: Warehouse):
     assert len(bursts.gap_quantiles_s) == 9
 
 
+def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
+    rows = []
+    for number in range(400):
+        moment = BEGIN + timedelta(hours=number // 10, seconds=number % 10)
+        # Five of one class, then five of the other: of nine that follow one another eight are alike.
+        for user, is_small in (("a", number % 10 < 5), ("b", number % 10 >= 5)):
+            size_bytes, duration_s = (10_000, 0.5) if is_small else (100_000_000, 50.0)
+            one = {"user": user, "size_bytes": size_bytes, "duration_s": duration_s}
+            times = {
+                "started_at": moment.isoformat(),
+                "ended_at": (moment + timedelta(seconds=1)).isoformat(),
+            }
+            rows.append(one | times)
+            # Passed over: of no class, and nevertheless not the end of anything.
+            rows.append(one | times | {"size_bytes": 0})
+        # Other bursts, of one request each: they follow nothing.
+        rows.append(rows[-1] | {"user": f"c{number}", "size_bytes": 10_000, "duration_s": 0.5})
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"transfers": rows})
+    (group,) = fit(warehouse).groups
+    assert len(group.classes) == 2
+    assert group.bursts.same_class_ratio == pytest.approx(8 / 9)
+
+
+def test_where_no_burst_has_two_requests_no_class_repeats(warehouse: Warehouse):
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"transfers": [{}, {"user": "a"}, {"user": "b"}]})
+    assert fit(warehouse).groups[0].bursts.same_class_ratio is None
+
+
 def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
     model = fit(filled)
     with filled.connect(autocommit=True) as connection:

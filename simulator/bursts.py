@@ -1,0 +1,119 @@
+"""What there is in the bursts of a stream: requests and gaps, users, classes, sizes, where files are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from schema.errors import SimulationError
+from simulator.laws import Law, draw_whole
+from simulator.models import QUANTILE_LEVELS, Bursts, Group, UserShare
+from simulator.tables import Floats, Integers
+from simulator.weeks import DRAW_LIMIT
+
+# As in a machine file: above it a float no longer counts single bytes.
+LARGEST_BYTES = 1 << 53
+# Added to gaps before their logarithm is taken: in logs of whole seconds many are 0.
+GAP_SHIFT_S = 1.0
+
+
+@dataclass(frozen=True)
+class Requests:
+    """When requests are asked for, the number of their burst, in order, and their users."""
+
+    asked_s: Floats
+    burst: Integers
+    user: Integers
+
+
+def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) -> Requests:
+    """The requests of bursts that begin at `begins_s`.
+
+    Raises:
+        SimulationError: there would be more than `DRAW_LIMIT`.
+    """
+    if not len(begins_s):
+        return Requests(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+    law = Law.from_mean(
+        QUANTILE_LEVELS,
+        bursts.request_count_quantiles,
+        mean=bursts.request_count / bursts.burst_count,
+        smallest=1.0,
+        # One burst may have all requests but one of each other.
+        largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
+    )
+    counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
+    if counts.sum() > DRAW_LIMIT:
+        raise SimulationError(
+            f"the stream would have {counts.sum():,} requests in bursts, more than {DRAW_LIMIT:,}",
+            hint="Make it shorter, or rate_factor smaller.",
+        )
+    burst = np.repeat(np.arange(len(counts)), counts)
+    begins = np.cumsum(counts) - counts
+    gaps_s = np.zeros(len(burst))
+    if bursts.gap_quantiles_s:
+        gaps_s = Law.from_quantiles(QUANTILE_LEVELS, bursts.gap_quantiles_s, shift=GAP_SHIFT_S).draw(
+            rng, len(burst)
+        )
+    gaps_s[begins] = 0.0
+    since_s = np.cumsum(gaps_s)
+    return Requests(
+        begins_s[burst] + (since_s - since_s[begins][burst]),
+        burst,
+        draw_users(bursts.user_shares, rng, len(counts))[burst],
+    )
+
+
+def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: int) -> Integers:
+    """Users by their shares of the requests, from 1; those between two ranks that are told share evenly."""
+    ratios = np.array([0.0, *(share.running_ratio for share in shares)])
+    ranks = np.array([0, *(share.user_rank for share in shares)])
+    drawn = np.interp(rng.random(count) * ratios[-1], ratios, ranks)
+    users: Integers = np.clip(np.ceil(drawn), 1, ranks[-1]).astype(np.int64)
+    return users
+
+
+def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Integers:
+    """Where in `group.classes` the class of each request stands; `burst` is their bursts, in order.
+
+    A request has the class of the one before it in its burst, or else any by the classes' shares, such that
+    two in a row have one class as often as `same_class_ratio` says: so the shares are kept too. Where it says
+    less than chance would make, chance decides.
+    """
+    shares = np.array([one.request_count for one in group.classes]) / group.request_count
+    by_chance = float((shares**2).sum())
+    said = group.bursts.same_class_ratio
+    stay = 0.0 if said is None or by_chance >= 1 else max((said - by_chance) / (1 - by_chance), 0.0)
+    drawn = rng.choice(len(shares), len(burst), p=shares)
+    is_drawn = rng.random(len(burst)) >= stay
+    is_drawn |= np.diff(burst, prepend=-1) != 0
+    last_drawn = np.maximum.accumulate(np.where(is_drawn, np.arange(len(burst)), 0))
+    return np.asarray(drawn[last_drawn], np.int64)
+
+
+def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integers:
+    """The sizes in bytes of requests of these classes; the mean of a class is the model's."""
+    sizes = np.empty(len(label))
+    for number, one in enumerate(group.classes):
+        here = label == number
+        if here.any():
+            # Of fewer than a hundred, the highest level is the largest.
+            is_whole = one.request_count * (1 - QUANTILE_LEVELS[-1]) < 1
+            law = Law.from_mean(
+                QUANTILE_LEVELS,
+                one.size_quantiles_bytes,
+                mean=one.size_bytes / one.request_count,
+                smallest=1.0,
+                largest_excess=0.0 if is_whole else one.size_bytes - one.size_quantiles_bytes[-1],
+            )
+            sizes[here] = law.draw(rng, int(here.sum()))
+    return np.clip(np.rint(sizes), 1, LARGEST_BYTES).astype(np.int64)
+
+
+def draw_origins(group: Group, label: Integers, rng: np.random.Generator) -> np.ndarray:
+    """Where the files of requests of these classes are: put, disk or tape, by what is known of the class."""
+    if group.direction == "put":
+        return np.full(len(label), "put")
+    tape_shares = np.array(
+        [one.uncached_count / max(one.cached_count + one.uncached_count, 1) for one in group.classes]
+    )
+    return np.where(rng.random(len(label)) < tape_shares[label], "tape", "disk")

@@ -1,0 +1,94 @@
+"""Laws that a workload model tells by a few quantiles and a mean, to draw from.
+
+Between two levels the logarithm of the value is interpolated over the normal law's quantiles, which is exact
+for lognormal values. Below the lowest level every value is that level's. Above the highest, where archives
+keep most of their bytes, the quantiles tell nothing and the mean does: there the values go on exponentially,
+which assumes least, so far that the mean is right.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import Self
+
+import numpy as np
+
+from simulator.tables import Floats
+
+_NORMAL = NormalDist()
+# Gauss and Legendre's rule on 0 to 1: the closed form overflows where values jump by many decades.
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
+_NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
+
+
+@dataclass(frozen=True)
+class Law:
+    """Values whose quantiles at `scores`, quantiles of the normal law, have these `logarithms`.
+
+    `shift` was added before the logarithms were taken. Above the last, `excess` is the mean of what comes on
+    top. What a value is above `smallest` is multiplied by `scale`.
+    """
+
+    scores: Floats
+    logarithms: Floats
+    shift: float = 0.0
+    excess: float = 0.0
+    smallest: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def from_quantiles(cls, levels: Sequence[float], values: Sequence[float], *, shift: float) -> Self:
+        """The law of `values` at `levels`, flat at both ends; values may be 0 if `shift` is not."""
+        scores = np.array([_NORMAL.inv_cdf(level) for level in levels])
+        return cls(scores, np.log(np.array(values) + shift), shift)
+
+    @classmethod
+    def from_mean(
+        cls,
+        levels: Sequence[float],
+        values: Sequence[float],
+        *,
+        mean: float,
+        smallest: float,
+        largest_excess: float,
+    ) -> Self:
+        """The law with this mean, of values from `smallest` (above 0).
+
+        Where the quantiles alone make it too high, or `largest_excess` leaves it too low, all are scaled.
+        """
+        flat = cls.from_quantiles(levels, np.maximum(np.array(values), smallest).tolist(), shift=0.0)
+        excess = (mean - flat.mean) / (1 - levels[-1])
+        excess = min(max(excess, 0.0), max(largest_excess, 0.0))
+        drawn = flat.mean + (1 - levels[-1]) * excess
+        scale = (mean - smallest) / (drawn - smallest) if drawn > smallest else 1.0
+        return cls(flat.scores, flat.logarithms, 0.0, excess, smallest, scale)
+
+    @cached_property
+    def mean(self) -> float:
+        """The mean, worked out."""
+        values = np.exp(self.logarithms)
+        width = np.diff(self.scores)[:, None]
+        places = self.scores[:-1, None] + width * _NODES
+        between = np.exp(np.interp(places, self.scores, self.logarithms) - places**2 / 2)
+        top = _NORMAL.cdf(-float(self.scores[-1]))
+        total = (
+            float((width * _WEIGHTS * between).sum()) / math.sqrt(2 * math.pi)
+            + float(values[0]) * _NORMAL.cdf(float(self.scores[0]))
+            + (float(values[-1]) + self.excess) * top
+            - self.shift
+        )
+        return self.smallest + self.scale * (total - self.smallest)
+
+    def draw(self, rng: np.random.Generator, count: int) -> Floats:
+        """So many values, independent of one another."""
+        scores = rng.standard_normal(count)
+        values = np.exp(np.interp(scores, self.scores, self.logarithms)) - self.shift
+        values += np.where(scores > self.scores[-1], self.excess * rng.standard_exponential(count), 0.0)
+        return np.asarray(self.smallest + self.scale * (values - self.smallest))
+
+
+def draw_whole(law: Law, rng: np.random.Generator, count: int) -> Floats:
+    """Whole numbers of the law: rounded up as often as keeps the mean."""
+    return np.floor(law.draw(rng, count) + rng.random(count))

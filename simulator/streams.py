@@ -1,0 +1,159 @@
+"""Streams: traces made up from a workload model, and the same requests at times without bursts.
+
+A stream is a trace (traces.py) that also says, of each request,
+
+    submitted_at   the moment, in UTC
+    interface      the program that asks
+    user           from 1, who asks for most first; below 0 a user of one request, where the model knows none
+    origin         put, or where a get finds its file: disk or tape
+    class_number   its class among those of its interface and direction
+
+Every request has a file of its own. What a stream keeps of the archive that the model was fitted to, and what
+it does not: docs/explanation/streams.md.
+"""
+
+import math
+from datetime import UTC, datetime
+
+import numpy as np
+import polars as pl
+
+from schema.errors import SimulationError, TraceError
+from simulator.bursts import draw_labels, draw_origins, draw_requests, draw_sizes
+from simulator.models import Bursts, Group, Model
+from simulator.tables import Floats, Integers
+from simulator.traces import LATEST_S
+from simulator.weeks import count_observed_hours, draw_moments, find_rates, to_moments
+
+_SCHEMA = {
+    "submitted_s": pl.Float64,
+    "direction": pl.String,
+    "interface": pl.String,
+    "user": pl.Int64,
+    "size_bytes": pl.Int64,
+    "origin": pl.String,
+    "class_number": pl.Int64,
+}
+# Of a user of one request, until the stream is in order.
+_NOBODY = 0
+
+
+def make_stream(
+    model: Model, *, began_at: datetime, duration_s: float, seed: int, rate_factor: float = 1.0
+) -> pl.DataFrame:
+    """Make a trace of the bursts and single requests that begin within `duration_s` of `began_at`.
+
+    The last bursts go on past the end, whole, so that the number of requests is right in expectation.
+    `rate_factor` has bursts begin so many times as often, of the same users. The same arguments give the same
+    bits.
+
+    Raises:
+        SimulationError: an argument is out of range, or the stream would not fit into memory.
+    """
+    if began_at.tzinfo is None:
+        raise SimulationError(f"began_at is {began_at}, which has no time zone")
+    if not 0 < duration_s <= LATEST_S:
+        raise SimulationError(f"duration_s is {duration_s}, not above 0 and up to {LATEST_S:.0e}")
+    if seed < 0:
+        raise SimulationError(f"the seed is {seed}, not a whole number from 0")
+    if not 0 < rate_factor < math.inf:
+        raise SimulationError(f"rate_factor is {rate_factor}, not above 0")
+    began_at = began_at.astimezone(UTC)
+    observed = count_observed_hours(model)
+
+    def draw_begins(rng: np.random.Generator, counts: Floats) -> Floats:
+        """Moments as often as there were `counts` of them by hour of the week."""
+        rates = rate_factor * find_rates(counts, observed)
+        return draw_moments(rng, rates, model.zone, began_at, duration_s)
+
+    frames = [pl.DataFrame(schema=_SCHEMA)]
+    for group in model.groups:
+        if group.request_count:
+            # A generator for each group: one more group does not change the others.
+            rng = np.random.default_rng([seed, 3, *f"{group.interface} {group.direction}".encode()])
+            begins_s = draw_begins(rng, np.array(group.bursts.week_burst_counts, np.float64))
+            singles_s = draw_begins(rng, _share_out(group.bursts, observed))
+            frames.append(_draw_group(group, begins_s, singles_s, rng))
+    stream = pl.concat(frames).sort("submitted_s", maintain_order=True)
+    moments = to_moments(began_at, stream["submitted_s"].to_numpy())
+    is_single = pl.col("user") == _NOBODY
+    return stream.select(
+        moments,
+        # To the same microsecond as the moment.
+        ((moments - began_at).dt.total_microseconds() / 1e6).alias("submitted_s"),
+        "direction",
+        "interface",
+        pl.when(is_single).then(-is_single.cum_sum().cast(pl.Int64)).otherwise("user").alias("user"),
+        pl.int_range(1, pl.len() + 1, dtype=pl.Int64).alias("file"),
+        "size_bytes",
+        "origin",
+        "class_number",
+    )
+
+
+def count_unknown_origins(model: Model) -> int:
+    """How many gets of the model are in classes of which nothing tells where the files were.
+
+    A stream has them on disk; whoever uses it should say so.
+    """
+    return sum(
+        one.request_count
+        for group in model.groups
+        if group.direction == "get"
+        for one in group.classes
+        if not one.cached_count + one.uncached_count
+    )
+
+
+def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The same requests in the same order, at times drawn evenly between the first and the last.
+
+    That is a Poisson stream of as many requests: compared with the trace it shows what the bursts are
+    worth. A get still comes after the put of its file.
+    """
+    if seed < 0:
+        raise SimulationError(f"the seed is {seed}, not a whole number from 0")
+    if "submitted_s" not in trace.columns:
+        raise TraceError("the trace has no column submitted_s")
+    if trace.is_empty():
+        return trace
+    first, last = float(trace["submitted_s"][0]), float(trace["submitted_s"][-1])
+    drawn = np.sort(np.random.default_rng([seed, 4]).uniform(0.0, last - first, trace.height))
+    since_s = np.floor(drawn * 1e6) / 1e6
+    spread = trace.with_columns(submitted_s=first + since_s)
+    if "submitted_at" in trace.columns:
+        spread = spread.with_columns(to_moments(trace["submitted_at"][0], drawn))
+    return spread
+
+
+def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.random.Generator) -> pl.DataFrame:
+    """The requests of bursts that begin at `begins_s`, and of unknown users at `singles_s`."""
+    bursts, count = group.bursts, len(singles_s)
+    found = draw_requests(bursts, begins_s, rng)
+    asked_s = np.concatenate([found.asked_s, singles_s])
+    burst = np.concatenate([found.burst, len(begins_s) + np.arange(count)])
+    user = np.concatenate([found.user, np.full(count, _NOBODY)])
+    # What is set apart takes its place in a burst, and is left out then.
+    all_count = bursts.request_count + bursts.unattributed_count
+    kept = rng.random(len(asked_s)) * all_count < group.request_count
+    label = draw_labels(group, burst[kept], rng)
+    return pl.DataFrame(
+        {
+            "submitted_s": asked_s[kept],
+            "direction": np.full(len(label), group.direction),
+            "interface": np.full(len(label), group.interface),
+            "user": user[kept],
+            "size_bytes": draw_sizes(group, label, rng),
+            "origin": draw_origins(group, label, rng),
+            "class_number": np.array([one.class_number for one in group.classes])[label],
+        },
+        schema=_SCHEMA,
+    )
+
+
+def _share_out(bursts: Bursts, observed: Integers) -> Floats:
+    """The requests of unknown users by hour of the week: as those of known ones, or evenly."""
+    week = np.array(bursts.week_request_counts, np.float64)
+    week = week if week.any() else observed.astype(np.float64)
+    counts: Floats = bursts.unattributed_count * week / week.sum()
+    return counts

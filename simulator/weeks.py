@@ -1,0 +1,87 @@
+"""When in the week: rates by the hour of the archive's own clock, and moments drawn at such rates."""
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import polars as pl
+
+from schema.errors import SimulationError
+from simulator.models import HOURS_OF_WEEK, Model
+from simulator.tables import Floats, Integers
+
+HOUR_S = 3600.0
+# Of moments drawn at a time; more would fill the memory before anybody sees an error.
+DRAW_LIMIT = 50_000_000
+
+
+def find_hours_of_week(moments: pl.Series, zone: ZoneInfo) -> Integers:
+    """0 for Monday 00:00 to 01:00 by the clock of `zone`, up to 167; `moments` are in UTC."""
+    local = moments.dt.convert_time_zone(zone.key)
+    days = local.dt.weekday().cast(pl.Int64) - 1
+    return (24 * days + local.dt.hour().cast(pl.Int64)).to_numpy()
+
+
+def count_observed_hours(model: Model) -> Integers:
+    """How often each hour of the week was observed, from the first to the last end of a request.
+
+    The hours of both ends count as whole ones: of a few seconds' worth of an hour no rate can be made. Where
+    clocks go back an hour is observed twice.
+    """
+    first = model.first_ended_at.astimezone(model.zone)
+    into_hour = timedelta(minutes=first.minute, seconds=first.second, microseconds=first.microsecond)
+    hours = pl.datetime_range(
+        model.first_ended_at - into_hour,
+        model.last_ended_at,
+        "1h",
+        time_unit="us",
+        time_zone="UTC",
+        eager=True,
+    )
+    return np.bincount(find_hours_of_week(hours, model.zone), minlength=HOURS_OF_WEEK)
+
+
+def find_rates(counts: Floats, observed: Integers) -> Floats:
+    """What there is in an hour, for each hour of the week.
+
+    An hour that was never observed gets the mean of its hour of the day; if no day's was observed either,
+    that of all hours. Where something was counted in an hour that was not (a request is asked for before it
+    ends) it counts as observed once.
+    """
+    seen = np.maximum(observed, counts > 0).astype(np.float64)
+    by_day = counts.reshape(7, 24).sum(axis=0), seen.reshape(7, 24).sum(axis=0)
+    overall = counts.sum() / seen.sum()
+    of_day = np.divide(*by_day, out=np.full(24, overall), where=by_day[1] > 0)
+    rates: Floats = np.divide(counts, seen, out=np.tile(of_day, 7), where=seen > 0)
+    return rates
+
+
+def draw_moments(
+    rng: np.random.Generator, rates: Floats, zone: ZoneInfo, began_at: datetime, duration_s: float
+) -> Floats:
+    """Draw an inhomogeneous Poisson process: seconds from `began_at`, in order.
+
+    At the highest rate first; then each moment stays with the share that its own hour has of that. So it
+    makes no difference how the clocks change.
+
+    Raises:
+        SimulationError: there would be more than `DRAW_LIMIT` of them.
+    """
+    highest = float(rates.max())
+    expected = highest * duration_s / HOUR_S
+    if expected > DRAW_LIMIT:
+        raise SimulationError(
+            f"the stream would be drawn from {expected:.3g} moments, more than {DRAW_LIMIT:,}",
+            hint="Make it shorter, or rate_factor smaller.",
+        )
+    drawn = np.sort(rng.random(rng.poisson(expected)) * duration_s)
+    hours = find_hours_of_week(to_moments(began_at, drawn), zone)
+    return drawn[rng.random(len(drawn)) * highest < rates[hours]]
+
+
+def to_moments(began_at: datetime, seconds: Floats) -> pl.Series:
+    """The moments so many seconds after `began_at`, in UTC, to the microsecond below."""
+    begin = pl.Series([began_at], dtype=pl.Datetime("us", "UTC")).cast(pl.Int64)[0]
+    return pl.Series("submitted_at", begin + np.floor(seconds * 1e6).astype(np.int64)).cast(
+        pl.Datetime("us", "UTC")
+    )
