@@ -12,7 +12,6 @@ name of a user or file:
     origin          where the file comes from: put, tape, disk or trace, as in `mart.trace_requests`
 """
 
-import io
 import json
 import os
 from dataclasses import asdict, dataclass
@@ -26,6 +25,7 @@ import psycopg
 
 from clustering.archives import Archive
 from schema.errors import WorkloadError
+from schema.loader import read_frame
 
 SUFFIXES = (".parquet", ".csv")
 # The key under which a Parquet file says what it was made with.
@@ -45,19 +45,17 @@ _READ = {
     "submitted_us": pl.Int64,
 }
 _QUERY = """
-    COPY (
-        SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_cached, left_out,
-            (extract(EPOCH FROM submitted_at) * 1000000)::bigint
-        FROM mart.trace_requests(
-            archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
-            interface => %(interface)s, direction => %(direction)s, client => %(client)s,
-            class_of_service => %(class_of_service)s, failed => %(failed)s,
-            retry_s => %(retry_s)s::double precision, files => %(files)s, zero_sizes => %(zero_sizes)s,
-            largest_bytes => %(largest_bytes)s::bigint,
-            unknown_origins => %(unknown_origins)s
-        )
-        ORDER BY place
-    ) TO STDOUT (FORMAT csv)
+    SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_cached, left_out,
+        (extract(EPOCH FROM submitted_at) * 1000000)::bigint
+    FROM mart.trace_requests(
+        archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
+        interface => %(interface)s, direction => %(direction)s, client => %(client)s,
+        class_of_service => %(class_of_service)s, failed => %(failed)s,
+        retry_s => %(retry_s)s::double precision, files => %(files)s, zero_sizes => %(zero_sizes)s,
+        largest_bytes => %(largest_bytes)s::bigint,
+        unknown_origins => %(unknown_origins)s
+    )
+    ORDER BY place
 """
 
 
@@ -99,17 +97,10 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
 
     Raises WorkloadError if no request would be in it.
     """
-    buffer = io.BytesIO()
-    with connection.transaction(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION READ ONLY")
-        cursor.execute("SET LOCAL work_mem = '64MB'")
-        with cursor.copy(_QUERY, asdict(request)) as copy:
-            for block in copy:
-                buffer.write(block)
-    buffer.seek(0)
-    found = pl.DataFrame(schema=_READ)
-    if buffer.getbuffer().nbytes:
-        found = pl.read_csv(buffer, has_header=False, schema=_READ)
+    with connection.transaction():
+        connection.execute("SET TRANSACTION READ ONLY")
+        connection.execute("SET LOCAL work_mem = '64MB'")
+        found = read_frame(connection, _QUERY, asdict(request), _READ)
     reasons = found["left_out"].drop_nulls().value_counts().sort("left_out")
     left_out_counts = dict(zip(reasons["left_out"].to_list(), reasons["count"].to_list(), strict=True))
     rows = found.filter(pl.col("left_out").is_null())

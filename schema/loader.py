@@ -6,8 +6,9 @@ ADBC write an Int64 into a float8 column as 5e-324, and a time without zone as U
 hence `check_frame` before anything is encoded.
 """
 
+import io
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
@@ -96,6 +97,30 @@ def copy_encoded(connection: psycopg.Connection, table: sa.Table, pieces: Iterab
 def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
     """Encode and COPY `frame` into `table`, in the caller's transaction; gives the rows written."""
     return copy_encoded(connection, table, encode_frame(frame, table))
+
+
+def read_frame(
+    connection: psycopg.Connection,
+    query: str,
+    parameters: Any,
+    schema: Mapping[str, pl.DataType | type[pl.DataType]],
+) -> pl.DataFrame:
+    """What `query` gives, as a frame of `schema`: by COPY, without making an object of each value.
+
+    `parameters` as of psycopg; `schema` names the query's columns in order, none of them a time. Texts must
+    not be empty: they could not be told from nulls.
+    """
+    buffer = io.BytesIO()
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)".encode(), parameters) as copy,
+    ):
+        for block in copy:
+            buffer.write(block)
+    if not buffer.getbuffer().nbytes:
+        return pl.DataFrame(schema=schema)
+    buffer.seek(0)
+    return pl.read_csv(buffer, has_header=False, schema=schema)
 
 
 def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:

@@ -15,14 +15,32 @@ import polars as pl
 import psycopg
 
 from schema.errors import SimulationError
+from schema.loader import read_frame
 from simulator.machines import Machine
 from simulator.models import read_model
 from simulator.streams import make_stream
-from simulator.traces import make_inventory, read_trace
+from simulator.traces import inventory_of, make_inventory, read_trace
 
 INTERFACE = "simulated"  # where a trace does not say which program moved a file
 # A trace file without times of day begins here; it is a Thursday.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+_TRACE = """
+    SELECT (extract(EPOCH FROM submitted_at) * 1000000)::bigint, direction, interface, user_number,
+        file_number, size_bytes, origin, left_out
+    FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)
+    ORDER BY place
+"""
+_COLUMNS = {
+    "submitted_at": pl.Int64,
+    "direction": pl.String,
+    "interface": pl.String,
+    "user": pl.Int64,
+    "file": pl.Int64,
+    "size_bytes": pl.Int64,
+    "origin": pl.String,
+    "left_out": pl.String,
+}
 
 
 @dataclass(frozen=True)
@@ -92,26 +110,10 @@ def read_archive_requests(
         )
     kind, timezone = found
     zone = ZoneInfo(timezone)
-    cursor = connection.execute(
-        "SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin, left_out"
-        " FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)"
-        " ORDER BY place",
-        [archive, _place(since, zone), _place(until, zone), interface],
+    rows = read_frame(
+        connection, _TRACE, [archive, _place(since, zone), _place(until, zone), interface], _COLUMNS
     )
-    rows = pl.DataFrame(
-        cursor.fetchall(),
-        schema={
-            "submitted_at": pl.Datetime("us", "UTC"),
-            "direction": pl.String,
-            "interface": pl.String,
-            "user": pl.Int64,
-            "file": pl.Int64,
-            "size_bytes": pl.Int64,
-            "origin": pl.String,
-            "left_out": pl.String,
-        },
-        orient="row",
-    )
+    rows = rows.with_columns(submitted_at=pl.from_epoch("submitted_at", "us").dt.replace_time_zone("UTC"))
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
     trace = rows.filter(pl.col("left_out").is_null()).drop("left_out")
     if trace.is_empty():
@@ -185,7 +187,8 @@ def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     if "interface" not in trace.columns:
         trace = trace.with_columns(interface=pl.lit(INTERFACE))
     if "origin" not in trace.columns:
-        trace = trace.with_columns(origin=pl.lit(None, pl.String))
+        is_put = pl.col("direction") == "put"
+        trace = trace.with_columns(origin=pl.when(is_put).then(pl.lit("put")).otherwise(pl.lit("tape")))
     began_at = EPOCH
     if "submitted_at" in trace.columns and trace.height:
         first = trace["submitted_at"].cast(pl.Datetime("us", "UTC"))[0]
@@ -203,13 +206,12 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
     weeks.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
-    there = trace.filter(pl.col("origin") == "disk").unique("file", keep="first", maintain_order=True)
-    fits = there.filter(pl.col("size_bytes").cum_sum() <= limit)
-    held = fits.select("file", "size_bytes", age_s=pl.lit(0.0))
+    there = inventory_of(trace).select("file", "size_bytes", "age_s")
+    held = there.filter(pl.col("size_bytes").cum_sum() <= limit)
     used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
     made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
     # Numbers below those of the trace's files, of which some may be negative already.
-    lowest = min(0, trace["file"].min() or 0)
+    lowest = min([0, *trace["file"].sort().head(1).to_list()])
     made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
     inventory = pl.concat([held, made_up.select(held.columns)])
     return DiskFiles(inventory, held.height, made_up.height, there.height - held.height)

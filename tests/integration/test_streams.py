@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from clustering.documents import WorkloadModel
-from clustering.fits import FitRequest, find_archive, fit_model
+from clustering.archives import find_archive
+from clustering.fits import FitRequest, fit_model
 from clustering.storage import save_model
 from ingest.formats import find_format
 from ingest.loads import load_file
