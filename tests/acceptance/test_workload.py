@@ -5,6 +5,9 @@ import random
 
 import pytest
 
+from simulator.machines import bundled_machine
+from simulator.traces import check_trace, inventory_of, read_trace
+
 # Two kinds of puts by two users: small ones by day, large ones at night, each in batches of ten.
 SMALL, LARGE = (10_000, 0.5), (200_000_000, 50.0)
 
@@ -133,3 +136,106 @@ def test_what_cannot_be_sorted_is_told(tapewise, archive):
         "All are set apart: 400 unknown time, 1 zero size.\n"
     )
     assert "none" not in tapewise("workload", "list").stdout
+
+
+TRACE = ["workload", "trace", "--archive"]
+# A put; a get of nothing; a large put; two gets of what was put first. Nothing tells of stages.
+TRACE_LINES = """\
+000001 97/10/01 10:00:10 js 1000 10.0
+000001 97/10/01 10:01:00 sj 0 0.5
+000007 97/10/01 11:00:00 js 5000000000 60.0
+000007 97/10/01 12:00:00 sj 1000 2.5
+000007 97/10/01 12:00:05 sj 1000 2.5
+"""
+
+
+@pytest.fixture
+def requests(tapewise, tmp_path, request) -> str:
+    """An archive of five requests."""
+    name = request.node.originalname
+    (tmp_path / "a.log").write_text(TRACE_LINES)
+    zone = ["--timezone", "America/Denver"]
+    load = tapewise("ingest", "--archive", name, "--kind", "synthetic", "--format", "nft", *zone, "a.log")
+    assert load.returncode == 0, load.stderr
+    return name
+
+
+def test_a_trace_is_written(tapewise, requests, tmp_path):
+    result = tapewise(*TRACE, requests, "--output", "all.csv")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
+        f"all.csv: 5 requests of {requests} (synthetic),"
+        " asked for from 1997-10-01T16:00:00Z to 1997-10-01T18:00:02Z\n"
+        "  2 puts; gets of files that were put or staged before 2, that lay on disk at the start 1,"
+        " that are on tape 0\n"
+        "  of 3 gets nothing tells whether they were staged: taken for on disk\n"
+    )
+    assert (tmp_path / "all.csv").read_text().splitlines() == [
+        "submitted_s,submitted_at,direction,interface,user,file,size_bytes,origin",
+        "0.0,1997-10-01T16:00:00.000000Z,put,nft,1,1,1000,put",
+        "59.5,1997-10-01T16:00:59.500000Z,get,nft,1,2,1,disk",
+        "3540.0,1997-10-01T16:59:00.000000Z,put,nft,2,3,5000000000,put",
+        "7197.5,1997-10-01T17:59:57.500000Z,get,nft,2,1,1000,trace",
+        "7202.5,1997-10-01T18:00:02.500000Z,get,nft,2,1,1000,trace",
+    ]
+    # By the archive's clock; what is left out is told; the file is replaced.
+    options = ["--since", "1997-10-01T10:00:30", "--until", "1997-10-01T12:00:05", "--zero-sizes", "drop"]
+    more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
+    result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")
+    assert result.stdout.splitlines()[1:] == [
+        "  0 puts; gets of files that were put or staged before 0, that lay on disk at the start 0,"
+        " that are on tape 1",
+        "  left out: 1 zero size",
+        "  of 1 gets nothing tells whether they were staged: taken for on tape",
+    ]
+    assert len((tmp_path / "all.csv").read_text().splitlines()) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "all.csv"]
+
+
+def test_a_trace_in_parquet_is_the_simulators(tapewise, requests, tmp_path):
+    result = tapewise(*TRACE, requests, "--largest", "4000000000", "--output", "all.parquet")
+    assert "  left out: 1 too large\n" in result.stdout
+    trace = read_trace(tmp_path / "all.parquet")
+    demand = check_trace(trace, bundled_machine("llnl-unitree-1998"), inventory_of(trace))
+    assert (demand.size_bytes.tolist(), demand.inventory.tolist()) == ([1000, 1, 1000, 1000], [0])
+
+
+WRITE = [*TRACE, "nothing", "--output", "a.csv"]
+
+
+@pytest.mark.parametrize(
+    "arguments, status, message",
+    [
+        (WRITE, 1, "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"),
+        ([*TRACE, "nothing"], 2, "Missing option '--output'"),
+        ([*TRACE, "nothing", "--output", "a.json"], 2, "'--output': ends neither in .parquet nor in .csv"),
+        ([*WRITE, "--since", "1998-01-02", "--until", "1998-01-02"], 2, "not before --since"),
+        ([*WRITE, "--failed", "some"], 2, "'some' is not one of 'retried', 'all', 'none'"),
+        ([*WRITE, "--files", "name"], 2, "'name' is not one of 'size', 'key'"),
+        ([*WRITE, "--zero-sizes", "two"], 2, "'two' is not one of 'one', 'keep', 'drop'"),
+        ([*WRITE, "--unknown-origins", "moon"], 2, "'moon' is not one of 'disk', 'tape', 'drop'"),
+        ([*WRITE, "--direction", "up"], 2, "'up' is not one of 'put', 'get'"),
+        ([*WRITE, "--retry-within", "-1"], 2, "--retry-within"),
+        ([*WRITE, "--retry-within", "nan"], 2, "--retry-within"),
+        ([*WRITE, "--largest", "-1"], 2, "--largest"),
+    ],
+)
+def test_what_is_wrong_with_a_trace_is_named(tapewise, tmp_path, arguments, status, message):
+    result = tapewise(*arguments)
+    assert (result.returncode, result.stdout) == (status, "")
+    assert message in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_trace_of_nothing_is_told(tapewise, requests, tmp_path):
+    drop = ["--unknown-origins", "drop", "--direction", "get", "--zero-sizes", "drop"]
+    result = tapewise(*TRACE, requests, *drop, "--output", "a.csv")
+    assert result.returncode == 1
+    assert result.stderr == (
+        f"tapewise: no request of archive '{requests}' that is asked for can be in a trace.\n"
+        "All are left out: 2 unknown origin, 1 zero size.\n"
+    )
+    result = tapewise(*TRACE, requests, "--output", "nowhere/a.csv")
+    assert result.returncode == 1
+    assert result.stderr == "tapewise: nowhere/a.csv cannot be written: No such file or directory.\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.log"]

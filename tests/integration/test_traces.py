@@ -123,6 +123,26 @@ def test_files_are_as_the_paper_makes_them(nft: Trace):
     assert (again["row"] > again["row_put"]).all()
 
 
+def test_gets_have_the_last_put_of_their_size_that_had_ended(example: Example):
+    """The rule once more, without windows: a loop over the requests in the order of submission."""
+    rows = example.fetch(
+        "SELECT place, direction, origin, size_bytes, file_number, submitted_at, ended_at"
+        " FROM mart.trace_requests(archive => 'example')"
+        " WHERE left_out IS NULL AND NOT is_failed ORDER BY place"
+    )
+    puts: dict[int, list[tuple[datetime, int]]] = {}
+    on_disk: dict[int, int] = {}
+    for place, direction, origin, size_bytes, file_number, submitted_at, ended_at in rows:
+        if direction == "put":
+            assert (file_number, origin) == (place, "put")
+            puts.setdefault(size_bytes, []).append((ended_at, place))
+        elif origin != "tape":
+            found = [put for put_ended_at, put in puts.get(size_bytes, []) if put_ended_at <= submitted_at]
+            expected = (found[-1], "trace") if found else (on_disk.setdefault(size_bytes, place), "disk")
+            assert (file_number, origin) == expected
+    assert len(on_disk) > 1000
+
+
 def test_the_order_and_the_times(nft: Trace):
     rows = nft.rows
     assert rows["submitted_s"][0] == 0
