@@ -1,118 +1,18 @@
 """The machine once more, in SimPy: what the simulator's kernel is compared with, in speed and distribution.
 
 Written the plain way, a process a job, and independently of the kernel: bandwidth is shared flow by flow.
-It has serialised tokens, ports, latencies, sharing, volumes in turn, staging and storing, but no purge: its
-disk is never full. It draws its own random numbers.
+It has both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and storing, but no purge:
+its disk is never full. It draws its own random numbers.
 """
 
-from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import simpy
 
+from benchmarks.contention import Fluid, Gate, Ports, Steps
 from simulator.machines import FixedLoad, Machine, Store, Tapes
 from simulator.traces import Demand
-
-Steps = Generator[simpy.Event, Any, Any]
-
-
-@dataclass(eq=False)
-class Flow:
-    """Something that moves over resources."""
-
-    resources: tuple[str, ...]
-    left: float
-    cap: float
-    done: simpy.Event
-    rate: float = 0.0
-
-
-class Fluid:
-    """Max-min fair sharing, worked out anew for all flows whenever one begins or ends."""
-
-    def __init__(self, env: simpy.Environment, capacities: dict[str, float]) -> None:
-        self.env = env
-        self.capacities = capacities
-        self.flows: list[Flow] = []
-        self.turn = 0
-        self.since = 0.0
-
-    def move(self, size: float, resources: tuple[str, ...], cap: float = float("inf")) -> simpy.Event:
-        """Begin a flow; the event happens at its end."""
-        self._advance()
-        flow = Flow(resources, size, cap, self.env.event())
-        self.flows.append(flow)
-        self._share()
-        return flow.done
-
-    def _advance(self) -> None:
-        for flow in self.flows:
-            flow.left -= flow.rate * (self.env.now - self.since)
-        self.since = self.env.now
-
-    def _share(self) -> None:
-        room = dict(self.capacities)
-        growing = list(self.flows)
-        while growing:
-            claims: dict[str, int] = {}
-            for flow in growing:
-                for name in flow.resources:
-                    claims[name] = claims.get(name, 0) + 1
-            rate, full = min((room[name] / count, name) for name, count in claims.items())
-            slowest = min(flow.cap for flow in growing)
-            rate = min(rate, slowest)
-            fixed = [f for f in growing if (f.cap <= rate if slowest <= rate else full in f.resources)]
-            for flow in fixed:
-                flow.rate = rate
-                for name in flow.resources:
-                    room[name] -= rate
-                growing.remove(flow)
-        self.turn += 1
-        if self.flows:
-            first = min(self.flows, key=lambda flow: flow.left / flow.rate)
-            self.env.process(self._wait(first, self.turn))
-
-    def _wait(self, flow: Flow, turn: int) -> Steps:
-        yield self.env.timeout(max(0.0, flow.left / flow.rate))
-        if turn == self.turn:
-            self._advance()
-            self.flows.remove(flow)
-            flow.done.succeed()
-            self._share()
-
-
-class Ports:
-    """Ports by size; a freed one goes to the one who has waited longest of those who may have it."""
-
-    def __init__(self, env: simpy.Environment, machine: Machine) -> None:
-        self.env = env
-        self.ranges = machine.ports.ranges
-        self.free = set(range(1, machine.ports.count + 1))
-        self.waiting: list[tuple[range, simpy.Event]] = []
-
-    def ask(self, size: int) -> simpy.Event:
-        """The event happens, with the port, when there is one."""
-        last = [one for one in self.ranges if size > one.over_bytes][-1]
-        event = self.env.event()
-        self.waiting.append((range(last.first, last.last + 1), event))
-        self._serve()
-        return event
-
-    def release(self, port: int) -> None:
-        """Give a port back."""
-        self.free.add(port)
-        self._serve()
-
-    def _serve(self) -> None:
-        for one in list(self.waiting):
-            allowed, event = one
-            if usable := self.free.intersection(allowed):
-                port = min(usable)
-                self.free.remove(port)
-                self.waiting.remove(one)
-                event.succeed(port)
 
 
 @dataclass(eq=False)
@@ -142,6 +42,7 @@ class Twin:
                 by_chain[silo.chain - 1] += silo.drive_count
             self.drives = [simpy.Resource(env, count or 1) for count in by_chain]
         self.fluid, self.ports = Fluid(env, capacities), Ports(env, machine)
+        self.gate = Gate(env, machine)
         self.users = [simpy.Resource(env, machine.users.limit_count) for _ in range(demand.user_count)]
         self.files: dict[int, simpy.Event] = {int(one): env.event().succeed() for one in demand.inventory}
         self.chains: dict[int, int] = {
@@ -167,24 +68,34 @@ class Twin:
             self.files[file] = env.event()
             if not is_put:
                 yield env.process(self._stage(number, file, moved))
-        asked = env.now
-        with self.users[demand.user[number]].request() as token:
-            yield token
-            self.user_wait_s[number] = env.now - asked
-            asked = env.now
-            port = yield self.ports.ask(size)
-            self.port_wait_s[number] = env.now - asked
-            latency = self.machine.latency
-            yield env.timeout(latency.put_s if is_put else latency.get_s)
-            if is_put:
-                self._place(file, moved)
-            client = self.machine.network.client_bytes_per_s or float("inf")
-            yield self.fluid.move(moved, ("in" if is_put else "out", f"disk {self.chains[file]}"), client)
-            self.ports.release(port)
+        user, asked = int(demand.user[number]), env.now
+        if self.machine.ports.queueing == "joint":
+            waiter = self.gate.ask(user, size)
+            port = yield waiter.admitted
+            self.user_wait_s[number], self.port_wait_s[number] = waiter.waited["user"], waiter.waited["port"]
+            yield from self._transfer(file, moved, is_put)
+            self.gate.release(user, port)
+        else:
+            with self.users[user].request() as token:
+                yield token
+                self.user_wait_s[number] = env.now - asked
+                asked = env.now
+                port = yield self.ports.ask(size)
+                self.port_wait_s[number] = env.now - asked
+                yield from self._transfer(file, moved, is_put)
+                self.ports.release(port)
         self.ended_s[number] = env.now
         if is_put:
             self.unstored.append((env.now, file, moved))
             self.files[file].succeed()
+
+    def _transfer(self, file: int, moved: int, is_put: bool) -> Steps:
+        network, latency = self.machine.network, self.machine.latency
+        yield self.env.timeout(latency.put_s if is_put else latency.get_s)
+        if is_put:
+            self._place(file, moved)
+        client = network.client_bytes_per_s or float("inf")
+        yield self.fluid.move(moved, ("in" if is_put else "out", f"disk {self.chains[file]}"), client)
 
     def _place(self, file: int, size: int) -> None:
         disk = self.machine.disk

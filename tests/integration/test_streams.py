@@ -116,7 +116,11 @@ def test_a_fitted_stream_is_the_model_again(model: Model, fitted: WorkloadModel,
         given, found = group.bursts, again.bursts
         # Bursts are a Poisson process; their sizes spread about as much as their mean: 1.5 times wider.
         error = 5 / np.sqrt(given.burst_count)
-        assert found.burst_count == pytest.approx(given.burst_count, rel=error)
+        # A gap above the idle time stands for a long transfer, and ends a burst after the short ones of here.
+        gap_count = given.request_count - given.burst_count
+        long_count = gap_count * (1 - np.interp(fitted.idle_s, given.gap_quantiles_s, fitted.quantile_levels))
+        least, most = given.burst_count * (1 - error), given.burst_count * (1 + error) + long_count
+        assert least < found.burst_count < most
         assert again.request_count == pytest.approx(group.request_count, rel=1.5 * error)
         assert found.unattributed_count == 0
     # What takes many to tell, of the interface that has many.

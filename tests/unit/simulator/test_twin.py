@@ -28,8 +28,9 @@ def llnl(**tables: dict) -> Machine:
         llnl(network={"client_bytes_per_s": 1_000_000}, tapes={"load": {
             "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60, "short_mean_s": 21,
             "long_s": 120, "long_mean_s": 30}}),
+        llnl(users={"limit_count": 8}, ports={"queueing": "joint"}),
     ],
-    ids=["as published", "limit 3, chain first", "slow clients, two exponentials"],
+    ids=["as published", "limit 3, chain first", "slow clients, two exponentials", "joint, limit 8"],
 )  # fmt: skip
 def test_times_waits_and_stages_have_the_twins_distributions(machine):
     ours: dict[str, list] = {"ended_s": [], "user_wait_s": [], "port_wait_s": [], "stage_s": []}
