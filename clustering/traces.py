@@ -153,6 +153,7 @@ def _tell_origin(trace: Trace) -> str:
         {
             "program_version": version("tapewise"),
             "kind": trace.archive.kind,
+            "timezone": trace.archive.timezone,
             **asdict(trace.request),
             "left_out_counts": trace.left_out_counts,
             "unknown_origin_count": trace.unknown_origin_count,

@@ -19,7 +19,7 @@ from schema.loader import read_frame
 from simulator.machines import Machine
 from simulator.models import read_model
 from simulator.streams import make_stream
-from simulator.traces import inventory_of, make_inventory, read_trace
+from simulator.traces import inventory_of, make_inventory, read_origin, read_trace
 
 INTERFACE = "simulated"  # where a trace does not say which program moved a file
 # A trace file without times of day begins here; it is a Thursday.
@@ -171,9 +171,18 @@ def read_model_requests(
 
 
 def read_file_requests(path: Path) -> Requests:
-    """The requests of a trace file. Raises TraceError."""
+    """The requests of a trace file, and what it says of where they come from. Raises TraceError."""
     trace, began_at = complete_trace(read_trace(path))
-    return Requests(trace, began_at, "UTC", "file", path.name)
+    told = read_origin(path)
+    return Requests(
+        trace,
+        began_at,
+        told.get("timezone", "UTC"),
+        "file",
+        path.name,
+        demand_archive=told.get("archive"),
+        demand_kind=told.get("kind"),
+    )
 
 
 def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:

@@ -13,8 +13,11 @@ An inventory has one row a file: `file`, `size_bytes`, `age_s` (since its last u
 left out).
 """
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from zoneinfo import available_timezones
 
 import numpy as np
 import polars as pl
@@ -24,6 +27,7 @@ from simulator.machines import Machine
 from simulator.tables import Floats, Integers
 
 LATEST_S = 1e10
+KINDS = ("measured", "synthetic", "simulated")
 ORIGINS = ("put", "disk", "tape", "trace")
 COLUMNS = ("submitted_s", "direction", "user", "file", "size_bytes")
 INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
@@ -62,6 +66,21 @@ def read_trace(path: Path) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         raise TraceError(f"{path}: no {'CSV' if is_csv else 'Parquet'} file: {error}") from error
     return _read_numbers(texts, path)
+
+
+def read_origin(path: Path) -> dict[str, Any]:
+    """Where the requests of a Parquet file come from, as `tapewise workload trace` wrote; else nothing.
+
+    `archive`, `kind` and `timezone` are of the archive.
+    """
+    if path.name.endswith((".csv", ".csv.gz")):
+        return {}
+    try:
+        told = json.loads(pl.read_parquet_metadata(path).get("tapewise_trace", "{}"))
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        return {}
+    is_whole = isinstance(told, dict) and told.get("kind") in KINDS
+    return told if is_whole and told.get("timezone") in available_timezones() else {}
 
 
 def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:

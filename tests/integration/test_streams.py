@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clustering.documents import WorkloadModel
 from clustering.archives import find_archive
+from clustering.documents import WorkloadModel
 from clustering.fits import FitRequest, fit_model
 from clustering.storage import save_model
 from ingest.formats import find_format
