@@ -67,7 +67,7 @@ sums AS (
         requests.side,
         coalesce(requests.direction, 'all') AS direction,
         requests.block_at,
-        count(*) AS request_count,
+        count(*) AS all_count,
         sum(requests.size_bytes) AS size_bytes,
         count(requests.duration_s) AS duration_count,
         sum(round(requests.duration_s * 1e6)::bigint) AS duration_us,
@@ -126,10 +126,10 @@ parts AS (
     CROSS JOIN
         LATERAL (
             VALUES
-            ('requests', 'per day', '1/day', 86400e6, sums.request_count, blocks.block_us, sums.request_count),
-            ('bytes', 'per day', 'bytes/day', 86400e6, sums.size_bytes, blocks.block_us, sums.request_count),
-            ('under way', 'mean', '1', 1, blocks.busy_us, blocks.block_us, sums.request_count),
-            ('none under way', 'share', '1', 1, blocks.idle_us, blocks.block_us, sums.request_count),
+            ('requests', 'per day', '1/day', 86400e6, sums.all_count, blocks.block_us, sums.all_count),
+            ('bytes', 'per day', 'bytes/day', 86400e6, sums.size_bytes, blocks.block_us, sums.all_count),
+            ('under way', 'mean', '1', 1, blocks.busy_us, blocks.block_us, sums.all_count),
+            ('none under way', 'share', '1', 1, blocks.idle_us, blocks.block_us, sums.all_count),
             ('transfer time', 'mean', 's', 1e-6, sums.duration_us, sums.duration_count, sums.duration_count),
             ('stage time', 'mean', 's', 1e-6, sums.stage_us, sums.stage_count, sums.stage_count),
             ('total time', 'mean', 's', 1e-6, sums.total_us, sums.total_count, sums.total_count),

@@ -71,8 +71,8 @@ sides AS (
 ),
 
 -- An archive that was asked for the same as a simulated one is compared with it in the same time. What had
--- ended before the other was steady is of another time, and stays. (greatest passes over nulls: an archive that
--- is no simulation is steady from its first.) The days of both are those of a, so that they share them.
+-- ended before the other was steady is of another time, and stays. (greatest passes over nulls: an archive
+-- that is no simulation is steady from its first.) The days of both are those of a, so that they share them.
 cuts AS (
     SELECT
         mine.side,
