@@ -35,9 +35,10 @@ RECKONING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # What makes a function read the transfers, where it does not always.
-READS_TRANSFERS = {"idle_windows": ["client => 'cray'"]} | dict.fromkeys(
-    COMPARING, ["a => 'llnl'", "b => 'llnl'"]
-)
+READS_TRANSFERS = {
+    "idle_windows": ["client => 'cray'"],
+    **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
+}
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
 # Everything that a rebuild makes, in words that do not hold object numbers.
