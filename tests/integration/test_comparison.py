@@ -1,14 +1,19 @@
 """Comparisons: how often they cry wolf, what they find, that they repeat themselves, and what they say."""
 
+import json
 import random
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
+from click.testing import CliRunner
 
 from schema.database import Role, Warehouse
+from schema.errors import SimulationError
+from simulator.comparisons_cli import compare
 from tests.sql.cases import insert_rows, run_query
 
 BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
@@ -117,13 +122,6 @@ def test_the_same_law_is_hardly_ever_called_different(connection: psycopg.Connec
         for seed in range(40)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    p_values = [row["p_value"] for rows in pairs for row in rows if row["p_value"] is not None]
-    print(
-        sum(map(bool, alarms)),
-        sum(p < 0.05 for p in p_values) / len(p_values),
-        len(p_values),
-        [a for a in alarms if a],
-    )
     # At 5 % more than five of forty come once in seventy.
     assert sum(map(bool, alarms)) <= 5
 
@@ -135,7 +133,21 @@ def test_a_minute_more_of_staging_is_found_each_time(connection: psycopg.Connect
         rows = compare_requests(connection, a, b)
         found = find_different(rows)
         assert {("get", "stage time", "mean"), ("get", "stage time", "p50")} <= found
-        print(found, [r for r in rows if r["is_different"] and r["direction"] == "put"])
+        print(
+            [
+                (
+                    r["quantity"],
+                    r["statistic"],
+                    r["a_value"],
+                    r["b_value"],
+                    r["difference_low"],
+                    r["difference_high"],
+                    r["p_value"],
+                )
+                for r in rows
+                if r["is_different"] and r["direction"] == "put"
+            ]
+        )
         (mean,) = (row for row in rows if (row["quantity"], row["statistic"]) == ("stage time", "mean"))
         assert mean["difference_low"] > 0
 
@@ -164,3 +176,110 @@ def test_an_archive_does_not_differ_from_itself(connection: psycopg.Connection):
     a = make_requests(1, bursts_per_day=5)
     rows = compare_requests(connection, a, a)
     assert {row["p_value"] for row in rows if row["set_apart"] is None} == {1.0}
+
+
+# From the command line
+
+
+def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
+    """What the command prints; an error of ours comes out as it is."""
+    return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
+
+
+@pytest.fixture
+def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Archives `slow` and `fast` were asked for the same on two days; `made-up` is synthetic; and runs."""
+    archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
+                "never": "simulated", "empty": "measured"}  # fmt: skip
+    moments = [f"2000-01-{day}T{hour:02}:00:00Z" for day in (15, 16) for hour in range(20)]
+    transfers = [
+        {"archive": name, "ended_at": moment, "duration_s": duration_s, "size_bytes": 1000}
+        for name, duration_s in (("slow", 2.0), ("fast", 1.0), ("made-up", 1.0), ("run", 1.0), ("never", 1.0))
+        for moment in moments
+    ]
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(
+            connection,
+            {
+                "archives": [{"name": name, "kind": kind} for name, kind in archives.items()],
+                "transfers": transfers,
+                "simulation_runs": [
+                    {"archive": "run", "demand_name": "made-up", "demand_kind": "synthetic"},
+                    {"archive": "never", "steady_at": None},
+                ],
+            },
+        )
+    monkeypatch.setattr(
+        "simulator.comparisons_cli.open_ready_warehouse", lambda _settings: nullcontext(warehouse)
+    )
+    return warehouse
+
+
+def test_what_differs_is_marked_in_words_and_red(filled: Warehouse):
+    said = run_compare(filled, "slow", "fast")
+    assert said.exit_code == 0
+    (marked,) = (line for line in said.output.splitlines() if "transfer time" in line and "all" in line
+                 and "mean" in line)  # fmt: skip
+    assert marked.startswith("\x1b[31m")
+    assert "DIFFERENT" in marked
+    assert not any("DIFFERENT" in line for line in said.output.splitlines() if "bytes" in line)
+    assert "too few requests for such a quantile: " in said.output
+    assert "CIRCULAR" not in said.output
+    assert said.output.splitlines()[-1] == "4 of 12 comparable figures differ by more than chance."
+
+
+def test_the_verdict_where_nothing_differs(filled: Warehouse):
+    said = run_compare(filled, "slow", "slow", "--fail-if-different")
+    assert said.exit_code == 0
+    assert said.output.endswith("None of 12 comparable figures differs by more than chance.\n")
+
+
+@pytest.mark.parametrize("other", ["made-up", "run"])
+def test_a_circular_comparison_says_so(filled: Warehouse, other: str):
+    assert "CIRCULAR" in run_compare(filled, "slow", other).output
+    assert json.loads(run_compare(filled, other, "slow", "--json").output)["is_circular"]
+
+
+def test_json_holds_every_figure(filled: Warehouse):
+    said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
+    assert said["a"]["name"] == "slow"
+    assert (said["compared_count"], said["different_count"]) == (12, 4)
+    assert {"only in a", "too few"} >= {each["set_apart"] for each in said["figures"]} - {None}
+    (mean,) = (
+        each
+        for each in said["figures"]
+        if (each["direction"], each["quantity"], each["statistic"]) == ("get", "transfer time", "mean")
+    )
+    assert (mean["a_value"], mean["b_value"], mean["is_different"]) == (2.0, 1.0, True)
+
+
+def test_it_may_fail_if_anything_differs(filled: Warehouse):
+    assert run_compare(filled, "slow", "fast", "--fail-if-different").exit_code == 1
+
+
+def test_since_and_until_are_by_the_clock_of_a(filled: Warehouse):
+    said = json.loads(run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--json").output)
+    assert said["a"]["began_at"].startswith("2000-01-16")
+    # A single day tells nothing of chance.
+    assert said["verdict"] == "Nothing can be compared."
+    assert (
+        run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--until", "2000-01-16").exit_code == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["slow", "nowhere"], "no archive is called 'nowhere'"),
+        (["nowhere", "slow"], "no archive is called 'nowhere'"),
+        (["slow", "never"], "the run of archive 'never' never was steady"),
+        (["slow", "empty"], "archive 'empty' has no request to compare in that time"),
+        (["slow", "fast", "--interface", "hsi"], "archive 'slow' has no request to compare in that time"),
+        (["slow", "fast", "--since", "2001-01-01"], "archive 'slow' has no request to compare in that time"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(filled: Warehouse, arguments: list[str], message: str):
+    with pytest.raises(SimulationError) as caught:
+        run_compare(filled, *arguments)
+    assert message in caught.value.message
+    assert caught.value.hint
