@@ -18,6 +18,7 @@ from schema.database import Role, Warehouse
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
 from simulator.archives import check_name
+from simulator.comparisons_cli import compare
 from simulator.descriptions import describe_run, get_run, list_runs
 from simulator.inputs import (
     Requests,

@@ -1,0 +1,75 @@
+"""`tapewise simulate compare`: where two archives differ by more than chance."""
+
+import json
+import sys
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from schema.database import Role
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+from simulator.comparisons import describe_comparison, describe_verdict, find_zone, read_comparison
+
+_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the clock of A.")
+@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the clock of A.")
+@click.option("--interface", help="Only requests of this interface.  [default: all]")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the table.")
+@click.option(
+    "--fail-if-different", is_flag=True, help="Exit with 1 if anything differs by more than chance."
+)
+@click.pass_obj
+def compare(
+    settings: Settings,
+    a: str,
+    b: str,
+    since: datetime | None,
+    until: datetime | None,
+    interface: str | None,
+    as_json: bool,
+    fail_if_different: bool,
+) -> None:
+    """Compare archives A and B, and say where they differ by more than chance.
+
+    Either may be measured, synthetic or simulated. What a simulated archive was asked for before its run was
+    steady does not count, on either side. Exits with 0 whatever differs, unless --fail-if-different is given.
+    It reads the warehouse as the reading role.
+
+    Example: tapewise simulate compare hpss two-more-ports --since 2024-03-01 --until 2024-03-15
+    """
+    if since is not None and until is not None and since >= until:
+        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    with (
+        open_ready_warehouse(settings) as warehouse,
+        closing(warehouse.connect(Role.READER, autocommit=True)) as connection,
+    ):
+        zone = find_zone(connection, a)
+        comparison = read_comparison(
+            connection,
+            a,
+            b,
+            since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
+            until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+            interface=interface,
+        )
+    if as_json:
+        said = asdict(comparison) | {
+            "is_circular": comparison.is_circular,
+            "compared_count": len(comparison.compared),
+            "different_count": len(comparison.different),
+            "verdict": describe_verdict(comparison),
+        }
+        click.echo(json.dumps(said, default=lambda moment: moment.isoformat()))
+    else:
+        for line in describe_comparison(comparison):
+            click.echo(line)
+    if fail_if_different and comparison.different:
+        sys.exit(1)

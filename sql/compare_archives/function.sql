@@ -1,0 +1,209 @@
+CREATE FUNCTION mart.compare_archives(
+    a text DEFAULT NULL,
+    b text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    block_s double precision DEFAULT NULL,
+    replicate_count integer DEFAULT NULL
+) RETURNS TABLE (
+    a text,
+    b text,
+    direction text,
+    quantity text,
+    statistic text,
+    unit text,
+    a_value double precision,
+    b_value double precision,
+    difference double precision,
+    difference_low double precision,
+    difference_high double precision,
+    a_count bigint,
+    b_count bigint,
+    block_count bigint,
+    p_value double precision,
+    adjusted_p_value double precision,
+    is_different boolean,
+    set_apart text,
+    a_began_at timestamptz,
+    a_ended_at timestamptz,
+    b_began_at timestamptz,
+    b_ended_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH figures AS (
+    SELECT means.*
+    FROM
+        mart.compared_means(
+            a => compare_archives.a,
+            b => compare_archives.b,
+            since => compare_archives.since,
+            until => compare_archives.until,
+            interface => compare_archives.interface,
+            direction => compare_archives.direction,
+            client => compare_archives.client,
+            class_of_service => compare_archives.class_of_service,
+            block_s => compare_archives.block_s,
+            replicate_count => compare_archives.replicate_count
+        ) AS means
+    UNION ALL
+    SELECT quantiles.*
+    FROM
+        mart.compared_quantiles(
+            a => compare_archives.a,
+            b => compare_archives.b,
+            since => compare_archives.since,
+            until => compare_archives.until,
+            interface => compare_archives.interface,
+            direction => compare_archives.direction,
+            client => compare_archives.client,
+            class_of_service => compare_archives.class_of_service,
+            block_s => compare_archives.block_s,
+            replicate_count => compare_archives.replicate_count
+        ) AS quantiles
+),
+
+-- Replicate by replicate, so that what moves both sides alike does not count as chance.
+paired AS (
+    SELECT
+        figures.direction,
+        figures.quantity,
+        figures.statistic,
+        figures.unit,
+        figures.replicate,
+        max(figures.value) FILTER (WHERE figures.side = 'a') AS a_value,
+        max(figures.value) FILTER (WHERE figures.side = 'b') AS b_value,
+        max(figures.request_count) FILTER (WHERE figures.side = 'a') AS a_count,
+        max(figures.request_count) FILTER (WHERE figures.side = 'b') AS b_count,
+        max(figures.block_count) FILTER (WHERE figures.side = 'a') AS a_block_count,
+        max(figures.block_count) FILTER (WHERE figures.side = 'b') AS b_block_count,
+        max(figures.span_began_at) FILTER (WHERE figures.side = 'a') AS a_began_at,
+        max(figures.span_ended_at) FILTER (WHERE figures.side = 'a') AS a_ended_at,
+        max(figures.span_began_at) FILTER (WHERE figures.side = 'b') AS b_began_at,
+        max(figures.span_ended_at) FILTER (WHERE figures.side = 'b') AS b_ended_at
+    FROM figures
+    GROUP BY figures.direction, figures.quantity, figures.statistic, figures.unit, figures.replicate
+),
+
+-- In the order of the replicates: floats add up to the same only in the same order.
+spreads AS (
+    SELECT
+        paired.direction,
+        paired.quantity,
+        paired.statistic,
+        stddev_samp(paired.b_value - paired.a_value ORDER BY paired.replicate) AS spread
+    FROM paired
+    WHERE paired.replicate > 0
+    GROUP BY paired.direction, paired.quantity, paired.statistic
+),
+
+-- least and greatest pass over nulls, but nothing is set beside a side that lacks it.
+estimates AS (
+    SELECT
+        paired.*,
+        CASE
+            WHEN paired.a_value IS NULL THEN 'only in b'
+            WHEN paired.b_value IS NULL THEN 'only in a'
+            WHEN least(paired.a_block_count, paired.b_block_count) < 2 THEN 'one block'
+            WHEN
+                least(paired.a_count, paired.b_count)
+                < CASE paired.statistic WHEN 'p50' THEN 10 WHEN 'p90' THEN 50 WHEN 'p99' THEN 500 ELSE 0 END
+                THEN 'too few'
+        END AS set_apart,
+        least(paired.a_block_count, paired.b_block_count) AS block_count,
+        paired.b_value - paired.a_value AS difference,
+        -- What is a rounding of floats only is no difference, and no chance.
+        greatest(abs(paired.a_value), abs(paired.b_value)) * 1e-9 AS rounding,
+        spreads.spread
+        * sqrt(
+            least(paired.a_block_count, paired.b_block_count)::double precision
+            / nullif(least(paired.a_block_count, paired.b_block_count) - 1, 0)
+        ) AS standard_error
+    FROM paired
+    LEFT JOIN spreads
+        ON
+            paired.direction = spreads.direction
+            AND paired.quantity = spreads.quantity
+            AND paired.statistic = spreads.statistic
+    WHERE paired.replicate = 0
+),
+
+judged AS (
+    SELECT
+        estimates.*,
+        CASE
+            WHEN estimates.set_apart IS NOT NULL THEN NULL
+            WHEN abs(estimates.difference) <= estimates.rounding THEN 1
+            WHEN estimates.standard_error <= estimates.rounding THEN 0
+            ELSE
+                mart.student_t_tail(
+                    estimates.difference / nullif(estimates.standard_error, 0), estimates.block_count - 1
+                )
+        END AS p_value,
+        CASE
+            WHEN estimates.set_apart IS NULL
+                THEN
+                    estimates.standard_error
+                    * mart.student_t_quantile(0.975, estimates.block_count - 1)
+        END AS margin
+    FROM estimates
+),
+
+-- Holm: the smallest p times the number of figures, the next times one less, and none below the one before.
+ranked AS (
+    SELECT
+        judged.*,
+        judged.p_value * (
+            count(judged.p_value) OVER ()
+            - row_number() OVER by_p
+            + 1
+        ) AS raised_p_value
+    FROM judged
+    WINDOW by_p AS (ORDER BY judged.p_value, judged.direction, judged.quantity, judged.statistic)
+),
+
+adjusted AS (
+    SELECT
+        ranked.*,
+        least(
+            max(ranked.raised_p_value) OVER by_p,
+            CASE WHEN ranked.p_value IS NOT NULL THEN 1 END
+        ) AS adjusted_p_value
+    FROM ranked
+    WINDOW by_p AS (ORDER BY ranked.p_value, ranked.direction, ranked.quantity, ranked.statistic)
+)
+
+SELECT
+    compare_archives.a,
+    compare_archives.b,
+    adjusted.direction,
+    adjusted.quantity,
+    adjusted.statistic,
+    adjusted.unit,
+
+    adjusted.a_value,
+    adjusted.b_value,
+    adjusted.difference,
+    adjusted.difference - adjusted.margin AS difference_low,
+    adjusted.difference + adjusted.margin AS difference_high,
+    adjusted.a_count,
+    adjusted.b_count,
+    adjusted.block_count,
+    adjusted.p_value,
+    CASE WHEN adjusted.p_value IS NOT NULL THEN adjusted.adjusted_p_value END AS adjusted_p_value,
+
+    CASE WHEN adjusted.p_value IS NOT NULL THEN adjusted.adjusted_p_value < 0.05 END AS is_different,
+    adjusted.set_apart,
+
+    adjusted.a_began_at,
+    adjusted.a_ended_at,
+    adjusted.b_began_at,
+    adjusted.b_ended_at
+FROM adjusted
+
+$function$;

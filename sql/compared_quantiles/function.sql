@@ -1,0 +1,219 @@
+CREATE FUNCTION mart.compared_quantiles(
+    a text DEFAULT NULL,
+    b text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    block_s double precision DEFAULT NULL,
+    replicate_count integer DEFAULT NULL
+) RETURNS TABLE (
+    side text,
+    direction text,
+    quantity text,
+    statistic text,
+    unit text,
+    replicate integer,
+    request_count bigint,
+    block_count bigint,
+    value double precision,
+    span_began_at timestamptz,
+    span_ended_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT requests.*
+    FROM
+        mart.compared_requests(
+            a => compared_quantiles.a,
+            b => compared_quantiles.b,
+            since => compared_quantiles.since,
+            until => compared_quantiles.until,
+            interface => compared_quantiles.interface,
+            direction => compared_quantiles.direction,
+            client => compared_quantiles.client,
+            class_of_service => compared_quantiles.class_of_service,
+            block_s => compared_quantiles.block_s
+        ) AS requests
+),
+
+-- In whole microseconds, as the means are.
+observations AS MATERIALIZED (
+    SELECT
+        requests.side,
+        of_direction.direction,
+        observation.quantity,
+        requests.block_at,
+        round(observation.value_s * 1e6)::bigint AS value_us,
+        requests.span_began_at,
+        requests.span_ended_at
+    FROM requests
+    CROSS JOIN LATERAL (VALUES (requests.direction), ('all')) AS of_direction (direction)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('transfer time', requests.duration_s),
+            ('stage time', requests.stage_s),
+            ('total time', requests.total_s)
+        ) AS observation (quantity, value_s)
+    WHERE
+        observation.value_s IS NOT NULL
+        AND NOT (of_direction.direction = 'all' AND observation.quantity = 'stage time')
+),
+
+sorted AS MATERIALIZED (
+    SELECT
+        observations.side,
+        observations.direction,
+        observations.quantity,
+        count(*) AS request_count,
+        count(DISTINCT observations.block_at) AS block_count,
+        array_agg(observations.value_us ORDER BY observations.value_us) AS values_us,
+        min(observations.span_began_at) AS span_began_at,
+        max(observations.span_ended_at) AS span_ended_at
+    FROM observations
+    GROUP BY observations.side, observations.direction, observations.quantity
+),
+
+points AS MATERIALIZED (
+    SELECT
+        sorted.side,
+        sorted.direction,
+        sorted.quantity,
+        sorted.request_count,
+        sorted.values_us[ceil(sorted.request_count * 0.5)::integer] AS p50_us,
+        sorted.values_us[ceil(sorted.request_count * 0.9)::integer] AS p90_us,
+        sorted.values_us[ceil(sorted.request_count * 0.99)::integer] AS p99_us
+    FROM sorted
+),
+
+counts AS (
+    SELECT
+        points.side,
+        points.direction,
+        points.quantity,
+        observations.block_at,
+        count(*) AS request_count,
+        count(*) FILTER (WHERE observations.value_us < points.p50_us) AS below_p50_count,
+        count(*) FILTER (WHERE observations.value_us <= points.p50_us) AS upto_p50_count,
+        count(*) FILTER (WHERE observations.value_us < points.p90_us) AS below_p90_count,
+        count(*) FILTER (WHERE observations.value_us <= points.p90_us) AS upto_p90_count,
+        count(*) FILTER (WHERE observations.value_us < points.p99_us) AS below_p99_count,
+        count(*) FILTER (WHERE observations.value_us <= points.p99_us) AS upto_p99_count
+    FROM points
+    INNER JOIN observations
+        ON
+            points.side = observations.side
+            AND points.direction = observations.direction
+            AND points.quantity = observations.quantity
+    GROUP BY points.side, points.direction, points.quantity, observations.block_at
+),
+
+parts AS (
+    SELECT
+        counts.side,
+        counts.direction,
+        counts.quantity,
+        counts.block_at,
+        part.statistic,
+        part.probability,
+        part.below_count,
+        part.upto_count,
+        counts.request_count
+    FROM counts
+    CROSS JOIN LATERAL (
+        VALUES
+        ('p50', 0.5, counts.below_p50_count, counts.upto_p50_count),
+        ('p90', 0.9, counts.below_p90_count, counts.upto_p90_count),
+        ('p99', 0.99, counts.below_p99_count, counts.upto_p99_count)
+    ) AS part (statistic, probability, below_count, upto_count)
+),
+
+weights AS (
+    SELECT
+        counts.block_at,
+        replicates.replicate,
+        CASE
+            WHEN replicates.replicate = 0 THEN 1
+            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM counts.block_at)::bigint)
+        END AS weight
+    FROM counts
+    CROSS JOIN
+        generate_series(0, coalesce(compared_quantiles.replicate_count, 200)) AS replicates (replicate)
+    GROUP BY counts.block_at, replicates.replicate
+),
+
+-- Which shares of the requests lie below the quantile, and which up to it, in each replicate.
+shares AS (
+    SELECT
+        parts.side,
+        parts.direction,
+        parts.quantity,
+        parts.statistic,
+        parts.probability,
+        weights.replicate,
+        sum(weights.weight * parts.request_count) AS request_count,
+        sum(weights.weight * parts.below_count)
+        / nullif(sum(weights.weight * parts.request_count), 0) AS below_ratio,
+        sum(weights.weight * parts.upto_count)
+        / nullif(sum(weights.weight * parts.request_count), 0) AS upto_ratio,
+        sum(parts.below_count) / sum(parts.request_count) AS below_point_ratio,
+        sum(parts.upto_count) / sum(parts.request_count) AS upto_point_ratio
+    FROM parts
+    INNER JOIN weights ON parts.block_at = weights.block_at
+    GROUP BY
+        parts.side,
+        parts.direction,
+        parts.quantity,
+        parts.statistic,
+        parts.probability,
+        weights.replicate
+),
+
+-- Where the replicate still has its quantile there, it stays. Else it is looked for among all requests, as
+-- far up or down as the share at the quantile has moved down or up.
+shifted AS (
+    SELECT
+        shares.*,
+        CASE
+            WHEN shares.upto_ratio < shares.probability
+                THEN shares.probability + shares.upto_point_ratio - shares.upto_ratio
+            WHEN shares.below_ratio >= shares.probability
+                THEN shares.probability + shares.below_point_ratio - shares.below_ratio
+            WHEN shares.upto_ratio IS NOT NULL
+                THEN shares.probability
+        END AS shifted_probability
+    FROM shares
+)
+
+SELECT
+    shifted.side,
+    shifted.direction,
+    shifted.quantity,
+    shifted.statistic,
+    's' AS unit,
+    shifted.replicate,
+
+    shifted.request_count::bigint AS request_count,
+    sorted.block_count,
+    sorted.values_us[
+        least(
+            greatest(ceil(sorted.request_count * shifted.shifted_probability), 1),
+            sorted.request_count
+        )::integer
+    ] / 1e6::double precision AS value,
+
+    sorted.span_began_at,
+    sorted.span_ended_at
+FROM shifted
+INNER JOIN sorted
+    ON
+        shifted.side = sorted.side
+        AND shifted.direction = sorted.direction
+        AND shifted.quantity = sorted.quantity
+
+$function$;

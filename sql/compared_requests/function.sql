@@ -1,0 +1,152 @@
+CREATE FUNCTION mart.compared_requests(
+    a text DEFAULT NULL,
+    b text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    block_s double precision DEFAULT NULL
+) RETURNS TABLE (
+    side text,
+    archive text,
+    kind text,
+    timezone text,
+    transfer_id bigint,
+    direction text,
+    size_bytes bigint,
+    duration_s double precision,
+    stage_s double precision,
+    total_s double precision,
+    is_cached boolean,
+    asked_at timestamptz,
+    started_at timestamptz,
+    ended_at timestamptz,
+    block_at timestamptz,
+    span_began_at timestamptz,
+    span_ended_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH archives AS (
+    SELECT * FROM mart.archives
+),
+
+runs AS (
+    SELECT * FROM mart.simulation_runs
+),
+
+-- Those of other interfaces, and failed ones, show that the log went on.
+requests AS MATERIALIZED (
+    SELECT
+        requests.*,
+        coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at
+    FROM mart.requests
+    WHERE
+        requests.archive IN (compared_requests.a, compared_requests.b)
+        AND requests.ended_at >= coalesce(compared_requests.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(compared_requests.until, timestamptz 'infinity')
+),
+
+last_ones AS (
+    SELECT
+        requests.archive,
+        max(requests.asked_at) AS last_at
+    FROM requests
+    GROUP BY requests.archive
+),
+
+sides AS (
+    SELECT
+        sides.side,
+        archives.archive,
+        archives.timezone,
+        runs.steady_at,
+        archives.kind = 'simulated' AND runs.steady_at IS NULL AS is_never_steady
+    FROM (VALUES ('a', compared_requests.a), ('b', compared_requests.b)) AS sides (side, archive)
+    INNER JOIN archives ON sides.archive = archives.archive
+    LEFT JOIN runs ON sides.archive = runs.archive
+),
+
+-- An archive that was asked for the same as a simulated one is compared with it in the same time. What had
+-- ended before the other was steady is of another time, and stays. (greatest passes over nulls: an archive
+-- that is no simulation is steady from its first.) The days of both are those of a, so that they share them.
+cuts AS (
+    SELECT
+        mine.side,
+        mine.archive,
+        CASE mine.side WHEN 'a' THEN mine.timezone ELSE others.timezone END AS timezone,
+        greatest(
+            timestamptz '-infinity',
+            mine.steady_at,
+            CASE WHEN others.steady_at <= last_ones.last_at THEN others.steady_at END
+        ) AS steady_at
+    FROM sides AS mine
+    INNER JOIN sides AS others ON mine.side <> others.side
+    INNER JOIN last_ones ON mine.archive = last_ones.archive
+    WHERE NOT (mine.is_never_steady OR others.is_never_steady)
+),
+
+spans AS (
+    SELECT
+        cuts.side,
+        cuts.archive,
+        cuts.timezone,
+        cuts.steady_at,
+        min(requests.asked_at) AS span_began_at,
+        max(requests.ended_at) AS span_ended_at
+    FROM cuts
+    INNER JOIN requests ON cuts.archive = requests.archive AND cuts.steady_at <= requests.asked_at
+    GROUP BY cuts.side, cuts.archive, cuts.timezone, cuts.steady_at
+)
+
+SELECT
+    spans.side,
+    requests.archive,
+    requests.kind,
+    spans.timezone,
+    requests.transfer_id,
+    requests.direction,
+
+    requests.size_bytes,
+    requests.duration_s,
+    requests.stage_s,
+    -- Clocks of whole seconds may show an end before its beginning.
+    CASE
+        WHEN requests.ended_at < requests.submitted_at THEN 0
+        ELSE extract(EPOCH FROM requests.ended_at - requests.submitted_at)
+    END::double precision AS total_s,
+
+    requests.is_cached,
+
+    requests.asked_at,
+    requests.started_at,
+    requests.ended_at,
+    CASE
+        WHEN compared_requests.block_s > 0
+            THEN
+                date_bin(
+                    make_interval(secs => compared_requests.block_s),
+                    requests.asked_at,
+                    timestamptz '2000-01-01 00:00Z'
+                )
+        ELSE date_trunc('day', requests.asked_at, spans.timezone)
+    END AS block_at,
+    spans.span_began_at,
+    spans.span_ended_at
+FROM spans
+INNER JOIN requests ON spans.archive = requests.archive AND spans.steady_at <= requests.asked_at
+WHERE
+    requests.transfer_id IS NOT NULL
+    AND requests.is_failed IS NOT TRUE
+    AND (compared_requests.interface IS NULL OR requests.interface = compared_requests.interface)
+    AND (compared_requests.direction IS NULL OR requests.direction = compared_requests.direction)
+    AND (compared_requests.client IS NULL OR requests.client = compared_requests.client)
+    AND (
+        compared_requests.class_of_service IS NULL
+        OR requests.class_of_service = compared_requests.class_of_service
+    )
+
+$function$;

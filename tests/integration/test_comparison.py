@@ -1,0 +1,280 @@
+"""Comparisons: how often they cry wolf, what they find, that they repeat themselves, and what they say."""
+
+import json
+import random
+from contextlib import nullcontext
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from schema.database import Role, Warehouse
+from schema.errors import SimulationError
+from simulator.comparisons_cli import compare
+from tests.sql.cases import insert_rows, run_query
+
+BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
+DAY_COUNT = 14
+Requests = list[tuple[Any, ...]]
+
+
+def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
+    """A fortnight of bursts: more by day than by night, of ten requests each, and slow or fast as a whole."""
+    rng = np.random.default_rng(seed)
+    found: Requests = []
+    for day in range(DAY_COUNT):
+        for _ in range(rng.poisson(bursts_per_day)):
+            hour = rng.normal(14, 3) % 24 if rng.random() < 0.8 else rng.uniform(0, 24)
+            moment = BEGIN + timedelta(days=day + later_days, hours=hour)
+            direction = "get" if rng.random() < 0.6 else "put"
+            pace = rng.lognormal(0, 0.8)
+            for _ in range(rng.geometric(0.1)):
+                moment += timedelta(seconds=rng.exponential(30))
+                duration_s = pace * rng.lognormal(2, 0.5)
+                stage_s = (
+                    60 + rng.exponential(70) * pace if direction == "get" and rng.random() < 0.4 else None
+                )
+                wait_s = rng.exponential(3 * pace) + (stage_s or 0)
+                found.append((direction, rng.lognormal(14, 2), duration_s, stage_s, wait_s, moment))
+    return found
+
+
+def make_even_requests(seed: int) -> Requests:
+    """A fortnight of requests that know nothing of one another, spread evenly."""
+    rng = np.random.default_rng(seed)
+    found: Requests = []
+    for _ in range(rng.poisson(2000)):
+        stage_s = 60 + rng.exponential(70) if rng.random() < 0.3 else None
+        moment = BEGIN + timedelta(seconds=rng.uniform(0, DAY_COUNT * 86400))
+        direction = "put" if stage_s is None and rng.random() < 0.6 else "get"
+        wait_s = rng.exponential(3) + (stage_s or 0)
+        found.append((direction, rng.lognormal(14, 2), rng.lognormal(2, 0.5), stage_s, wait_s, moment))
+    return found
+
+
+def later(requests: Requests, *, stage_s: float = 0.0, duration_s: float = 0.0) -> Requests:
+    """The same requests, where each stage or transfer takes so much longer."""
+    return [
+        (
+            direction,
+            size,
+            duration + duration_s,
+            None if stage is None else stage + stage_s,
+            wait + (0 if stage is None else stage_s),
+            moment,
+        )
+        for direction, size, duration, stage, wait, moment in requests
+    ]
+
+
+def insert_requests(connection: psycopg.Connection, archive: str, requests: Requests) -> None:
+    columns = list(zip(*requests, strict=True))
+    connection.execute(
+        "SELECT core.make_partitions('requests', ARRAY(SELECT d::date FROM unnest(%s::timestamptz[]) AS d))",
+        [[BEGIN + timedelta(days=days) for days in range(0, 90, 20)]],
+    )
+    connection.execute(
+        """
+        INSERT INTO core.requests (
+            archive_id, source_id, transfer_id, interface, direction, size_bytes, duration_s, stage_s,
+            persona, is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, started_at,
+            ended_at
+        )
+        SELECT
+            sources.archive_id, sources.id, number, 'unitree', direction, size, duration_s, stage_s, number,
+            TRUE, FALSE, FALSE, FALSE, asked_at, asked_at + make_interval(secs => wait_s),
+            asked_at + make_interval(secs => wait_s + duration_s)
+        FROM ledger.sources,
+            unnest(%s::text[], %s::float8[], %s::float8[], %s::float8[], %s::float8[], %s::timestamptz[])
+            WITH ORDINALITY AS r (direction, size, duration_s, stage_s, wait_s, asked_at, number)
+        WHERE sources.name = %s
+        """,
+        [*map(list, columns), archive],
+    )
+
+
+@pytest.fixture
+def connection(warehouse: Warehouse) -> Any:
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(
+            connection,
+            {
+                "archives": [{"name": "a"}, {"name": "b"}],
+                "sources": [{"archive": "a", "name": "a"}, {"archive": "b", "name": "b"}],
+            },
+        )
+        connection.commit()
+        yield connection
+
+
+def compare_requests(connection: psycopg.Connection, a: Requests, b: Requests) -> list[dict[str, Any]]:
+    """The rows of a comparison; the warehouse is empty again afterwards."""
+    with connection.transaction(force_rollback=True):
+        insert_requests(connection, "a", a)
+        insert_requests(connection, "b", b)
+        return run_query(connection, "SELECT * FROM mart.compare_archives('a', 'b')")
+
+
+def find_different(rows: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
+    return {(row["direction"], row["quantity"], row["statistic"]) for row in rows if row["is_different"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("later_days", [0, 30], ids=["same_time", "other_time"])
+def test_the_same_law_is_hardly_ever_called_different(connection: psycopg.Connection, later_days: int):
+    pairs = [
+        compare_requests(connection, make_requests(seed), make_requests(1000 + seed, later_days=later_days))
+        for seed in range(40)
+    ]
+    alarms = [find_different(rows) for rows in pairs]
+    # At 5 % more than five of forty come once in seventy.
+    assert sum(map(bool, alarms)) <= 5
+
+
+def test_a_minute_more_of_staging_is_found_each_time(connection: psycopg.Connection):
+    for seed in range(5):
+        a = make_even_requests(seed)
+        b = later(make_even_requests(100 + seed), stage_s=60)
+        rows = compare_requests(connection, a, b)
+        found = find_different(rows)
+        assert {("get", "stage time", "mean"), ("get", "stage time", "p50")} <= found
+        # Of puts, which are not staged, nothing.
+        assert not any(direction == "put" for direction, _, _ in found)
+        (mean,) = (row for row in rows if (row["quantity"], row["statistic"]) == ("stage time", "mean"))
+        assert mean["difference_low"] > 0
+
+
+def test_what_was_asked_for_the_same_is_compared_request_by_request(connection: psycopg.Connection):
+    a = make_requests(1)
+    key = ("get", "transfer time", "mean")
+    for_the_same = compare_requests(connection, a, later(a, duration_s=0.3))
+    assert key in find_different(for_the_same)
+    assert ("all", "requests", "per day") not in find_different(for_the_same)
+    by_strangers = compare_requests(connection, a, later(make_requests(2), duration_s=0.3))
+    assert key not in find_different(by_strangers)
+
+
+def test_the_order_of_rows_changes_no_bit(connection: psycopg.Connection):
+    a, b = make_requests(1, bursts_per_day=5), make_requests(2, bursts_per_day=5)
+    first = compare_requests(connection, a, b)
+    dice = random.Random(3)
+    dice.shuffle(a)
+    dice.shuffle(b)
+    key = lambda row: (row["direction"], row["quantity"], row["statistic"])  # noqa: E731
+    assert sorted(first, key=key) == sorted(compare_requests(connection, a, b), key=key)
+
+
+def test_an_archive_does_not_differ_from_itself(connection: psycopg.Connection):
+    a = make_requests(1, bursts_per_day=5)
+    rows = compare_requests(connection, a, a)
+    assert {row["p_value"] for row in rows if row["set_apart"] is None} == {1.0}
+
+
+# From the command line
+
+
+def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
+    """What the command prints; an error of ours comes out as it is."""
+    return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
+
+
+@pytest.fixture
+def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
+    """Archives `slow` and `fast` were asked for the same on two days; `made-up` is synthetic; and runs."""
+    archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
+                "never": "simulated", "empty": "measured"}  # fmt: skip
+    moments = [f"2000-01-{day}T{hour:02}:00:00Z" for day in (15, 16) for hour in range(20)]
+    transfers = [
+        {"archive": name, "ended_at": moment, "duration_s": duration_s, "size_bytes": 1000}
+        for name, duration_s in (("slow", 2.0), ("fast", 1.0), ("made-up", 1.0), ("run", 1.0), ("never", 1.0))
+        for moment in moments
+    ]
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(
+            connection,
+            {
+                "archives": [{"name": name, "kind": kind} for name, kind in archives.items()],
+                "transfers": transfers,
+                "simulation_runs": [
+                    {"archive": "run", "demand_name": "made-up", "demand_kind": "synthetic"},
+                    {"archive": "never", "steady_at": None},
+                ],
+            },
+        )
+    monkeypatch.setattr(
+        "simulator.comparisons_cli.open_ready_warehouse", lambda _settings: nullcontext(warehouse)
+    )
+    return warehouse
+
+
+def test_what_differs_is_marked_in_words_and_red(filled: Warehouse):
+    said = run_compare(filled, "slow", "fast")
+    assert said.exit_code == 0
+    (marked,) = (line for line in said.output.splitlines() if "transfer time" in line and "all" in line
+                 and "mean" in line)  # fmt: skip
+    assert marked.startswith("\x1b[31m")
+    assert "DIFFERENT" in marked
+    assert not any("DIFFERENT" in line for line in said.output.splitlines() if "bytes" in line)
+    assert "too few requests for such a quantile: " in said.output
+    assert "CIRCULAR" not in said.output
+    assert said.output.splitlines()[-1] == "4 of 12 comparable figures differ by more than chance."
+
+
+def test_the_verdict_where_nothing_differs(filled: Warehouse):
+    said = run_compare(filled, "slow", "slow", "--fail-if-different")
+    assert said.exit_code == 0
+    assert said.output.endswith("None of 12 comparable figures differs by more than chance.\n")
+
+
+@pytest.mark.parametrize("other", ["made-up", "run"])
+def test_a_circular_comparison_says_so(filled: Warehouse, other: str):
+    assert "CIRCULAR" in run_compare(filled, "slow", other).output
+    assert json.loads(run_compare(filled, other, "slow", "--json").output)["is_circular"]
+
+
+def test_json_holds_every_figure(filled: Warehouse):
+    said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
+    assert said["a"]["name"] == "slow"
+    assert (said["compared_count"], said["different_count"]) == (12, 4)
+    assert {"only in a", "too few"} >= {each["set_apart"] for each in said["figures"]} - {None}
+    (mean,) = (
+        each
+        for each in said["figures"]
+        if (each["direction"], each["quantity"], each["statistic"]) == ("get", "transfer time", "mean")
+    )
+    assert (mean["a_value"], mean["b_value"], mean["is_different"]) == (2.0, 1.0, True)
+
+
+def test_it_may_fail_if_anything_differs(filled: Warehouse):
+    assert run_compare(filled, "slow", "fast", "--fail-if-different").exit_code == 1
+
+
+def test_since_and_until_are_by_the_clock_of_a(filled: Warehouse):
+    said = json.loads(run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--json").output)
+    assert said["a"]["began_at"].startswith("2000-01-16")
+    # A single day tells nothing of chance.
+    assert said["verdict"] == "Nothing can be compared."
+    assert (
+        run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--until", "2000-01-16").exit_code == 2
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["slow", "nowhere"], "no archive is called 'nowhere'"),
+        (["nowhere", "slow"], "no archive is called 'nowhere'"),
+        (["slow", "never"], "the run of archive 'never' never was steady"),
+        (["slow", "empty"], "archive 'empty' has no request to compare in that time"),
+        (["slow", "fast", "--interface", "hsi"], "archive 'slow' has no request to compare in that time"),
+        (["slow", "fast", "--since", "2001-01-01"], "archive 'slow' has no request to compare in that time"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(filled: Warehouse, arguments: list[str], message: str):
+    with pytest.raises(SimulationError) as caught:
+        run_compare(filled, *arguments)
+    assert message in caught.value.message
+    assert caught.value.hint

@@ -1,0 +1,25 @@
+SELECT
+    a,
+    b,
+    direction,
+    quantity,
+    statistic,
+    unit,
+    a_value,
+    b_value,
+    difference,
+    difference_low,
+    difference_high,
+    a_count,
+    b_count,
+    block_count,
+    p_value,
+    adjusted_p_value,
+    is_different,
+    set_apart,
+    a_began_at,
+    a_ended_at,
+    b_began_at,
+    b_ended_at
+FROM mart.compare_archives('llnl', 'dkrz', interface => 'nft', replicate_count => 5)
+ORDER BY direction, quantity, statistic
