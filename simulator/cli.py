@@ -42,6 +42,9 @@ def simulate() -> None:
     """Say what an archive would do if it were built otherwise."""
 
 
+simulate.add_command(compare)
+
+
 @simulate.command()
 @click.option(
     "--machine", "machine_name", required=True, help="A machine file, or the name of a bundled one."
