@@ -32,8 +32,7 @@ WITH requests AS MATERIALIZED (
             interface => compared_blocks.interface,
             direction => compared_blocks.direction,
             client => compared_blocks.client,
-            class_of_service => compared_blocks.class_of_service,
-            block_s => compared_blocks.block_s
+            class_of_service => compared_blocks.class_of_service
         ) AS requests
 ),
 

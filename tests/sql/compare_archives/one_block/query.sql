@@ -1,0 +1,4 @@
+SELECT direction, quantity, statistic, block_count, p_value, difference_low, is_different, set_apart
+FROM mart.compare_archives('llnl', 'dkrz')
+WHERE direction = 'get' AND quantity = 'transfer time'
+ORDER BY statistic
