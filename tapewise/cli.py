@@ -32,7 +32,7 @@ from schema.cli import db
 from schema.errors import TapewiseError
 from schema.settings import read_settings
 from simulator.cli import simulate
-from tapewise.demo import demo
+from tapewise.demo.command import demo
 from tapewise.queries import sql
 
 

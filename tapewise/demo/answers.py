@@ -1,107 +1,20 @@
-"""`tapewise demo`: the main job on the example logs, from log files to answers on the terminal."""
+"""What the example logs tell, beside the truth that they were made from."""
 
 import json
-import shlex
-import sys
-from contextlib import closing
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
 import psycopg
 
-from ingest.formats import find_format
-from ingest.loads import FileResult, load_file
-from ingest.progress import show_progress
-from ingest.reading import Tally
-from ingest.results import describe_result
-from ingest.sources import SourceRequest, make_source
-from schema.database import Role, Warehouse, open_warehouse
-from schema.errors import LogFileError
-from schema.settings import Settings
-from schema.upgrade import newest_revision, upgrade
+from tapewise.demo.sections import ARCHIVE, EXAMPLES, say
 from tapewise.tables import print_table
 
-EXAMPLES = Path(__file__).parent.parent / "examples" / "logs"
-ARCHIVE = "example"
-ZONE = "America/Los_Angeles"
-LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
-# UniTree's, behind NFT and FTP: what is in NFT's log is counted there.
-UNITREE_LOGS = (("cond.*.gz", "cond", True), ("stat.log.gz", "stat", False))
-
 BAR_WIDTH = 40
-QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 
 
-@click.command()
-@click.pass_obj
-def demo(settings: Settings) -> None:
-    """Read the example logs into archive 'example' and show what they tell.
-
-    The logs are made up: two weeks of an archive like LLNL's of 1998, with the truth they were made
-    from beside them. Run again, it counts nothing twice.
-
-    Example: tapewise --home .demo demo
-    """
-    if not EXAMPLES.is_dir():
-        raise LogFileError(f"{EXAMPLES}: the example logs are not there", hint="The demo runs in a checkout.")
-    _say(f"1. A PostgreSQL {settings.postgres_version} of its own, below {settings.home}")
-    with open_warehouse(settings) as warehouse:
-        upgrade(lambda: warehouse.connect(Role.OWNER))
-        click.echo(f"It is up; the warehouse is of revision {newest_revision()}.")
-        _say("2. The logs: every line is loaded, held already, ignored or rejected")
-        click.echo("These logs are made up (examples/README.md), and some lines are broken on purpose.\n")
-        _ingest(warehouse)
-        _ingest_unitree(warehouse)
-        with closing(warehouse.connect(Role.READER)) as connection:
-            _show_activity(connection)
-            _show_open_times(connection)
-            _show_requests(connection)
-            _show_cache_hits(connection)
-            _show_envelopes(connection)
-    _show_next(settings)
-
-
-def _say(heading: str) -> None:
-    click.secho(f"\n{heading}\n", bold=True)
-
-
-def _ingest(warehouse: Warehouse) -> None:
-    now = datetime.now(UTC)
-    for name, format_name in LOGS:
-        request = SourceRequest(ARCHIVE, "synthetic", find_format(format_name), ZONE, format_name)
-        with closing(warehouse.connect()) as connection:
-            source = make_source(connection, request)
-        path = Path(_shorten(str(EXAMPLES / name)))
-        with show_progress(path) as tell:
-            result = load_file(warehouse, source, path, now=now, progress=tell)
-        click.echo("\n".join(describe_result(result)))
-
-
-def _ingest_unitree(warehouse: Warehouse) -> None:
-    """Load UniTree's logs; one balance stands for all the files of a kind."""
-    now = datetime.now(UTC)
-    for pattern, format_name, is_counted in UNITREE_LOGS:
-        request = SourceRequest(ARCHIVE, "synthetic", find_format(format_name), ZONE, format_name, is_counted)
-        with closing(warehouse.connect()) as connection:
-            source = make_source(connection, request)
-        total = Tally()
-        paths = [Path(_shorten(str(path))) for path in sorted(EXAMPLES.glob(pattern))]
-        results = [load_file(warehouse, source, path, now=now) for path in paths]
-        for result in results:
-            total.line_count += result.tally.line_count
-            total.held_count += result.tally.held_count
-            total.loaded += result.tally.loaded
-            total.ignored += result.tally.ignored
-            total.rejected += result.tally.rejected
-        is_unchanged = all(result.is_unchanged for result in results)
-        summed = FileResult(Path(_shorten(str(EXAMPLES / pattern))), total, 0, is_unchanged)
-        click.echo("\n".join(describe_result(summed)))
-
-
-def _show_activity(connection: psycopg.Connection) -> None:
-    _say("3. Requests and bytes by day, interface and direction (days of the archive's own zone)")
+def show_activity(connection: psycopg.Connection) -> None:
+    """Requests and bytes by day."""
+    say("3. Requests and bytes by day, interface and direction (days of the archive's own zone)")
     rows = connection.execute(
         """
         SELECT starts_on, interface,
@@ -125,8 +38,9 @@ def _show_activity(connection: psycopg.Connection) -> None:
     print_table(["day", "interface", "puts", "GB put", "gets", "GB got", "failed"], shown)
 
 
-def _show_open_times(connection: psycopg.Connection) -> None:
-    _say("4. How long gets waited for their file to open (HSI's log is the one that says so)")
+def show_open_times(connection: psycopg.Connection) -> None:
+    """Open times of gets."""
+    say("4. How long gets waited for their file to open (HSI's log is the one that says so)")
     rows = connection.execute(
         """
         WITH bins (from_s, to_s, meaning) AS (
@@ -151,8 +65,9 @@ def _show_open_times(connection: psycopg.Connection) -> None:
     print_table(["open time", "gets", "share", "running", "at SDSC this was", ""], shown)
 
 
-def _show_requests(connection: psycopg.Connection) -> None:
-    _say("5. Requests put together of job, stage and transfer: where the files of NFT's and FTP's gets were")
+def show_requests(connection: psycopg.Connection) -> None:
+    """Where the files of gets were, and how long they waited."""
+    say("5. Requests put together of job, stage and transfer: where the files of NFT's and FTP's gets were")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["unitree"]
     waits = truth["waits"]["of_gets_before_their_transfer"]
     origins = truth["gets"]["by_origin"]
@@ -187,8 +102,9 @@ def _show_requests(connection: psycopg.Connection) -> None:
     )
 
 
-def _show_cache_hits(connection: psycopg.Connection) -> None:
-    _say("6. How many gets found their file on disk: yes, no, or nothing tells")
+def show_cache_hits(connection: psycopg.Connection) -> None:
+    """Cache hits by interface."""
+    say("6. How many gets found their file on disk: yes, no, or nothing tells")
     told = json.loads((EXAMPLES / "truth.json").read_text())
     origins = {
         "hsi": told["files"]["hsi.log"]["hsi_gets"]["by_origin"],
@@ -228,8 +144,9 @@ def _show_cache_hits(connection: psycopg.Connection) -> None:
     )
 
 
-def _show_envelopes(connection: psycopg.Connection) -> None:
-    _say("7. The lower envelope of NFT's transfers: what the hardware does when nobody else is there")
+def show_envelopes(connection: psycopg.Connection) -> None:
+    """The lower envelope of NFT."""
+    say("7. The lower envelope of NFT's transfers: what the hardware does when nobody else is there")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["laws"]["envelopes"]["nft"]
     rows = connection.execute(
         """
@@ -262,22 +179,3 @@ def _show_envelopes(connection: psycopg.Connection) -> None:
         "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside\n"
         "the truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
     )
-
-
-def _show_next(settings: Settings) -> None:
-    _say("Next")
-    program = shlex.join([_shorten(sys.argv[0]), "--home", _shorten(str(settings.home))])
-    for meaning, command in (
-        ("Ask something yourself:", f'{program} sql "{QUERY}"'),
-        ("What became of a line:", f"{program} explain line {_shorten(str(EXAMPLES / 'hsi.log'))} 17"),
-        ("How a log is read:", f"{program} formats hsi"),
-        ("Your own logs:", f"{program} ingest --archive NAME --format FORMAT --timezone ZONE FILE..."),
-    ):
-        click.echo(f"{meaning}\n    {command}")
-
-
-def _shorten(path: str) -> str:
-    """`path` as one would type it here."""
-    resolved = Path(path).absolute()
-    here = Path.cwd()
-    return str(resolved.relative_to(here)) if resolved.is_relative_to(here) else path

@@ -1,0 +1,120 @@
+"""The command: loads the logs and has them asked."""
+
+import shlex
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from ingest.formats import find_format
+from ingest.loads import FileResult, load_file
+from ingest.progress import show_progress
+from ingest.reading import Tally
+from ingest.results import describe_result
+from ingest.sources import SourceRequest, make_source
+from schema.database import Role, Warehouse, open_warehouse
+from schema.errors import LogFileError
+from schema.settings import Settings
+from schema.upgrade import newest_revision, upgrade
+from tapewise.demo.answers import (
+    show_activity,
+    show_cache_hits,
+    show_envelopes,
+    show_open_times,
+    show_requests,
+)
+from tapewise.demo.loop import show_classes, show_comparison, show_simulation
+from tapewise.demo.sections import ARCHIVE, EXAMPLES, say
+
+ZONE = "America/Los_Angeles"
+LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
+# UniTree's, behind NFT and FTP: what is in NFT's log is counted there.
+UNITREE_LOGS = (("cond.*.gz", "cond", True), ("stat.log.gz", "stat", False))
+QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
+
+
+@click.command()
+@click.pass_obj
+def demo(settings: Settings) -> None:
+    """Read the example logs into archive 'example' and show what they tell.
+
+    The logs are made up: two weeks of an archive like LLNL's of 1998, with the truth they were made
+    from beside them. Run again, it counts nothing twice.
+
+    Example: tapewise --home .demo demo
+    """
+    if not EXAMPLES.is_dir():
+        raise LogFileError(f"{EXAMPLES}: the example logs are not there", hint="The demo runs in a checkout.")
+    say(f"1. A PostgreSQL {settings.postgres_version} of its own, below {settings.home}")
+    with open_warehouse(settings) as warehouse:
+        upgrade(lambda: warehouse.connect(Role.OWNER))
+        click.echo(f"It is up; the warehouse is of revision {newest_revision()}.")
+        say("2. The logs: every line is loaded, held already, ignored or rejected")
+        click.echo("These logs are made up (examples/README.md), and some lines are broken on purpose.\n")
+        _ingest(warehouse)
+        _ingest_unitree(warehouse)
+        with closing(warehouse.connect(Role.READER)) as connection:
+            show_activity(connection)
+            show_open_times(connection)
+            show_requests(connection)
+            show_cache_hits(connection)
+            show_envelopes(connection)
+        show_classes(warehouse)
+        show_simulation(warehouse)
+        show_comparison(warehouse)
+    _show_next(settings)
+
+
+def _ingest(warehouse: Warehouse) -> None:
+    now = datetime.now(UTC)
+    for name, format_name in LOGS:
+        request = SourceRequest(ARCHIVE, "synthetic", find_format(format_name), ZONE, format_name)
+        with closing(warehouse.connect()) as connection:
+            source = make_source(connection, request)
+        path = Path(_shorten(str(EXAMPLES / name)))
+        with show_progress(path) as tell:
+            result = load_file(warehouse, source, path, now=now, progress=tell)
+        click.echo("\n".join(describe_result(result)))
+
+
+def _ingest_unitree(warehouse: Warehouse) -> None:
+    """Load UniTree's logs; one balance stands for all the files of a kind."""
+    now = datetime.now(UTC)
+    for pattern, format_name, is_counted in UNITREE_LOGS:
+        request = SourceRequest(ARCHIVE, "synthetic", find_format(format_name), ZONE, format_name, is_counted)
+        with closing(warehouse.connect()) as connection:
+            source = make_source(connection, request)
+        total = Tally()
+        paths = [Path(_shorten(str(path))) for path in sorted(EXAMPLES.glob(pattern))]
+        results = [load_file(warehouse, source, path, now=now) for path in paths]
+        for result in results:
+            total.line_count += result.tally.line_count
+            total.held_count += result.tally.held_count
+            total.loaded += result.tally.loaded
+            total.ignored += result.tally.ignored
+            total.rejected += result.tally.rejected
+        is_unchanged = all(result.is_unchanged for result in results)
+        summed = FileResult(Path(_shorten(str(EXAMPLES / pattern))), total, 0, is_unchanged)
+        click.echo("\n".join(describe_result(summed)))
+
+
+def _show_next(settings: Settings) -> None:
+    say("Next")
+    program = shlex.join([_shorten(sys.argv[0]), "--home", _shorten(str(settings.home))])
+    for meaning, command in (
+        ("Ask something yourself:", f'{program} sql "{QUERY}"'),
+        ("What became of a line:", f"{program} explain line {_shorten(str(EXAMPLES / 'hsi.log'))} 17"),
+        ("How a log is read:", f"{program} formats hsi"),
+        ("What if it were built otherwise:", f"{program} simulate run --help"),
+        ("Your own logs:", f"{program} ingest --archive NAME --format FORMAT --timezone ZONE FILE..."),
+    ):
+        click.echo(f"{meaning}\n    {command}")
+
+
+def _shorten(path: str) -> str:
+    """`path` as one would type it here."""
+    resolved = Path(path).absolute()
+    here = Path.cwd()
+    return str(resolved.relative_to(here)) if resolved.is_relative_to(here) else path

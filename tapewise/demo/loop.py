@@ -1,0 +1,87 @@
+"""The loop: classes of requests, the same requests simulated on another machine, and where the two differ."""
+
+from contextlib import closing
+from datetime import UTC, datetime
+
+import click
+
+from clustering.archives import find_archive
+from clustering.names import format_bytes, format_seconds
+from clustering.storage import save_model
+from schema.database import Role, Warehouse
+from simulator.comparisons import describe_comparison, read_comparison
+from simulator.descriptions import describe_run, get_run
+from simulator.inputs import read_archive_requests
+from simulator.machines import bundled_machine
+from tapewise.demo.sections import ARCHIVE, say
+from tapewise.tables import print_table
+
+# Of the archive's requests, and what becomes of them on another machine.
+MODEL = "october"
+MACHINE, SIMULATED, SEED = "llnl-unitree-1998", "example-on-llnl", 1
+
+
+def show_classes(warehouse: Warehouse) -> None:
+    """Fit a workload model, unless it is there, and show its classes."""
+    say("8. What the archive is asked for: NFT's requests in classes, by k-means of their sizes and times")
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        is_fitted = reader.execute("SELECT FROM mart.workload_models WHERE model = %s", [MODEL]).fetchone()
+        if is_fitted is None:
+            # scikit-learn takes a second to load, which the other commands need not wait for.
+            from clustering.fits import FitRequest, fit_model  # noqa: PLC0415
+
+            model = fit_model(
+                reader, find_archive(reader, ARCHIVE), FitRequest(MODEL, ARCHIVE), now=datetime.now(UTC)
+            )
+            with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+                save_model(loader, model)
+        rows = reader.execute(
+            """
+            SELECT direction, class_name, request_count, request_ratio, size_ratio, centroid_size_bytes,
+                centroid_time_s, cached_ratio
+            FROM mart.workload_classes
+            WHERE model = %s AND interface = 'nft'
+            ORDER BY direction, class_number
+            """,
+            [MODEL],
+        ).fetchall()
+    shown = [
+        [
+            direction,
+            name,
+            count,
+            f"{request_ratio:.1%}",
+            f"{size_ratio:.1%}",
+            f"{format_bytes(size_bytes)} in {format_seconds(time_s)}",
+            "" if cached_ratio is None else f"{cached_ratio:.0%}",
+        ]
+        for direction, name, count, request_ratio, size_ratio, size_bytes, time_s, cached_ratio in rows
+    ]
+    print_table(["", "class", "requests", "of requests", "of bytes", "centre", "from disk"], shown)
+    click.echo(
+        "\nShares are of all the archive's requests. The model keeps their bursts, users and hours too."
+    )
+
+
+def show_simulation(warehouse: Warehouse) -> None:
+    """Simulate the archive's requests, unless that was done, and show what came of it."""
+    say("9. A simulated fortnight: the same requests on the machine that LLNL had in 1998")
+    with closing(warehouse.connect(Role.READER)) as reader:
+        is_run = reader.execute("SELECT FROM mart.simulation_runs WHERE archive = %s", [SIMULATED]).fetchone()
+        given = read_archive_requests(reader, ARCHIVE)
+    if is_run is None:
+        # The compiler takes a second to load, and up to half a minute the first time on a machine.
+        from simulator.studies import keep_run, plan_run  # noqa: PLC0415
+
+        plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)
+        keep_run(warehouse, SIMULATED, plan, now=datetime.now(UTC))
+    with closing(warehouse.connect(Role.READER)) as reader:
+        click.echo("\n".join(describe_run(reader, get_run(reader, SIMULATED))))
+
+
+def show_comparison(warehouse: Warehouse) -> None:
+    """Compare the archive with the simulated one."""
+    say("10. Where the two differ by more than chance: the same SQL on both")
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        comparison = read_comparison(reader, ARCHIVE, SIMULATED)
+    click.echo("\n".join(describe_comparison(comparison)))
