@@ -197,6 +197,11 @@ def _describe_start(plan: "Plan") -> Iterator[str]:
     )
     for reason, count in given.left_out.items():
         yield f"  left out: {count:,} {reason}"
+    if given.unknown_origin_count:
+        yield (
+            f"  of {given.unknown_origin_count:,} gets nothing tells where their file was:"
+            " they are taken to find it on disk"
+        )
     if held.displaced_count:
         yield (
             f"  {held.displaced_count:,} files that were on disk find no room on this machine's:"

@@ -18,7 +18,7 @@ from schema.errors import SimulationError
 from schema.loader import read_frame
 from simulator.machines import Machine
 from simulator.models import read_model
-from simulator.streams import make_stream
+from simulator.streams import count_unknown_origins, make_stream
 from simulator.traces import inventory_of, make_inventory, read_origin, read_trace
 
 INTERFACE = "simulated"  # where a trace does not say which program moved a file
@@ -27,7 +27,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TRACE = """
     SELECT (extract(EPOCH FROM submitted_at) * 1000000)::bigint, direction, interface, user_number,
-        file_number, size_bytes, origin, left_out
+        file_number, size_bytes, origin, left_out, direction = 'get' AND is_cached IS NULL
     FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)
     ORDER BY place
 """
@@ -40,6 +40,7 @@ _COLUMNS = {
     "size_bytes": pl.Int64,
     "origin": pl.String,
     "left_out": pl.String,
+    "is_unknown": pl.String,
 }
 
 
@@ -48,7 +49,8 @@ class Requests:
     """The requests of a run and where they come from.
 
     `demand_archive` and `demand_kind` are of the archive behind them, if it is known. `left_out` counts
-    by reason what the archive was asked for and the trace does not hold.
+    by reason what the archive was asked for and the trace does not hold; `unknown_origin_count` is how many
+    gets there are of which nothing tells where their file was, and which are taken to find it on disk.
     """
 
     trace: pl.DataFrame
@@ -59,6 +61,7 @@ class Requests:
     demand_archive: str | None = None
     demand_kind: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
+    unknown_origin_count: int = 0
 
     def fit_machine(self, machine: Machine) -> Self:
         """The same without the requests for files that are larger than the machine takes, which are counted.
@@ -115,7 +118,7 @@ def read_archive_requests(
     )
     rows = rows.with_columns(submitted_at=pl.from_epoch("submitted_at", "us").dt.replace_time_zone("UTC"))
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
-    trace = rows.filter(pl.col("left_out").is_null()).drop("left_out")
+    trace = rows.filter(pl.col("left_out").is_null())
     if trace.is_empty():
         raise SimulationError(
             f"archive '{archive}' was asked for nothing that can be run",
@@ -123,7 +126,15 @@ def read_archive_requests(
         )
     began_at = trace["submitted_at"][0]
     return Requests(
-        place_in_time(trace, began_at), began_at, timezone, "archive", archive, archive, kind, left_out
+        place_in_time(trace.drop("left_out", "is_unknown"), began_at),
+        began_at,
+        timezone,
+        "archive",
+        archive,
+        archive,
+        kind,
+        left_out,
+        int((trace["is_unknown"] == "t").sum()),
     )
 
 
@@ -167,7 +178,16 @@ def read_model_requests(
         trace = trace.filter(pl.col("interface") == interface)
     if trace.is_empty():
         raise SimulationError(f"workload model '{name}' asks for nothing in that time")
-    return Requests(trace, began_at, model.timezone, "model", name, model.archive, model.kind)
+    return Requests(
+        trace,
+        began_at,
+        model.timezone,
+        "model",
+        name,
+        model.archive,
+        model.kind,
+        unknown_origin_count=count_unknown_origins(model, trace),
+    )
 
 
 def read_file_requests(path: Path) -> Requests:

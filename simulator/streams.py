@@ -91,18 +91,21 @@ def make_stream(
     )
 
 
-def count_unknown_origins(model: Model) -> int:
-    """How many gets of the model are in classes of which nothing tells where the files were.
+def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
+    """How many gets of a stream of `model` are of classes of which nothing tells where the files were.
 
     A stream has them on disk; whoever uses it should say so.
     """
-    return sum(
-        one.request_count
+    unknown = [
+        (group.interface, one.class_number)
         for group in model.groups
         if group.direction == "get"
         for one in group.classes
         if not one.cached_count + one.uncached_count
-    )
+    ]
+    classes = pl.DataFrame(unknown, schema={"interface": pl.String, "class_number": pl.Int64}, orient="row")
+    gets = stream.filter(pl.col("direction") == "get")
+    return gets.join(classes, on=["interface", "class_number"], how="semi").height
 
 
 def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:

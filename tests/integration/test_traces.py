@@ -16,29 +16,18 @@ import pytest
 
 from clustering.archives import find_archive
 from clustering.traces import METADATA_KEY, Trace, TraceRequest, read_requests, write_trace
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
 from schema.database import Role, Warehouse
 from schema.errors import WorkloadError
 from simulator.machines import bundled_machine
 from simulator.runs import run_trace
 from simulator.traces import check_trace, inventory_of, read_trace
-from tests.conftest import NOW, Site, register
+from tests.conftest import Site
+from tests.integration.example_archive import LOGS, load_example
 from tests.sql.cases import insert_rows
 
-LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 MACHINE = bundled_machine("llnl-unitree-1998")
 # The example has a few files that are larger than what LLNL's machine took.
 LARGEST_BYTES = MACHINE.disk.largest_file_bytes
-# PFTP and HSI have transfers of their own, without stages, but with failures and (HSI) with open times.
-FILES = [
-    (LOGS / "nft.log", "nft"),
-    *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),
-    (LOGS / "stat.log.gz", "stat"),
-    (LOGS / "pftp.log.gz", "pftp"),
-    (LOGS / "hsi.log", "hsi"),
-]
 
 
 @dataclass(frozen=True)
@@ -57,11 +46,7 @@ class Example:
 @pytest.fixture(scope="module")
 def example(site: Site) -> Iterator[Example]:
     with site.clone() as warehouse:
-        for path, name in FILES:
-            request = SourceRequest(
-                "example", "synthetic", find_format(name), "America/Los_Angeles", name, name != "stat"
-            )
-            load_file(warehouse, register(warehouse, request), path, now=NOW)
+        load_example(warehouse)
         truth = json.loads((LOGS / "truth.json").read_bytes())
         with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
             yield Example(reader, truth)

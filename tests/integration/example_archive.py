@@ -1,0 +1,28 @@
+"""The example's logs in a warehouse, as the demo loads them."""
+
+from pathlib import Path
+
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.sources import SourceRequest
+from schema.database import Warehouse
+from tests.conftest import NOW, register
+
+LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
+ZONE = "America/Los_Angeles"
+# What is in NFT's log is counted there, and STAT enriches it. PFTP and HSI have transfers of their own,
+# without stages, but with failures and (HSI) with open times.
+FILES = [
+    (LOGS / "nft.log", "nft"),
+    *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),
+    (LOGS / "stat.log.gz", "stat"),
+    (LOGS / "pftp.log.gz", "pftp"),
+    (LOGS / "hsi.log", "hsi"),
+]
+
+
+def load_example(warehouse: Warehouse) -> None:
+    """Load the archive `example`, which is synthetic."""
+    for path, name in FILES:
+        request = SourceRequest("example", "synthetic", find_format(name), ZONE, name, name != "stat")
+        load_file(warehouse, register(warehouse, request), path, now=NOW)

@@ -1,0 +1,105 @@
+"""The loop on the example: what it was asked for, simulated, and where comparisons turn red and where not."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from clustering.archives import find_archive
+from clustering.fits import FitRequest, fit_model
+from clustering.storage import save_model
+from schema.database import Role, Warehouse
+from simulator.comparisons import Comparison, read_comparison
+from simulator.inputs import Requests, read_archive_requests, read_model_requests
+from simulator.machines import Machine, bundled_machine
+from simulator.studies import keep_run, plan_run
+from tests.conftest import NOW, Site
+from tests.integration.example_archive import load_example
+
+pytestmark = pytest.mark.slow
+
+MACHINE = bundled_machine("llnl-unitree-1998")
+# So that another seed is another run: LLNL's law of stages (appendix A, 6.0).
+LAW = {
+    "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60.0, "short_mean_s": 21.0,
+    "long_s": 120.0, "long_mean_s": 30.0,
+}  # fmt: skip
+
+
+def with_load(**load: object) -> Machine:
+    values = MACHINE.model_dump()
+    values["tapes"]["load"] = load
+    return Machine.model_validate(values)
+
+
+def name_differences(comparison: Comparison) -> set[tuple[str, str]]:
+    return {(each.direction, each.quantity) for each in comparison.different}
+
+
+@pytest.fixture(scope="module")
+def example(site: Site) -> Iterator[Warehouse]:
+    """The example, and `built`: what it was asked for, on LLNL's machine."""
+    with site.clone() as warehouse:
+        load_example(warehouse)
+        simulate(warehouse, "built", read_given(warehouse))
+        yield warehouse
+
+
+def simulate(
+    warehouse: Warehouse, name: str, given: Requests, machine: Machine = MACHINE, **plan: Any
+) -> None:
+    keep_run(warehouse, name, plan_run(given, machine, **{"seed": 1} | plan), now=NOW)
+
+
+def read_given(warehouse: Warehouse) -> Requests:
+    with warehouse.connect(Role.READER) as reader:
+        return read_archive_requests(reader, "example")
+
+
+def compare(warehouse: Warehouse, a: str, b: str) -> Comparison:
+    with warehouse.connect(Role.READER, autocommit=True) as reader:
+        return read_comparison(reader, a, b)
+
+
+def test_doubling_the_stage_delay_turns_the_stages_red_and_nothing_else(example: Warehouse) -> None:
+    simulate(example, "slower", read_given(example), with_load(law="fixed", load_s=120.0))
+    comparison = compare(example, "built", "slower")
+    found = {(each.direction, each.quantity, each.statistic) for each in comparison.different}
+    assert {("get", "stage time", statistic) for statistic in ("mean", "p50", "p90")} <= found
+    assert ("get", "total time", "mean") in found
+    assert not [each for each in found if each[0] == "put"]
+    (shift,) = [
+        each for each in comparison.figures if (each.quantity, each.statistic) == ("stage time", "p50")
+    ]
+    assert shift.difference_low is not None
+    assert shift.difference_low <= 60.1
+    assert shift.difference_high >= 59.9
+
+
+def test_taking_the_bursts_away_turns_the_waits_red(example: Warehouse) -> None:
+    simulate(example, "even", read_given(example), arrivals="even")
+    red = name_differences(compare(example, "built", "even"))
+    assert {("all", "contention"), ("put", "contention"), ("all", "transfer time")} <= red
+    # As many requests and bytes, and the same transfers: only when they came is another.
+    assert not {"requests", "bytes", "transfer alone", "found on disk"} & {quantity for _, quantity in red}
+
+
+def test_another_seed_and_the_model_of_the_requests_stay_black(example: Warehouse) -> None:
+    """What differs by chance only: other draws of the tape loads; and bursts made up from the model."""
+    given = read_given(example)
+    simulate(example, "drawn", given, with_load(**LAW))
+    simulate(example, "again", given, with_load(**LAW), seed=2)
+    assert not compare(example, "drawn", "again").different
+    with example.connect(Role.READER, autocommit=True) as reader:
+        model = fit_model(reader, find_archive(reader, "example"), FitRequest("october", "example"), now=NOW)
+    with example.connect(Role.LOADER, autocommit=True) as loader:
+        save_model(loader, model)
+        stream = read_model_requests(loader, "october", seed=1)
+    simulate(example, "modelled", stream, with_load(**LAW))
+    assert not compare(example, "drawn", "modelled").different
+
+
+def test_with_the_synthetic_example_it_is_circular(example: Warehouse) -> None:
+    simulate(example, "other", read_given(example), seed=2)
+    assert compare(example, "example", "built").is_circular
+    assert compare(example, "built", "other").is_circular  # both come of made-up logs
