@@ -15,8 +15,9 @@ written as a fraction ("3/7"). Times and dates are strings in ISO format. The se
 """
 
 import datetime
+import functools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -306,6 +307,19 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             rebuild_requests(connection, connection, archive_id, days)
 
 
+def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
+    """Make the partitions that `cases` need, for many runs of them: to make one takes as long as a case."""
+    months: dict[str, set[str]] = {table: set() for table in _EVENT_TIMES}
+    for case in cases:
+        for table, rows in case.given.items():
+            for row in rows if table in _EVENT_TIMES else ():
+                moment = str(row.get(_EVENT_TIMES[table], _DEFAULTS[table][_EVENT_TIMES[table]]))
+                for each in (table, "requests"):  # which are put together of the others
+                    months[each].add(f"{moment[:7]}-01")
+    for table, found in months.items():
+        connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])
+
+
 def run_query(connection: psycopg.Connection, query: str) -> list[Row]:
     with connection.transaction():
         connection.execute("SET LOCAL timezone = 'UTC'")
@@ -377,17 +391,18 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
         )
     for row in rows:
         _check_time(row)
-    statement = sql.SQL("INSERT INTO {} ({}) VALUES ({})")
-    with connection.cursor() as cursor:
-        for row in rows:
-            cursor.execute(
-                statement.format(
-                    sql.Identifier(_SCHEMAS.get(table, "core"), table),
-                    sql.SQL(", ").join(map(sql.Identifier, row)),
-                    sql.SQL(", ").join(sql.Placeholder() * len(row)),
-                ),
-                list(row.values()),
-            )
+    # Rows of the same columns together, by COPY: a statement for each row would take most of the tests' time.
+    by_columns: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        by_columns.setdefault(tuple(row), []).append(row)
+    for columns, alike in by_columns.items():
+        statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
+            sql.Identifier(_SCHEMAS.get(table, "core"), table),
+            sql.SQL(", ").join(map(sql.Identifier, columns)),
+        )
+        with connection.cursor() as cursor, cursor.copy(statement) as copy:
+            for row in alike:
+                copy.write_row(list(row.values()))
 
 
 def _check_time(row: Row) -> None:
@@ -397,6 +412,7 @@ def _check_time(row: Row) -> None:
             assert moment.tzinfo is not None, f"given.yaml: {name} {value} has no zone"
 
 
+@functools.cache  # a case is run once for each mutant of its object; nobody changes what is read
 def _read_yaml(path: Path) -> dict[str, Any]:
     # Times stay strings: the reader of YAML would drop their zone.
     read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes) or {}

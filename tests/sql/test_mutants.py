@@ -8,7 +8,7 @@ import pytest
 from schema.database import Role
 from schema.mart import MartObject, read_mart
 from tests.conftest import Site
-from tests.sql.cases import Case, find_cases
+from tests.sql.cases import Case, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, find_mutants, find_needed
 
 OBJECTS = read_mart()
@@ -24,6 +24,7 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
         connection.prepare_threshold = None
         # A mutant may never end: that is noticed too.
         connection.execute("SET statement_timeout = '10s'")
+        make_partitions(connection, CASES)
         connection.commit()
         yield connection
 

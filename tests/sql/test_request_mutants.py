@@ -10,7 +10,7 @@ from ingest import requests
 from schema.database import Role
 from schema.mart import read_mart
 from tests.conftest import Site
-from tests.sql.cases import CASES_FOLDER, find_cases
+from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case
 
 FOLDER = CASES_FOLDER / "requests"
@@ -28,6 +28,7 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
         connection.prepare_threshold = None
         connection.execute("SET statement_timeout = '10s'")
+        make_partitions(connection, CASES)
         connection.commit()
         yield connection
 
