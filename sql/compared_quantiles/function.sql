@@ -147,8 +147,8 @@ weights AS (
     GROUP BY counts.block_at, replicates.replicate
 ),
 
--- How many of all requests lie below the quantile, and up to it, by their shares in each replicate. Divided is
--- last: a rounded share could take the rank past a whole number, and so to the next request.
+-- How many of all requests lie below the quantile, and up to it, by their shares in each replicate. Division
+-- comes last: a rounded share could take the rank past a whole number, and so to the next request.
 ranks AS (
     SELECT
         parts.side,
