@@ -1,29 +1,17 @@
-"""Compares two archives, measured, synthetic or simulated alike: the figures of SQL, and what they say.
+"""Compares two archives, measured, synthetic or simulated alike.
 
-`mart.compare_archives` reckons; here its rows are read, what cannot be compared at all is refused, and the
-rest is told line by line for the terminal.
+`mart.compare_archives` reckons; here its rows are read, and what cannot be compared at all is refused.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
-import click
 import psycopg
 from psycopg.rows import dict_row
 
 from schema.errors import SimulationError
-
-_HEADING = ("", "quantity", "statistic", "unit", "a", "b", "b - a", "95 % interval", "adjusted p")
-_TEXT_COUNT = 4
-_REASONS = {
-    "only in a": "b does not have it",
-    "only in b": "a does not have it",
-    "one block": "within a single day, so that chance cannot be told",
-    "too few": "too few requests for such a quantile",
-}
 
 
 @dataclass(frozen=True)
@@ -73,6 +61,11 @@ class Comparison:
     def compared(self) -> list[Figure]:
         """The figures that both archives have enough of."""
         return [each for each in self.figures if each.set_apart is None]
+
+    @property
+    def idle(self) -> list[Figure]:
+        """The compared figures that are exactly 0 on both sides: waits for what nobody ever waits for."""
+        return [each for each in self.compared if each.a_value == each.b_value == 0]
 
     @property
     def different(self) -> list[Figure]:
@@ -151,85 +144,3 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
             hint="Simulate a longer time, or begin with a disk that is filled from an inventory.",
         )
     return row
-
-
-def describe_comparison(comparison: Comparison) -> Iterator[str]:
-    """The comparison line by line: the sides, warnings, the table with what differs marked, the verdict.
-
-    Lines may hold colours, which `click.echo` takes out where it does not write to a terminal.
-    """
-    for side, archive in (("a", comparison.a), ("b", comparison.b)):
-        yield _describe_side(side, archive)
-    if comparison.is_circular:
-        yield click.style(
-            "CIRCULAR: made-up logs follow laws like the machine's. This says nothing of a real archive.",
-            fg="yellow",
-            bold=True,
-        )
-    yield ""
-    lines = [_HEADING, *(_describe_figure(each) for each in comparison.compared)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADING))]
-    marks = [False, *(bool(each.is_different) for each in comparison.compared)]
-    for line, is_marked in zip(lines, marks, strict=True):
-        text = "  ".join(
-            cell.ljust(width) if place < _TEXT_COUNT else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        yield click.style(f"{text}  DIFFERENT", fg="red") if is_marked else text
-    apart: dict[str, list[str]] = {}
-    for each in comparison.figures:
-        if each.set_apart is not None:
-            apart.setdefault(each.set_apart, []).append(_name(each))
-    if apart:
-        yield ""
-        yield "Not compared:"
-    for reason, names in sorted(apart.items()):
-        yield f"  {_REASONS[reason]}: {', '.join(names)}"
-    yield ""
-    yield describe_verdict(comparison)
-
-
-def describe_verdict(comparison: Comparison) -> str:
-    """How many of the comparable figures differ by more than chance, in one sentence."""
-    if not comparison.compared:
-        return "Nothing can be compared."
-    if not comparison.different:
-        return f"None of {len(comparison.compared)} comparable figures differs by more than chance."
-    verb = "differs" if len(comparison.different) == 1 else "differ"
-    return (
-        f"{len(comparison.different)} of {len(comparison.compared)} comparable figures {verb} by more than"
-        " chance."
-    )
-
-
-def _describe_side(side: str, archive: ComparedArchive) -> str:
-    zone = ZoneInfo(archive.timezone)
-    came_from = f" from the requests of {archive.demand_name}" if archive.demand_name else ""
-    return (
-        f"{side}: {archive.name} ({archive.kind}{came_from}),"
-        f" {archive.began_at.astimezone(zone):%Y-%m-%d %H:%M} to"
-        f" {archive.ended_at.astimezone(zone):%Y-%m-%d %H:%M} {archive.timezone}"
-    )
-
-
-def _name(figure: Figure) -> str:
-    return f"{figure.direction} {figure.quantity} {figure.statistic}"
-
-
-def _describe_figure(figure: Figure) -> tuple[str, ...]:
-    unit = "" if figure.unit == "1" else figure.unit
-    numbers = (figure.a_value, figure.b_value, figure.difference)
-    interval = (figure.difference_low, figure.difference_high)
-    return (
-        figure.direction,
-        figure.quantity,
-        figure.statistic,
-        unit,
-        *(_format(value) for value in numbers),
-        f"{_format(interval[0])} to {_format(interval[1])}",
-        "" if figure.adjusted_p_value is None else f"{figure.adjusted_p_value:.3f}",
-    )
-
-
-def _format(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4g}"

@@ -11,7 +11,8 @@ import click
 from schema.database import Role
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
-from simulator.comparisons import describe_comparison, describe_verdict, find_zone, read_comparison
+from simulator.comparison_descriptions import describe_comparison, describe_verdict
+from simulator.comparisons import find_zone, read_comparison
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 

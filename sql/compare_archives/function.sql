@@ -107,8 +107,9 @@ estimates AS (
     SELECT
         paired.*,
         CASE
-            WHEN paired.a_value IS NULL THEN 'only in b'
-            WHEN paired.b_value IS NULL THEN 'only in a'
+            WHEN paired.a_count IS NULL THEN 'only in b'
+            WHEN paired.b_count IS NULL THEN 'only in a'
+            WHEN paired.a_value IS NULL OR paired.b_value IS NULL THEN 'not known'
             WHEN least(paired.a_block_count, paired.b_block_count) < 2 THEN 'one block'
             WHEN
                 least(paired.a_count, paired.b_count)

@@ -122,6 +122,17 @@ changes AS (
     CROSS JOIN directions
 ),
 
+-- Where a log never tells when a transfer began, none is seen under way, which does not mean that none was.
+not_known AS (
+    SELECT
+        requests.side,
+        of_direction.direction
+    FROM requests
+    CROSS JOIN LATERAL (VALUES (requests.direction), ('all')) AS of_direction (direction)
+    GROUP BY requests.side, of_direction.direction
+    HAVING NOT coalesce(bool_or(requests.started_at <= requests.ended_at), FALSE)
+),
+
 levels AS (
     SELECT
         changes.side,
@@ -143,14 +154,26 @@ SELECT
     levels.direction,
 
     sum(levels.lasting_us)::bigint AS block_us,
-    sum(levels.level * levels.lasting_us)::bigint AS busy_us,
-    coalesce(sum(levels.lasting_us) FILTER (WHERE levels.level = 0), 0)::bigint AS idle_us,
+    CASE
+        WHEN not_known.side IS NULL THEN sum(levels.level * levels.lasting_us)
+    END::bigint AS busy_us,
+    CASE
+        WHEN not_known.side IS NULL
+            THEN coalesce(sum(levels.lasting_us) FILTER (WHERE levels.level = 0), 0)
+    END::bigint AS idle_us,
 
     levels.block_at,
     spans.span_began_at,
     spans.span_ended_at
 FROM levels
 INNER JOIN spans ON levels.side = spans.side
-GROUP BY levels.side, levels.direction, levels.block_at, spans.span_began_at, spans.span_ended_at
+LEFT JOIN not_known ON levels.side = not_known.side AND levels.direction = not_known.direction
+GROUP BY
+    levels.side,
+    levels.direction,
+    levels.block_at,
+    not_known.side,
+    spans.span_began_at,
+    spans.span_ended_at
 
 $function$;

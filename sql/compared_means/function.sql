@@ -112,7 +112,7 @@ parts AS (
         part.statistic,
         part.unit,
         part.factor,
-        coalesce(part.numerator, 0)::bigint AS numerator,
+        part.numerator::bigint AS numerator,
         part.denominator::bigint AS denominator,
         coalesce(part.request_count, 0) AS request_count,
         blocks.span_began_at,
@@ -126,39 +126,63 @@ parts AS (
     CROSS JOIN
         LATERAL (
             VALUES
-            ('requests', 'per day', '1/day', 86400e6, sums.all_count, blocks.block_us, sums.all_count),
-            ('bytes', 'per day', 'bytes/day', 86400e6, sums.size_bytes, blocks.block_us, sums.all_count),
+            (
+                'requests',
+                'per day',
+                '1/day',
+                86400e6,
+                coalesce(sums.all_count, 0),
+                blocks.block_us,
+                sums.all_count
+            ),
+            (
+                'bytes',
+                'per day',
+                'bytes/day',
+                86400e6,
+                coalesce(sums.size_bytes, 0),
+                blocks.block_us,
+                sums.all_count
+            ),
             ('under way', 'mean', '1', 1, blocks.busy_us, blocks.block_us, sums.all_count),
             ('none under way', 'share', '1', 1, blocks.idle_us, blocks.block_us, sums.all_count),
             ('transfer time', 'mean', 's', 1e-6, sums.duration_us, sums.duration_count, sums.duration_count),
             ('stage time', 'mean', 's', 1e-6, sums.stage_us, sums.stage_count, sums.stage_count),
             ('total time', 'mean', 's', 1e-6, sums.total_us, sums.total_count, sums.total_count),
             ('found on disk', 'share', '1', 1, sums.cached_count, sums.evident_count, sums.evident_count),
-            ('user limit', 'mean', 's', 1e-6, sums.user_wait_us, sums.waits_count, sums.waits_count),
-            ('port', 'mean', 's', 1e-6, sums.port_wait_us, sums.waits_count, sums.waits_count),
-            ('file', 'mean', 's', 1e-6, sums.file_wait_us, sums.waits_count, sums.waits_count),
-            ('drive', 'mean', 's', 1e-6, sums.drive_wait_us, sums.waits_count, sums.waits_count),
-            ('load', 'mean', 's', 1e-6, sums.load_wait_us, sums.waits_count, sums.waits_count),
-            ('space', 'mean', 's', 1e-6, sums.space_wait_us, sums.waits_count, sums.waits_count),
+            ('wait for user limit', 'mean', 's', 1e-6, sums.user_wait_us, sums.waits_count, sums.waits_count),
+            ('wait for port', 'mean', 's', 1e-6, sums.port_wait_us, sums.waits_count, sums.waits_count),
+            ('wait for file', 'mean', 's', 1e-6, sums.file_wait_us, sums.waits_count, sums.waits_count),
+            ('wait for drive', 'mean', 's', 1e-6, sums.drive_wait_us, sums.waits_count, sums.waits_count),
+            ('load of tape', 'mean', 's', 1e-6, sums.load_wait_us, sums.waits_count, sums.waits_count),
+            ('wait for room', 'mean', 's', 1e-6, sums.space_wait_us, sums.waits_count, sums.waits_count),
             ('latency', 'mean', 's', 1e-6, sums.latency_us, sums.waits_count, sums.waits_count),
             ('staging alone', 'mean', 's', 1e-6, sums.staging_us, sums.waits_count, sums.waits_count),
             ('transfer alone', 'mean', 's', 1e-6, sums.transfer_us, sums.waits_count, sums.waits_count),
             ('contention', 'mean', 's', 1e-6, sums.contention_us, sums.waits_count, sums.waits_count),
-            ('user limit', 'share', '1', 1, sums.user_wait_count, sums.waits_count, sums.waits_count),
-            ('port', 'share', '1', 1, sums.port_wait_count, sums.waits_count, sums.waits_count),
-            ('file', 'share', '1', 1, sums.file_wait_count, sums.waits_count, sums.waits_count),
-            ('drive', 'share', '1', 1, sums.drive_wait_count, sums.waits_count, sums.waits_count),
-            ('load', 'share', '1', 1, sums.load_wait_count, sums.waits_count, sums.waits_count),
-            ('space', 'share', '1', 1, sums.space_wait_count, sums.waits_count, sums.waits_count),
+            (
+                'wait for user limit',
+                'share',
+                '1',
+                1,
+                sums.user_wait_count,
+                sums.waits_count,
+                sums.waits_count
+            ),
+            ('wait for port', 'share', '1', 1, sums.port_wait_count, sums.waits_count, sums.waits_count),
+            ('wait for file', 'share', '1', 1, sums.file_wait_count, sums.waits_count, sums.waits_count),
+            ('wait for drive', 'share', '1', 1, sums.drive_wait_count, sums.waits_count, sums.waits_count),
+            ('load of tape', 'share', '1', 1, sums.load_wait_count, sums.waits_count, sums.waits_count),
+            ('wait for room', 'share', '1', 1, sums.space_wait_count, sums.waits_count, sums.waits_count),
             ('latency', 'share', '1', 1, sums.latency_count, sums.waits_count, sums.waits_count),
             ('staging alone', 'share', '1', 1, sums.staging_count, sums.waits_count, sums.waits_count),
             ('transfer alone', 'share', '1', 1, sums.transfer_count, sums.waits_count, sums.waits_count),
             ('contention', 'share', '1', 1, sums.contention_count, sums.waits_count, sums.waits_count)
         ) AS part (quantity, statistic, unit, factor, numerator, denominator, request_count)
-    -- Puts are neither staged nor found: what is said of gets is not said again of all.
+    -- Puts are neither found on disk nor staged, and what is said of gets is not said again of all.
     WHERE
         part.denominator > 0
-        AND NOT (blocks.direction = 'all' AND part.quantity IN ('stage time', 'found on disk'))
+        AND (blocks.direction = 'get' OR part.quantity NOT IN ('stage time', 'found on disk'))
 ),
 
 weights AS (

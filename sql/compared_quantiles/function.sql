@@ -62,7 +62,7 @@ observations AS MATERIALIZED (
         ) AS observation (quantity, value_s)
     WHERE
         observation.value_s IS NOT NULL
-        AND NOT (of_direction.direction = 'all' AND observation.quantity = 'stage time')
+        AND (of_direction.direction = 'get' OR observation.quantity <> 'stage time')
 ),
 
 sorted AS MATERIALIZED (
@@ -147,22 +147,23 @@ weights AS (
     GROUP BY counts.block_at, replicates.replicate
 ),
 
--- Which shares of the requests lie below the quantile, and which up to it, in each replicate.
-shares AS (
+-- How many of all requests lie below the quantile, and up to it, by their shares in each replicate. Division
+-- comes last: a rounded share could take the rank past a whole number, and so to the next request.
+ranks AS (
     SELECT
         parts.side,
         parts.direction,
         parts.quantity,
         parts.statistic,
-        parts.probability,
         weights.replicate,
         sum(weights.weight * parts.request_count) AS request_count,
-        sum(weights.weight * parts.below_count)
-        / nullif(sum(weights.weight * parts.request_count), 0) AS below_ratio,
-        sum(weights.weight * parts.upto_count)
-        / nullif(sum(weights.weight * parts.request_count), 0) AS upto_ratio,
-        sum(parts.below_count) / sum(parts.request_count) AS below_point_ratio,
-        sum(parts.upto_count) / sum(parts.request_count) AS upto_point_ratio
+        parts.probability * sum(parts.request_count) AS point_rank,
+        sum(parts.below_count) AS below_point_rank,
+        sum(parts.upto_count) AS upto_point_rank,
+        sum(weights.weight * parts.below_count) * sum(parts.request_count)
+        / nullif(sum(weights.weight * parts.request_count), 0) AS below_rank,
+        sum(weights.weight * parts.upto_count) * sum(parts.request_count)
+        / nullif(sum(weights.weight * parts.request_count), 0) AS upto_rank
     FROM parts
     INNER JOIN weights ON parts.block_at = weights.block_at
     GROUP BY
@@ -178,16 +179,16 @@ shares AS (
 -- far up or down as the share at the quantile has moved down or up.
 shifted AS (
     SELECT
-        shares.*,
+        ranks.*,
         CASE
-            WHEN shares.upto_ratio < shares.probability
-                THEN shares.probability + shares.upto_point_ratio - shares.upto_ratio
-            WHEN shares.below_ratio >= shares.probability
-                THEN shares.probability + shares.below_point_ratio - shares.below_ratio
-            WHEN shares.upto_ratio IS NOT NULL
-                THEN shares.probability
-        END AS shifted_probability
-    FROM shares
+            WHEN ranks.upto_rank < ranks.point_rank
+                THEN ranks.point_rank + ranks.upto_point_rank - ranks.upto_rank
+            WHEN ranks.below_rank >= ranks.point_rank
+                THEN ranks.point_rank + ranks.below_point_rank - ranks.below_rank
+            WHEN ranks.upto_rank IS NOT NULL
+                THEN ranks.point_rank
+        END AS shifted_rank
+    FROM ranks
 )
 
 SELECT
@@ -202,7 +203,7 @@ SELECT
     sorted.block_count,
     sorted.values_us[
         least(
-            greatest(ceil(sorted.request_count * shifted.shifted_probability), 1),
+            greatest(ceil(shifted.shifted_rank), 1),
             sorted.request_count
         )::integer
     ] / 1e6::double precision AS value,

@@ -220,13 +220,46 @@ def test_what_differs_is_marked_in_words_and_red(filled: Warehouse):
     assert not any("DIFFERENT" in line for line in said.output.splitlines() if "bytes" in line)
     assert "too few requests for such a quantile: " in said.output
     assert "CIRCULAR" not in said.output
-    assert said.output.splitlines()[-1] == "4 of 12 comparable figures differ by more than chance."
+    assert said.output.splitlines()[-1] == "4 of 8 comparable figures differ by more than chance."
+
+
+def test_what_is_not_compared_is_told_once(filled: Warehouse):
+    said = run_compare(filled, "slow", "run").output.splitlines()
+    place = said.index("Not compared:")
+    assert said[place + 1 : place + 3] == [
+        "  no beginning of a transfer is logged: none under way, under way",
+        "  too few requests for such a quantile: transfer time p90 p99",
+    ]
+
+
+def test_colours_are_for_terminals(filled: Warehouse):
+    arguments = ["slow", "fast"]
+    assert "\x1b[31m" in CliRunner().invoke(compare, arguments, color=True).output
+    assert "\x1b" not in CliRunner().invoke(compare, arguments).output
+
+
+def test_what_is_0_on_both_sides_is_not_shown(filled: Warehouse):
+    with filled.connect(Role.OWNER) as connection:
+        connection.execute(
+            """
+            INSERT INTO studies.request_waits (archive_id, transfer_id, user_wait_s, port_wait_s,
+                file_wait_s, drive_wait_s, load_wait_s, space_wait_s, latency_s, staging_s, transfer_s,
+                contention_s)
+            SELECT archives.id, transfers.id, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0
+            FROM core.archives JOIN core.transfers ON archive_id = archives.id WHERE name = 'run'
+            """
+        )
+    said = run_compare(filled, "run", "run").output
+    assert "wait for user limit" in said
+    assert "wait for port" not in said
+    assert "Left out, as they are 0 on both sides: 36 (--json has them)." in said
+    assert "wait for port" in run_compare(filled, "run", "run", "--json").output
 
 
 def test_the_verdict_where_nothing_differs(filled: Warehouse):
     said = run_compare(filled, "slow", "slow", "--fail-if-different")
     assert said.exit_code == 0
-    assert said.output.endswith("None of 12 comparable figures differs by more than chance.\n")
+    assert said.output.endswith("None of 8 comparable figures differs by more than chance.\n")
 
 
 @pytest.mark.parametrize("other", ["made-up", "run"])
@@ -238,8 +271,8 @@ def test_a_circular_comparison_says_so(filled: Warehouse, other: str):
 def test_json_holds_every_figure(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
     assert said["a"]["name"] == "slow"
-    assert (said["compared_count"], said["different_count"]) == (12, 4)
-    assert {"only in a", "too few"} >= {each["set_apart"] for each in said["figures"]} - {None}
+    assert (said["compared_count"], said["different_count"]) == (8, 4)
+    assert {"not known", "too few"} == {each["set_apart"] for each in said["figures"]} - {None}
     (mean,) = (
         each
         for each in said["figures"]

@@ -7,7 +7,7 @@ more AS (
 ),
 
 longer AS (
-    SELECT * FROM mart.compare_archives('llnl', 'dkrz', block_s => 172800, replicate_count => 20)
+    SELECT * FROM mart.compare_archives('llnl', 'dkrz', block_s => 172800, replicate_count => 2)
 )
 
 SELECT

@@ -1,27 +1,26 @@
 WITH answers AS (
-    SELECT 'archives' AS asked_for, * FROM mart.compare_archives('llnl', 'dkrz')
+    SELECT 'archives' AS asked_for, * FROM mart.compare_archives('llnl', 'dkrz', replicate_count => 2)
     UNION ALL
-    SELECT 'since', * FROM mart.compare_archives('llnl', 'dkrz', since => '2000-01-15 12:00')
+    SELECT 'since', * FROM mart.compare_archives('llnl', 'dkrz', since => '2000-01-15 12:00', replicate_count => 2)
     UNION ALL
-    SELECT 'until', * FROM mart.compare_archives('llnl', 'dkrz', until => '2000-01-15 13:00')
+    SELECT 'until', * FROM mart.compare_archives('llnl', 'dkrz', until => '2000-01-15 13:00', replicate_count => 2)
     UNION ALL
-    SELECT 'interface', * FROM mart.compare_archives('llnl', 'dkrz', interface => 'nft')
+    SELECT 'interface', * FROM mart.compare_archives('llnl', 'dkrz', interface => 'nft', replicate_count => 2)
     UNION ALL
-    SELECT 'direction', * FROM mart.compare_archives('llnl', 'dkrz', direction => 'get')
+    SELECT 'direction', * FROM mart.compare_archives('llnl', 'dkrz', direction => 'get', replicate_count => 2)
     UNION ALL
-    SELECT 'client', * FROM mart.compare_archives('llnl', 'dkrz', client => 'cray')
+    SELECT 'client', * FROM mart.compare_archives('llnl', 'dkrz', client => 'cray', replicate_count => 2)
     UNION ALL
-    SELECT 'class_of_service', * FROM mart.compare_archives('llnl', 'dkrz', class_of_service => 'a')
+    SELECT 'class_of_service', * FROM mart.compare_archives('llnl', 'dkrz', class_of_service => 'a', replicate_count => 2)
     UNION ALL
-    SELECT 'all', * FROM mart.compare_archives('llnl', 'dkrz', '2000-01-15 12:00', '2000-01-15 13:00', 'nft', 'get', 'cray', 'a')
+    SELECT 'all', * FROM mart.compare_archives('llnl', 'dkrz', '2000-01-15 12:00', '2000-01-15 13:00', 'nft', 'get', 'cray', 'a', replicate_count => 2)
     UNION ALL
-    SELECT 'other way round', * FROM mart.compare_archives('dkrz', 'llnl')
+    SELECT 'other way round', * FROM mart.compare_archives('dkrz', 'llnl', replicate_count => 2)
     UNION ALL
-    SELECT 'another', * FROM mart.compare_archives('llnl', 'nersc')
+    SELECT 'another', * FROM mart.compare_archives('llnl', 'nersc', replicate_count => 2)
 )
 
-SELECT asked_for, 'a' AS side, sum(a_count)::bigint AS found
+SELECT asked_for, statistic, a_count, b_count
 FROM answers
-WHERE direction = 'all' AND quantity = 'transfer time' AND statistic = 'p50'
-GROUP BY asked_for
-ORDER BY asked_for, side
+WHERE direction = 'all' AND quantity = 'transfer time' AND statistic IN ('mean', 'p50')
+ORDER BY asked_for, statistic

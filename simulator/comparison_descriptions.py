@@ -1,0 +1,116 @@
+"""A comparison of two archives in words, for the terminal."""
+
+from collections.abc import Iterator, Sequence
+from zoneinfo import ZoneInfo
+
+import click
+
+from simulator.comparisons import ComparedArchive, Comparison, Figure
+
+_HEADING = ("", "quantity", "statistic", "unit", "a", "b", "b - a", "95 % interval", "adjusted p")
+_TEXT_COUNT = 4
+_REASONS = {
+    "only in a": "b does not have it",
+    "only in b": "a does not have it",
+    "not known": "no beginning of a transfer is logged",
+    "one block": "within a single day, so that chance cannot be told",
+    "too few": "too few requests for such a quantile",
+}
+
+
+def describe_comparison(comparison: Comparison) -> Iterator[str]:
+    """The comparison line by line: the sides, warnings, the table with what differs marked, the verdict.
+
+    Lines may hold colours, which `click.echo` takes out where it does not write to a terminal.
+    """
+    for side, archive in (("a", comparison.a), ("b", comparison.b)):
+        yield _describe_side(side, archive)
+    if comparison.is_circular:
+        yield click.style(
+            "CIRCULAR: made-up logs follow laws like the machine's. This says nothing of a real archive.",
+            fg="yellow",
+            bold=True,
+        )
+    yield ""
+    shown = [each for each in comparison.compared if each not in comparison.idle]
+    lines = [_HEADING, *(_describe_figure(each) for each in shown)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADING))]
+    marks = [False, *(bool(each.is_different) for each in shown)]
+    for line, is_marked in zip(lines, marks, strict=True):
+        text = "  ".join(
+            cell.ljust(width) if place < _TEXT_COUNT else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        yield click.style(f"{text}  DIFFERENT", fg="red") if is_marked else text
+    if comparison.idle:
+        yield f"Left out, as they are 0 on both sides: {len(comparison.idle)} (--json has them)."
+    if len(comparison.compared) < len(comparison.figures):
+        yield ""
+        yield "Not compared:"
+        yield from _describe_apart(comparison.figures)
+    yield ""
+    yield describe_verdict(comparison)
+
+
+def describe_verdict(comparison: Comparison) -> str:
+    """How many of the comparable figures differ by more than chance, in one sentence."""
+    if not comparison.compared:
+        return "Nothing can be compared."
+    if not comparison.different:
+        return f"None of {len(comparison.compared)} comparable figures differs by more than chance."
+    verb = "differs" if len(comparison.different) == 1 else "differ"
+    return (
+        f"{len(comparison.different)} of {len(comparison.compared)} comparable figures {verb} by more than"
+        " chance."
+    )
+
+
+def _describe_side(side: str, archive: ComparedArchive) -> str:
+    zone = ZoneInfo(archive.timezone)
+    came_from = f" from the requests of {archive.demand_name}" if archive.demand_name else ""
+    return (
+        f"{side}: {archive.name} ({archive.kind}{came_from}),"
+        f" {archive.began_at.astimezone(zone):%Y-%m-%d %H:%M} to"
+        f" {archive.ended_at.astimezone(zone):%Y-%m-%d %H:%M} {archive.timezone}"
+    )
+
+
+def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
+    """A line for each reason: the quantities, with statistics and directions where it is not all of them."""
+    apart: dict[str, set[Figure]] = {}
+    for each in figures:
+        if each.set_apart is not None:
+            apart.setdefault(each.set_apart, set()).add(each)
+    for reason, found in sorted(apart.items()):
+        names = []
+        for quantity in sorted({each.quantity for each in found}):
+            alike = [each for each in figures if each.quantity == quantity]
+            of_them = [each for each in found if each.quantity == quantity]
+            directions = sorted({each.direction for each in of_them})
+            statistics = sorted({each.statistic for each in of_them})
+            name = quantity
+            if len(statistics) < len({each.statistic for each in alike}):
+                name += f" {' '.join(statistics)}"
+            if len(directions) < len({each.direction for each in alike}):
+                name += f" ({' '.join(directions)})"
+            names.append(name)
+        yield f"  {_REASONS[reason]}: {', '.join(names)}"
+
+
+def _describe_figure(figure: Figure) -> tuple[str, ...]:
+    unit = "" if figure.unit == "1" else figure.unit
+    numbers = (figure.a_value, figure.b_value, figure.difference)
+    interval = (figure.difference_low, figure.difference_high)
+    return (
+        figure.direction,
+        figure.quantity,
+        figure.statistic,
+        unit,
+        *(_format(value) for value in numbers),
+        f"{_format(interval[0])} to {_format(interval[1])}",
+        "" if figure.adjusted_p_value is None else f"{figure.adjusted_p_value:.3f}",
+    )
+
+
+def _format(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4g}"

@@ -1,0 +1,202 @@
+"""The bootstrap of `mart.compare_archives` anew, said plainly: days are drawn by copying their requests.
+
+It shares nothing with the SQL but the rule by which a digest says how often a day is drawn. It knows UTC days
+only, no simulated archives, and no evidence of what was on disk.
+"""
+
+import hashlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from scipy import stats
+
+DAY_US = 86_400_000_000
+QUANTILES = {"p50": (Fraction(1, 2), 10), "p90": (Fraction(9, 10), 50), "p99": (Fraction(99, 100), 500)}
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request, in microseconds since 1970."""
+
+    direction: str
+    size_bytes: int
+    asked_us: int
+    started_us: int | None
+    ended_us: int
+    times_us: dict[str, int]
+    """Of transfer, stage and total time those that are known."""
+
+    @property
+    def day(self) -> int:
+        return self.asked_us // DAY_US
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What of a row of `mart.compare_archives` is reckoned here."""
+
+    a_value: float | None
+    b_value: float | None
+    low: float | None
+    high: float | None
+    block_count: int | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    is_different: bool | None
+    set_apart: str | None
+
+
+class Side:
+    """The requests of one archive, of which days can be drawn."""
+
+    def __init__(self, requests: Sequence[Request]) -> None:
+        self.requests = requests
+        self.began_us = min(each.asked_us for each in requests)
+        self.ended_us = max(each.ended_us for each in requests)
+        self.days = range(self.began_us // DAY_US, self.ended_us // DAY_US + 1)
+
+    def choose(self, direction: str) -> list[Request]:
+        return [each for each in self.requests if direction in ("all", each.direction)]
+
+    def reckon(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
+        """(quantity, statistic, value, requests, days with any) of one drawing; 0 draws each day once."""
+        weights = {day: weigh(replicate, day) for day in self.days}
+        chosen = self.choose(direction)
+        drawn = [each for each in chosen for _ in range(weights[each.day])]
+        spans = {day: self._clip(day, self.began_us, self.ended_us) for day in self.days}
+        time_us = sum(weights[day] * (end - begin) for day, (begin, end) in spans.items())
+        is_known = not chosen or any(self._is_timed(each) for each in chosen)
+
+        def per_time(amount_us: float) -> float | None:
+            return amount_us / time_us if time_us else None
+
+        lasting = [(each.started_us, each.ended_us) for each in chosen if self._is_timed(each)]
+        busy_us = idle_us = 0
+        for day, (begin, end) in spans.items():
+            parts = sorted(self._clip(day, started or 0, ended) for started, ended in lasting)
+            busy_us += weights[day] * sum(max(0, until - since) for since, until in parts)
+            covered_to, covered_us = begin, 0
+            for since, until in parts:
+                covered_us += max(0, until - max(since, covered_to))
+                covered_to = max(covered_to, until)
+            idle_us += weights[day] * (end - begin - covered_us)
+        with_days = len(chosen), len(self.days)
+        yield "requests", "per day", per_time(len(drawn) * DAY_US), *with_days
+        yield "bytes", "per day", per_time(sum(each.size_bytes for each in drawn) * DAY_US), *with_days
+        yield "under way", "mean", per_time(busy_us) if is_known else None, *with_days
+        yield "none under way", "share", per_time(idle_us) if is_known else None, *with_days
+        for quantity in ("transfer time", "stage time", "total time"):
+            timed = [each for each in chosen if quantity in each.times_us]
+            if not timed or (quantity == "stage time" and direction != "get"):
+                continue
+            with_days = len(timed), len({each.day for each in timed})
+            values = [each.times_us[quantity] for each in drawn if quantity in each.times_us]
+            yield quantity, "mean", float(np.mean(values)) / 1e6 if values else None, *with_days
+            for statistic, (probability, _) in QUANTILES.items():
+                everything = sorted(each.times_us[quantity] for each in timed)
+                found = shift_quantile(everything, values, probability)
+                yield quantity, statistic, None if found is None else found / 1e6, *with_days
+
+    @staticmethod
+    def _is_timed(request: Request) -> bool:
+        return request.started_us is not None and request.started_us <= request.ended_us
+
+    @staticmethod
+    def _clip(day: int, begin_us: int, end_us: int) -> tuple[int, int]:
+        return max(begin_us, day * DAY_US), min(end_us, (day + 1) * DAY_US)
+
+
+def weigh(replicate: int, day: int) -> int:
+    """How often a day is drawn: the Poisson law's quantile at a number that a digest gives."""
+    if replicate == 0:
+        return 1
+    digest = hashlib.md5(f"{replicate} {day * 86400}".encode(), usedforsecurity=False).hexdigest()
+    return max(0, int(stats.poisson.ppf(int(digest[:8], 16) / 2**32, 1)))
+
+
+def shift_quantile(everything: Sequence[int], drawn: Sequence[int], probability: Fraction) -> int | None:
+    """Woodruff's: the value in `everything` as far off as the share at the quantile has moved in `drawn`."""
+    if not drawn:
+        return None
+    at = everything[math.ceil(probability * len(everything)) - 1]
+
+    def share(values: Sequence[int], *, is_at_included: bool) -> Fraction:
+        below = sum(value < at or (is_at_included and value == at) for value in values)
+        return Fraction(below, len(values))
+
+    if share(drawn, is_at_included=True) < probability:
+        probability += share(everything, is_at_included=True) - share(drawn, is_at_included=True)
+    elif share(drawn, is_at_included=False) >= probability:
+        probability += share(everything, is_at_included=False) - share(drawn, is_at_included=False)
+    place = min(max(math.ceil(probability * len(everything)), 1), len(everything))
+    return everything[place - 1]
+
+
+def compare(a: Sequence[Request], b: Sequence[Request], replicate_count: int) -> dict[Key, Figure]:
+    """Every figure of two archives by (direction, quantity, statistic)."""
+    sides = [Side(a), Side(b)]
+    directions = [*sorted({each.direction for side in sides for each in side.requests}), "all"]
+    values: dict[Key, list[dict[int, float | None]]] = {}
+    counts: dict[Key, list[tuple[int, int] | None]] = {}
+    for place, side in enumerate(sides):
+        for direction in directions:
+            for replicate in range(replicate_count + 1):
+                for quantity, statistic, value, *count in side.reckon(direction, replicate):
+                    key = (direction, quantity, statistic)
+                    values.setdefault(key, [{}, {}])[place][replicate] = value
+                    counts.setdefault(key, [None, None])[place] = (count[0], count[1])
+    judged = {key: judge(key[2], values[key], counts[key]) for key in values}
+    adjusted = adjust({key: each.p_value for key, each in judged.items() if each.p_value is not None})
+    return {
+        key: Figure(**{**vars(each), "adjusted_p_value": adjusted.get(key),
+                       "is_different": adjusted[key] < 0.05 if key in adjusted else None})
+        for key, each in judged.items()
+    }  # fmt: skip
+
+
+def judge(
+    statistic: str,
+    by_replicate: Sequence[dict[int, float | None]],
+    counts: Sequence[tuple[int, int] | None],
+) -> Figure:
+    """A figure from its values by replicate, and its requests and days on either side."""
+    (a, b), (a_count, b_count) = by_replicate, counts
+    values = (a.get(0), b.get(0))
+    block_count = min(count[1] for count in (a_count, b_count) if count)
+    reason = None
+    if a_count is None or b_count is None:
+        reason = "only in b" if a_count is None else "only in a"
+    elif values[0] is None or values[1] is None:
+        reason = "not known"
+    elif block_count < 2:
+        reason = "one block"
+    elif statistic in QUANTILES and min(a_count[0], b_count[0]) < QUANTILES[statistic][1]:
+        reason = "too few"
+    if reason is not None or values[0] is None or values[1] is None:
+        return Figure(*values, None, None, block_count, None, None, None, reason)
+    difference = values[1] - values[0]
+    drawn = [y - x for x, y in ((a[r], b[r]) for r in a if r > 0) if x is not None and y is not None]
+    error = float(np.std(drawn, ddof=1)) * math.sqrt(block_count / (block_count - 1))
+    rounding = 1e-9 * max(abs(values[0]), abs(values[1]))
+    if abs(difference) <= rounding:
+        p_value = 1.0
+    elif error <= rounding:
+        p_value = 0.0
+    else:
+        p_value = 2 * float(stats.t.sf(abs(difference) / error, block_count - 1))
+    margin = error * float(stats.t.ppf(0.975, block_count - 1))
+    return Figure(*values, difference - margin, difference + margin, block_count, p_value, None, None, None)
+
+
+def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
+    """Holm's method: the smallest times their number, the next times one less, never falling."""
+    found: dict[Key, float] = {}
+    least = 0.0
+    for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):
+        least = max(least, min(1.0, p_values[key] * (len(p_values) - rank)))
+        found[key] = least
+    return found

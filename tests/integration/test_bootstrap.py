@@ -1,0 +1,149 @@
+"""`mart.compare_archives` and what its cases expect, against a bootstrap in plain Python."""
+
+import math
+from dataclasses import fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+
+from tests.integration.plain_bootstrap import DAY_US, Figure, Key, Request, Side, compare
+from tests.sql.cases import CASES_FOLDER, Case, insert_rows, run_query
+
+DEFAULTS: dict[str, Any] = {
+    "direction": "get", "size_bytes": 1000, "duration_s": 1.0, "ended_at": "2000-01-15T12:00:00Z"
+}  # fmt: skip
+
+
+def read_requests(given: dict[str, list[dict[str, Any]]], archive: str) -> list[Request]:
+    """The transfers or requests of an archive in a case, as `insert_rows` would fill them in."""
+    found = []
+    for table in ("transfers", "requests"):
+        for said in given.get(table, []):
+            if said["archive"] != archive or said.get("interface", "nft") != "nft":
+                continue
+            row = DEFAULTS | said
+            submitted_us, started_us, ended_us = (
+                None if row.get(name) is None else
+                round(datetime.fromisoformat(row[name]).astimezone(UTC).timestamp() * 1e6)
+                for name in ("submitted_at", "started_at", "ended_at")
+            )  # fmt: skip
+            assert ended_us is not None
+            times_s = {"transfer time": row["duration_s"], "stage time": row.get("stage_s")}
+            times_us = {name: round(value * 1e6) for name, value in times_s.items() if value is not None}
+            if submitted_us is not None:
+                times_us["total time"] = ended_us - submitted_us
+            asked_us = next(each for each in (submitted_us, started_us, ended_us) if each is not None)
+            found += row.get("copies", 1) * [
+                Request(row["direction"], row["size_bytes"], asked_us, started_us, ended_us, times_us)
+            ]
+    return found
+
+
+def assert_same(found: Any, expected: Any, *where: Any) -> None:
+    if isinstance(expected, float) and found is not None:
+        assert math.isclose(found, expected, rel_tol=1e-7, abs_tol=1e-9), (*where, found, expected)
+    else:
+        assert found == expected, (*where, found, expected)
+
+
+def assert_agree(rows: list[dict[str, Any]], figures: dict[Key, Figure]) -> None:
+    """The rows of SQL are the figures of Python, all of them, in every column that both have."""
+    by_key = {(row["direction"], row["quantity"], row["statistic"]): row for row in rows}
+    assert by_key.keys() == figures.keys()
+    for key, figure in figures.items():
+        for field in fields(figure):
+            column = {"low": "difference_low", "high": "difference_high"}.get(field.name, field.name)
+            assert_same(by_key[key][column], getattr(figure, field.name), key, column)
+
+
+@pytest.mark.parametrize(("case", "replicate_count"), [("holm", 20), ("judged", 5), ("unequal_blocks", 10)])
+def test_what_cases_expect_of_judgements_is_reckoned_anew(case: str, replicate_count: int) -> None:
+    found = Case(CASES_FOLDER / "compare_archives" / case)
+    llnl, dkrz = (read_requests(found.given, name) for name in ("llnl", "dkrz"))
+    figures = compare(llnl, dkrz, replicate_count)
+    names = {"difference_low": "low", "difference_high": "high"}
+    columns = [field.name for field in fields(Figure)] + list(names)
+    for row in found.expect["rows"]:
+        key = (row["direction"], row["quantity"], row["statistic"])
+        for column in set(columns) & row.keys():
+            assert_same(row[column], getattr(figures[key], names.get(column, column)), key, column)
+
+
+def test_what_cases_expect_of_drawings_is_reckoned_anew() -> None:
+    for name in ("compared_means", "compared_quantiles"):
+        case = Case(CASES_FOLDER / name / "drawn")
+        sides = {"a": Side(read_requests(case.given, "llnl")), "b": Side(read_requests(case.given, "dkrz"))}
+        for row in case.expect["rows"]:
+            values = {
+                (quantity, statistic): value
+                for quantity, statistic, value, *_ in sides[row.get("side", "a")].reckon(
+                    "get", row["replicate"]
+                )
+            }
+            assert_same(row["value"], values["transfer time", row.get("statistic", "mean")], name, row)
+
+
+def make_requests(seed: int, day_count: int, *, slower_s: float) -> list[Request]:
+    """Days of all sizes: some have no get, and some requests no known beginning."""
+    dice = np.random.default_rng(seed)
+    found = []
+    for day in range(10_957, 10_957 + day_count):
+        for _ in range(dice.integers(10, 150)):
+            direction = "get" if dice.random() < 0.6 and day % 4 else "put"
+            duration_us = round((dice.lognormal(1, 1) + slower_s) * 1e6)
+            stage_us = round(dice.exponential(90) * 1e6) if direction == "get" else None
+            asked_us = day * DAY_US + int(dice.integers(0, DAY_US))
+            started_us = asked_us + (stage_us or 0) if dice.random() < 0.9 else None
+            ended_us = asked_us + (stage_us or 0) + duration_us
+            times_us = {"transfer time": duration_us, "total time": ended_us - asked_us}
+            if stage_us is not None:
+                times_us["stage time"] = stage_us
+            size_bytes = int(dice.lognormal(14, 2))
+            found.append(Request(direction, size_bytes, asked_us, started_us, ended_us, times_us))
+    return found
+
+
+def insert_requests(connection: psycopg.Connection, archive: str, requests: list[Request]) -> None:
+    moments = [
+        [None if moment is None else datetime.fromtimestamp(0, UTC) + timedelta(microseconds=moment)
+         for moment in (each.asked_us, each.started_us, each.ended_us)]
+        for each in requests
+    ]  # fmt: skip
+    connection.execute(
+        "SELECT core.make_partitions('requests', ARRAY(SELECT d::date FROM unnest(%s::timestamptz[]) AS d))",
+        [[ended_at for *_, ended_at in moments]],
+    )
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            """
+            INSERT INTO core.requests (
+                archive_id, source_id, transfer_id, interface, direction, size_bytes, duration_s, stage_s,
+                persona, is_counted, is_failed, is_size_saturated, is_time_ambiguous,
+                submitted_at, started_at, ended_at
+            )
+            SELECT archive_id, id, %s, 'unitree', %s, %s, %s, %s, 1, TRUE, FALSE, FALSE, FALSE, %s, %s, %s
+            FROM ledger.sources WHERE name = %s
+            """,
+            [
+                (number, each.direction, each.size_bytes, each.times_us["transfer time"] / 1e6,
+                 each.times_us["stage time"] / 1e6 if "stage time" in each.times_us else None,
+                 *times, archive)
+                for number, (each, times) in enumerate(zip(requests, moments, strict=True), 1)
+            ],
+        )  # fmt: skip
+
+
+def test_sql_is_the_plain_bootstrap(database: psycopg.Connection) -> None:
+    archives = [{"name": "a"}, {"name": "b"}]
+    insert_rows(database, {"archives": archives, "sources": [{"archive": x, "name": x} for x in "ab"]})
+    a = make_requests(1, 12, slower_s=0)
+    b = make_requests(2, 9, slower_s=3)
+    insert_requests(database, "a", a)
+    insert_requests(database, "b", b)
+    rows = run_query(database, "SELECT * FROM mart.compare_archives('a', 'b', replicate_count => 40)")
+    assert_agree(rows, compare(a, b, 40))
+    assert {row["set_apart"] for row in rows} == {None, "too few"}
+    assert {True, False} <= {row["is_different"] for row in rows}
