@@ -9,7 +9,8 @@ from clustering.archives import find_archive
 from clustering.names import format_bytes, format_seconds
 from clustering.storage import save_model
 from schema.database import Role, Warehouse
-from simulator.comparisons import describe_comparison, read_comparison
+from simulator.comparison_descriptions import describe_comparison
+from simulator.comparisons import read_comparison
 from simulator.descriptions import describe_run, get_run
 from simulator.inputs import read_archive_requests
 from simulator.machines import bundled_machine
@@ -73,6 +74,7 @@ def show_simulation(warehouse: Warehouse) -> None:
         # The compiler takes a second to load, and up to half a minute the first time on a machine.
         from simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
+        click.echo("The first time on a machine the simulator is compiled, which takes up to half a minute.\n")
         plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)
         keep_run(warehouse, SIMULATED, plan, now=datetime.now(UTC))
     with closing(warehouse.connect(Role.READER)) as reader:
