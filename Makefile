@@ -54,9 +54,10 @@ format: $(VENV)/dev.stamp  ## let ruff mend what it can
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/dev.stamp  ## loading against a bare COPY, and the simulator against SimPy, each in one run
+bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against SimPy, k-means of cells against plain, each in one run
 	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.simulator
+	$(BIN)/python -m benchmarks.classes
 
 .PHONY: docs
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from the code
