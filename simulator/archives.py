@@ -5,6 +5,7 @@ number. The ledger has a file that stands for the run, and its balance: a fact i
 stand the run itself, samples over time, and where each request's time went (schema `studies`).
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -59,7 +60,7 @@ def check_name(connection: psycopg.Connection, name: str) -> None:
     if row[0] == "simulated":
         raise SimulationError(
             f"an archive is called '{name}' already",
-            hint=f"Choose another name, or drop that one: `tapewise archives drop {name}`.",
+            hint=f"Choose another name, or drop that one: `tapewise archives drop {shlex.quote(name)}`.",
         )
     raise SimulationError(
         f"archive '{name}' is {row[0]}: a simulation never writes into it",

@@ -96,9 +96,7 @@ simulate.add_command(compare)
     "--sample",
     "sample_s",
     type=click.FloatRange(min=0, min_open=True),
-    default=600.0,
-    show_default=True,
-    help="Seconds between samples of the machine's state.",
+    help="Seconds between samples of the machine's state.  [default: 600, or more for over 70 days]",
 )
 @click.pass_obj
 def run(
@@ -115,7 +113,7 @@ def run(
     interface: str | None,
     arrivals: Literal["as-asked", "even"],
     fill_ratio: float | None,
-    sample_s: float,
+    sample_s: float | None,
 ) -> None:
     """Run requests on a machine, and keep what came of it as a simulated archive.
 

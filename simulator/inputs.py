@@ -6,7 +6,7 @@ start) or `tape`.
 """
 
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
 from zoneinfo import ZoneInfo
@@ -19,11 +19,8 @@ from schema.loader import read_frame
 from simulator.machines import Machine
 from simulator.models import read_model
 from simulator.streams import count_unknown_origins, make_stream
+from simulator.trace_files import complete_trace
 from simulator.traces import inventory_of, make_inventory, read_origin, read_trace
-
-INTERFACE = "simulated"  # where a trace does not say which program moved a file
-# A trace file without times of day begins here; it is a Thursday.
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 _TRACE = """
     SELECT (extract(EPOCH FROM submitted_at) * 1000000)::bigint, direction, interface, user_number,
@@ -175,6 +172,11 @@ def read_model_requests(
         rate_factor=rate_factor,
     )
     if interface is not None:
+        known = sorted({group.interface for group in model.groups})
+        if interface not in known:
+            raise SimulationError(
+                f"workload model '{name}' has no interface '{interface}'", hint=f"It has {', '.join(known)}."
+            )
         trace = trace.filter(pl.col("interface") == interface)
     if trace.is_empty():
         raise SimulationError(f"workload model '{name}' asks for nothing in that time")
@@ -203,26 +205,6 @@ def read_file_requests(path: Path) -> Requests:
         demand_archive=told.get("archive"),
         demand_kind=told.get("kind"),
     )
-
-
-def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
-    """A trace file's rows with what it may leave out, and when it began.
-
-    Without `submitted_at` it begins at `EPOCH`; without `interface` that is `simulated`; a get without
-    `origin` is of a file on tape unless the trace put it before. Files that are texts get numbers.
-    """
-    if "file" in trace.columns and trace.schema["file"] == pl.String:
-        trace = trace.with_columns(file=pl.col("file").rank("dense").cast(pl.Int64))
-    if "interface" not in trace.columns:
-        trace = trace.with_columns(interface=pl.lit(INTERFACE))
-    if "origin" not in trace.columns:
-        is_put = pl.col("direction") == "put"
-        trace = trace.with_columns(origin=pl.when(is_put).then(pl.lit("put")).otherwise(pl.lit("tape")))
-    began_at = EPOCH
-    if "submitted_at" in trace.columns and trace.height:
-        first = trace["submitted_at"].cast(pl.Datetime("us", "UTC"))[0]
-        began_at = EPOCH if first is None else first
-    return trace, began_at
 
 
 def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:

@@ -7,11 +7,18 @@ from datetime import datetime
 from typing import Any, Literal
 
 from schema.database import Role, Warehouse
+from schema.errors import SimulationError
 from simulator.archives import Outcome, check_name, write_archive
 from simulator.inputs import DiskFiles, Requests, find_default_fill, find_steady, lay_on_disk
 from simulator.machines import Machine
 from simulator.runs import Progress, run_trace
 from simulator.streams import spread_arrivals
+from simulator.traces import check_trace
+
+SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
+YEAR_S = 365.25 * 86_400
+# After the last submission; what takes longer is no archive, and dates come to an end.
+LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
 
@@ -46,6 +53,7 @@ def plan_run(
         given = given.with_trace(spread_arrivals(given.trace, seed))
     fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed)
+    check_trace(given.trace, machine, held.inventory)  # before anything is said of it
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
     return Plan(given, machine, held, seed, kept)
 
@@ -56,15 +64,18 @@ def keep_run(
     plan: Plan,
     *,
     now: datetime,
-    sample_s: float = 600.0,
+    sample_s: float | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
     """Run a plan and write what came of it as archive `name`.
 
+    `sample_s`: by default ten minutes, or more where that would be over `SAMPLE_COUNT` samples.
     Raises TraceError or MachineError if it cannot be run, SimulationError if the name is taken.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         check_name(loader, name)
+    last_s = float(plan.given.trace["submitted_s"][-1])
+    sample_s = sample_s or max(SAMPLE_S, last_s / SAMPLE_COUNT)
     run = run_trace(
         plan.machine,
         plan.given.trace,
@@ -73,6 +84,11 @@ def keep_run(
         sample_s=sample_s,
         progress=progress,
     )
+    if run.totals.ended_s > last_s + LATEST_END_S:
+        raise SimulationError(
+            f"the last request would end {run.totals.ended_s / YEAR_S:,.0f} years after the run began",
+            hint="See the machine's rates and delays.",
+        )
     steady_s = find_steady(run.samples, plan.machine)
     options = {**plan.options, "sample_s": sample_s}
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, now)

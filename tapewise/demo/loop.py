@@ -74,7 +74,7 @@ def show_simulation(warehouse: Warehouse) -> None:
         # The compiler takes a second to load, and up to half a minute the first time on a machine.
         from simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
-        click.echo("The first time on a machine the simulator is compiled, which takes up to half a minute.\n")
+        click.echo("The first time on a machine the simulator is compiled: up to half a minute.\n")
         plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)
         keep_run(warehouse, SIMULATED, plan, now=datetime.now(UTC))
     with closing(warehouse.connect(Role.READER)) as reader:

@@ -1,6 +1,7 @@
 """Simulated archives: what was asked of one archive, run on a machine, is another in the same tables."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -15,10 +16,11 @@ from schema.database import Role, Warehouse
 from schema.errors import SimulationError, SourceError, TapewiseError
 from simulator.archives import Outcome
 from simulator.descriptions import describe_run, get_run, list_runs
-from simulator.inputs import Requests, complete_trace, place_in_time, read_archive_requests
+from simulator.inputs import Requests, place_in_time, read_archive_requests
 from simulator.machines import Machine, bundled_machine
 from simulator.results import TIME_COLUMNS
 from simulator.studies import keep_run, plan_run
+from simulator.trace_files import complete_trace
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse
 from tests.sql.cases import insert_rows
@@ -274,3 +276,18 @@ def test_seconds_are_from_the_begin() -> None:
         pl.Datetime("us", "UTC")
     )
     assert place_in_time(frame, BEGIN)["submitted_s"].to_list() == [0, 1.5]
+
+
+def test_an_end_after_ten_years_is_no_archive(filled: Warehouse) -> None:
+    machine = change(bundled_machine("llnl-unitree-1998"), network={"in_bytes_per_s": 1.0})
+    with pytest.raises(SimulationError, match="years after the run began"):
+        simulate(filled, machine=machine)
+    assert ask(filled, "SELECT archive FROM mart.archives") == [("llnl",)]
+
+
+def test_a_long_trace_has_fewer_samples(filled: Warehouse) -> None:
+    given = read(filled)
+    far = given.trace.with_columns(submitted_s=pl.col("submitted_s") * 1000)
+    outcome = simulate(filled, given=replace(given, trace=far))
+    assert far["submitted_s"][-1] > 10_000 * 600
+    assert outcome.run.samples.height == 10_001
