@@ -253,10 +253,14 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:
-        first = error.errors()[0]
+        found = error.errors()
+        # A misspelt key is missing as well: it is the one to name.
+        first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
         field = ".".join(str(part) for part in first["loc"]) or "machine"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         reason = first["msg"].removeprefix("Value error, ")
+        if first["type"] == "extra_forbidden":
+            reason = "there is no such key"
         raise MachineError(
             f"{name}: {field}: {reason}{more}",
             hint="`tapewise simulate machine llnl-unitree-1998` shows the file of a whole machine.",

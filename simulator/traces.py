@@ -27,6 +27,7 @@ from simulator.machines import Machine
 from simulator.tables import Floats, Integers
 
 LATEST_S = 1e10
+MADE_UP_LIMIT = 200_000
 KINDS = ("measured", "synthetic", "simulated")
 ORIGINS = ("put", "disk", "tape", "trace")
 COLUMNS = ("submitted_s", "direction", "user", "file", "size_bytes")
@@ -121,14 +122,18 @@ def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
 def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> pl.DataFrame:
     """Make up what lies on a disk in use: stored files of the trace's sizes, last used up to two weeks ago.
 
-    With it, a run need not begin with an empty disk. Files are texts, `inventory-1` and so on: a trace to go
-    with it names its files by texts.
+    With it, a run need not begin with an empty disk. Where it would take more than `MADE_UP_LIMIT` files of
+    the trace's sizes to fill the disk, they are larger by one factor. Files are texts, `inventory-1` and so
+    on: a trace to go with it names its files by texts.
     """
     if not 0 <= fill_ratio < 1:
         raise TraceError(f"fill_ratio is {fill_ratio}, not from 0 to below 1")
     sizes = trace.filter(pl.col("size_bytes") > 0)["size_bytes"].to_numpy()
     rng = np.random.default_rng([seed, 2])
     target = fill_ratio * machine.disk.capacity_bytes
+    if len(sizes) and target > MADE_UP_LIMIT * sizes.mean():
+        factor = target / (MADE_UP_LIMIT * sizes.mean())
+        sizes = np.minimum(sizes * factor, machine.disk.largest_file_bytes).astype(np.int64)
     drawn = np.empty(0, np.int64)
     while len(sizes) and drawn.sum() < target:
         count = int(1.1 * (target - drawn.sum()) / sizes.mean()) + 10

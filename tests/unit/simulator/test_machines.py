@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from schema.errors import MachineError
-from simulator.machines import TwoExponentials, bundled_machine, parse_machine, read_machine
+from simulator.machines import (
+    TwoExponentials,
+    bundled_machine,
+    parse_machine,
+    read_machine,
+    read_machine_text,
+)
 
 LLNL = Path(__file__).parents[3] / "simulator" / "machines" / "llnl-unitree-1998.toml"
 
@@ -47,7 +53,7 @@ def test_the_bundled_machine_is_llnls():
             float("nan"),
             "m.toml: network.in_bytes_per_s: Input should be a finite number",
         ),
-        ("network.speed", 1, "m.toml: network.speed: Extra inputs are not permitted"),
+        ("network.speed", 1, "m.toml: network.speed: there is no such key"),
         ("latency.put_s", -0.5, "m.toml: latency.put_s: Input should be greater than or equal to 0"),
         ("ports.ranges", [], "m.toml: ports.ranges: Tuple should have at least 1 item"),
         ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of ranges must have over_bytes = -1"),
@@ -96,3 +102,42 @@ def test_the_two_exponential_law_has_the_mean_that_follows_from_its_figures():
         law="two_exponentials", short_ratio=0.224, short_s=60, short_mean_s=21, long_s=120, long_mean_s=30
     )
     assert law.mean_s == pytest.approx(133.7, abs=0.05)
+
+
+# What is written in place of what in the bundled file, and what the message says of it.
+BROKEN = {
+    "a hole in the ports: no range for small files": (
+        "over_bytes = -1,",
+        "over_bytes = 1000,",
+        "ports: the first of ranges",
+    ),
+    "a hole in the ports: one that nobody uses": (
+        "first = 1, last = 13 }",
+        "first = 2, last = 13 }",
+        "no range uses port 1",
+    ),
+    "ports that are not there": ("last = 13 },   # A 3.0\n]", "last = 14 },\n]", "are not within 1 to 13"),
+    "no drives": (
+        "{ chain = 1, drive_count = 4 },",
+        "{ chain = 1, drive_count = 0 },",
+        "tapes.silos.0.drive_count",
+    ),
+    "a negative rate": ("in_bytes_per_s = 7_500_000", "in_bytes_per_s = -1", "network.in_bytes_per_s"),
+    "a misspelt key": ("limit_count = 10", "limit = 10", "users.limit: there is no such key (and 1 more)"),
+    "a text for a number": ("put_s = 0.76", 'put_s = "0.76"', "latency.put_s"),
+    "water marks crossed": ("low_ratio = 0.7", "low_ratio = 0.9", "purge: low_ratio is above high_ratio"),
+    "no TOML": ("[users]", "[users", "no TOML"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_file_is_told_by_file_and_field(tmp_path: Path, what: str):
+    old, new, message = BROKEN[what]
+    text = read_machine_text("llnl-unitree-1998")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new))
+    with pytest.raises(MachineError) as raised:
+        read_machine(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert message in str(raised.value)

@@ -8,6 +8,8 @@ import pytest
 
 from schema.errors import TraceError
 from simulator.inputs import read_file_requests
+from simulator.machines import bundled_machine
+from simulator.studies import plan_run
 from simulator.trace_files import EPOCH, complete_trace
 from tests.unit.simulator.builders import make_trace
 
@@ -81,3 +83,25 @@ def test_an_empty_trace_is_refused():
 def test_seconds_that_are_none_are_left_to_the_check():
     _, began_at = complete_trace(with_times().with_columns(submitted_s=pl.lit(float("nan"))))
     assert began_at == EPOCH
+
+
+HEADER = "submitted_s,direction,user,file,size_bytes\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (HEADER + "10,put,1,1,5\n5,put,1,2,5\n", "row 2 of the trace: submitted_s 5.0 is before"),
+        (HEADER + "10,put,1,1,5000000000\n", "row 1 of the trace: size_bytes 5000000000 is more than"),
+        (HEADER + "10,put,1,1,5\n11,put,1,1,5\n", "row 2 of the trace: file 1 is put twice"),
+        (HEADER + "10,send,1,1,5\n", "direction send is neither put nor get"),
+        (HEADER + "10,put,1,1,-5\n", "size_bytes -5 is below 0"),
+        ("submitted_s,direction,user,file\n10,put,1,1\n", "no column size_bytes"),
+        (HEADER + "soon,put,1,1,5\n", "submitted_s 'soon' is no number"),
+    ],
+)  # fmt: skip
+def test_a_broken_trace_is_told_by_row_and_column(tmp_path: Path, text: str, message: str):
+    path = tmp_path / "broken.csv"
+    path.write_text(text)
+    with pytest.raises(TraceError, match=message):
+        plan_run(read_file_requests(path), bundled_machine("llnl-unitree-1998"), seed=1)

@@ -6,8 +6,9 @@ import polars as pl
 import pytest
 
 from schema.errors import MachineError, SimulationError, TraceError
+from simulator.machines import bundled_machine
 from simulator.runs import run_trace
-from simulator.traces import make_inventory, read_trace
+from simulator.traces import MADE_UP_LIMIT, make_inventory, read_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
 
 GOOD = (0.0, "put", 1, 1, 10)
@@ -116,3 +117,12 @@ def test_an_inventory_is_made_up_to_the_fill():
     assert not held.equals(make_inventory(trace, machine, fill_ratio=0.7, seed=2))
     trace = trace.with_columns(pl.col("file").cast(pl.String))
     assert run_trace(machine, trace, seed=1, inventory=held).totals.disk_used_bytes > held["size_bytes"].sum()
+
+
+def test_a_disk_is_filled_with_a_bounded_number_of_files():
+    machine = bundled_machine("llnl-unitree-1998")
+    held = make_inventory(
+        make_trace((0, "put", 1, 1, 5), (1, "put", 1, 2, 15)), machine, fill_ratio=0.75, seed=1
+    )
+    assert held["size_bytes"].sum() == pytest.approx(0.75 * machine.disk.capacity_bytes, rel=1e-4)
+    assert held.height == pytest.approx(MADE_UP_LIMIT, rel=0.01)
