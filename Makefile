@@ -32,9 +32,14 @@ demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its ow
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
 	$(BIN)/python -m pytest -n 2
-	@# The mutants judge the cases and not the server: once is enough.
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" \
-		--ignore-glob "*mutants.py" tests/integration tests/sql tests/migrations
+	@# What tells servers apart is in the SQL, the migrations and the loads: the rest need not run twice.
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" tests/sql/test_cases.py \
+		tests/migrations tests/integration/test_mart.py tests/integration/test_exactly_once.py \
+		tests/integration/test_requests.py tests/integration/test_simulation.py
+
+.PHONY: mutants
+mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in four
+	TAPEWISE_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 tests/sql/test_mutants.py
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills

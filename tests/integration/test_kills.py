@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 PROJECT = Path(__file__).parents[2]
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 TEMPLATE = "kills_template"
-LINES = 200_000  # more than one block, and a load of a second or so
+LINES = 150_000  # more than one block, and a load of a second or so
 TIMEOUT_S = 120
 
 
