@@ -54,7 +54,7 @@ def test_a_trace_is_run_listed_shown_and_asked(tapewise, trace, request) -> None
     runs = [json.loads(line) for line in tapewise("simulate", "list", "--json").stdout.splitlines()]
     assert name in [run["archive"] for run in runs]
     asked = tapewise("sql", f"SELECT count(*) AS n FROM mart.requests WHERE archive = '{name}'", "--json")
-    assert json.loads(asked.stdout) == {"n": 60}
+    assert json.loads(asked.stdout) == [{"n": 60}]
     again = tapewise(*made)
     assert (again.returncode, again.stdout) == (1, "")
     assert f"an archive is called '{name}' already" in again.stderr
@@ -77,7 +77,7 @@ def test_a_file_of_ones_own_is_begun_with_a_bundled_one(
     )
     assert result.returncode == 0, result.stderr
     loads = [line.split() for line in result.stdout.splitlines() if line.startswith("  get from tape")]
-    assert loads[0][8] == "120.00"
+    assert loads[0][10] == "120.00"
 
 
 def test_a_broken_machine_is_told_by_file_and_field(tapewise, trace, machine_text, tmp_path) -> None:
