@@ -31,19 +31,18 @@ demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its ow
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
-	$(BIN)/python -m pytest -n 2
-	@# What tells servers apart is in the SQL, the migrations and the loads: the rest need not run twice.
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 -m "not slow" tests/sql/test_cases.py \
-		tests/migrations tests/integration/test_mart.py tests/integration/test_exactly_once.py \
-		tests/integration/test_requests.py tests/integration/test_simulation.py
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+	@# What tells servers apart is in the SQL and the migrations: the rest need not run twice.
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
+		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in four
-	TAPEWISE_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 tests/sql/test_mutants.py
+mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in six
+	TAPEWISE_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 .PHONY: lint
 lint: $(VENV)/dev.stamp  ## ruff, mypy, import-linter, sqlfluff
