@@ -79,7 +79,7 @@ def read_bursts(
         name: {
             (interface, direction): values
             for interface, direction, *values in connection.execute(
-                f"SELECT interface, direction, {columns} FROM {rows} GROUP BY interface, direction".encode(),  # noqa: S608
+                f"SELECT interface, direction, {columns} FROM {rows} GROUP BY interface, direction".encode(),  # noqa: S608  # our own: _PARTS
                 parameters,
             )
         }

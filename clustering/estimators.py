@@ -16,7 +16,9 @@ CANDIDATES = tuple(range(2, 13))
 CRITERION = "mean simplified silhouette of the requests, the highest; of equal ones the fewest classes"
 
 
-class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+# scikit-learn ships no types, so that its classes are Any to mypy, which no class may be derived from; its
+# contract wants them as bases.
+class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """k-means of cells, each as heavy as the requests in it, with as many classes as the criterion says.
 
     The criterion is the *simplified silhouette*: of a request at distance a from its own centre and b from
@@ -61,6 +63,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         self.tol = tol
         self.random_state = random_state
 
+    # `X` and `y` are what scikit-learn's contract calls them, here and in `predict`; `y` is passed over.
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002, N803
         """Find the classes of cells `X` (one row each) with `sample_weight` requests in them.
 

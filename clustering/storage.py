@@ -107,7 +107,7 @@ def remove_model(connection: psycopg.Connection, name: str) -> None:
 
 def _insert_model(connection: psycopg.Connection, model: WorkloadModel) -> None:
     row = connection.execute(
-        f"INSERT INTO studies.workload_models (archive_id, name, {', '.join(_MODEL_COLUMNS)})"  # noqa: S608
+        f"INSERT INTO studies.workload_models (archive_id, name, {', '.join(_MODEL_COLUMNS)})"  # noqa: S608  # our own names
         f" VALUES ((SELECT id FROM core.archives WHERE name = %s), %s{', %s' * len(_MODEL_COLUMNS)})"
         " RETURNING id".encode(),
         [model.archive, model.name, *(getattr(model, column) for column in _MODEL_COLUMNS)],

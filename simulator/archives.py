@@ -204,6 +204,15 @@ def _write_study(
     connection: psycopg.Connection, archive_id: int, outcome: Outcome, facts: pl.DataFrame
 ) -> None:
     given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
+    origin = (given.demand_archive, given.demand_kind)
+    if given.demand_kind == "simulated":
+        # Where its own requests came from counts: of made-up logs, they are as made up at second hand.
+        held = connection.execute(
+            "SELECT demand_archive, demand_kind FROM studies.simulation_runs"
+            " JOIN core.archives ON archives.id = archive_id WHERE name = %s AND demand_kind IS NOT NULL",
+            [given.demand_archive],
+        ).fetchone()
+        origin = held or origin
     _insert(
         connection,
         "studies.simulation_runs",
@@ -211,8 +220,8 @@ def _write_study(
             "archive_id": archive_id,
             "demand": given.demand,
             "demand_name": given.demand_name,
-            "demand_archive": given.demand_archive,
-            "demand_kind": given.demand_kind,
+            "demand_archive": origin[0],
+            "demand_kind": origin[1],
             "options": Jsonb(dict(outcome.options)),
             "machine_title": machine.title,
             "machine": Jsonb(machine.model_dump(mode="json")),

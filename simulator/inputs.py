@@ -63,13 +63,15 @@ class Requests:
     def fit_machine(self, machine: Machine) -> Self:
         """The same without the requests for files that are larger than the machine takes, which are counted.
 
-        A trace file is left as it is: whoever wrote it can mend it.
+        A trace file is left as it is: whoever wrote it can mend it. Raises SimulationError if none is left.
         """
         largest = machine.disk.largest_file_bytes
         trace = self.trace.filter(pl.col("size_bytes") <= largest)
         if trace.height == self.trace.height or self.demand == "file":
             return self
         reason = f"larger than the machine takes ({largest:,} bytes)"
+        if trace.is_empty():
+            raise SimulationError(f"every request of {self.demand} '{self.demand_name}' is {reason}")
         left_out = self.left_out | {reason: self.trace.height - trace.height}
         return replace(self, trace=trace, left_out=left_out)
 

@@ -263,10 +263,10 @@ def make_lines() -> Iterator[bytes]:
     """A hundred days of transfers, with repeats, and some lines that are blank, broken or of no archive."""
     begin = datetime(1997, 11, 1)
     for index in range(LINES):
-        if index % 50_000 == 7:
-            yield [b"\n", b"broken\n", b"000001 97/11/02 10:00:00 kw 1 1.000\n"][index // 50_000 % 3]
+        if index % (LINES // 6) == 7:
+            yield [b"\n", b"broken\n", b"000001 97/11/02 10:00:00 kw 1 1.000\n"][index // (LINES // 6) % 3]
             continue
-        at = begin + timedelta(seconds=30 * (index - index % 2))
+        at = begin + timedelta(seconds=60 * (index - index % 2))
         pair = index - index % 2 if index % 100 == 1 else index
         way = "ks" if pair % 3 else "sk"
         yield f"{pair % 997:06} {at:%y/%m/%d %H:%M:%S} {way} {pair * 977} {pair % 9000}.25\n".encode()

@@ -291,3 +291,19 @@ def test_a_long_trace_has_fewer_samples(filled: Warehouse) -> None:
     outcome = simulate(filled, given=replace(given, trace=far))
     assert far["submitted_s"][-1] > 10_000 * 600
     assert outcome.run.samples.height == 10_001
+
+
+def test_made_up_requests_stay_made_up_through_another_simulation(filled: Warehouse) -> None:
+    with filled.connect(Role.OWNER) as connection:
+        connection.execute("UPDATE core.archives SET kind = 'synthetic'")
+    simulate(filled, "first")
+    simulate(filled, "second", given=read(filled, "first"))
+    columns = "SELECT demand_name, demand_archive, demand_kind, is_circular"
+    told = ask(filled, f"{columns} FROM mart.simulation_runs WHERE archive = 'second'")
+    assert told == [("first", "llnl", "synthetic", True)]
+
+
+def test_a_machine_that_takes_no_request_is_told(filled: Warehouse) -> None:
+    machine = change(bundled_machine("llnl-unitree-1998"), disk={"largest_file_bytes": 1})
+    with pytest.raises(SimulationError, match="every request of archive 'llnl' is larger"):
+        plan_run(read(filled), machine, seed=1)
