@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+SUPERSET := .venv-superset
+# The warehouse that the dashboards show: of `make demo`, unless said otherwise.
+DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
+DASHBOARDS_PORT ?= 8088
 
 .DEFAULT_GOAL := help
 
@@ -28,6 +32,22 @@ $(VENV)/dev.stamp: $(VENV)/runtime.stamp requirements/dev.txt
 .PHONY: demo
 demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its own and show what they tell
 	@$(BIN)/tapewise --home .demo demo
+
+# Superset needs an SQLAlchemy that Tapewise is past, so it has an environment of its own. Two of its packages exist as
+# source only, so not all of them are wheels here.
+$(SUPERSET)/stamp: dashboards/requirements.txt
+	@echo "Making $(SUPERSET) from dashboards/requirements.txt (0.8 GB) ..."
+	@$(PYTHON) -m venv $(SUPERSET)
+	@$(SUPERSET)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r dashboards/requirements.txt
+	@touch $@
+
+.PHONY: dashboards
+dashboards: $(VENV)/runtime.stamp $(SUPERSET)/stamp  ## install Superset and serve the dashboards on 127.0.0.1
+	@$(BIN)/python -m dashboards.service --home $(DASHBOARDS_HOME) --port $(DASHBOARDS_PORT) start
+
+.PHONY: dashboards-stop
+dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of its warehouse
+	@$(BIN)/python -m dashboards.service --home $(DASHBOARDS_HOME) stop
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
@@ -67,14 +87,22 @@ bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against 
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 
+.PHONY: assets
+assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards anew, from the catalogue of the demo's warehouse
+	$(BIN)/tapewise --home .demo db upgrade
+	$(BIN)/python -m dashboards.datasets --home .demo
+
 .PHONY: lock
 lock:  ## renew the hashed lock files (needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--group build pyproject.toml -o requirements/runtime.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		dashboards/requirements.in -o dashboards/requirements.txt
 
 .PHONY: clean
 clean:  ## remove the environment and the demo's warehouse
+	@if [ -x $(BIN)/python ] && [ -d .demo ]; then $(BIN)/python -m dashboards.service --home .demo stop; fi
 	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db remove --yes; fi
-	rm -rf $(VENV) .demo
+	rm -rf $(VENV) $(SUPERSET) .demo

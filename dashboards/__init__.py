@@ -1,0 +1,1 @@
+"""Superset over `mart`: its assets, their provisioning, and its own locked environment."""

@@ -1,0 +1,22 @@
+"""Colours that keep their order of lightness, so that a page printed in grey can still be read.
+
+The categorical ones are samples of cividis (Nuñez et al. 2018), taken by turns from its dark, light and middle, so
+that neighbours differ most in lightness; the sequential one runs from light to dark.
+"""
+
+from typing import Any
+
+CATEGORICAL: dict[str, Any] = {
+    "id": "tapewise",
+    "label": "Tapewise, readable in grey",
+    "description": "Samples of cividis by turns of lightness",
+    "isDefault": True,
+    "colors": ["#00336f", "#d9c55c", "#7b7b78", "#ffe945", "#4a5268", "#b3a76d", "#1c4570", "#95917a"],
+}
+SEQUENTIAL: dict[str, Any] = {
+    "id": "tapewise_sequential",
+    "label": "Tapewise, light to dark",
+    "description": "Cividis, reversed",
+    "isDiverging": False,
+    "colors": ["#fff3b0", "#ffe945", "#d9c55c", "#a69d75", "#7b7b78", "#4a5268", "#00336f", "#001f4d"],
+}

@@ -1,0 +1,235 @@
+"""Write the datasets of `assets/` from what mart is: columns, types and descriptions are never said twice.
+
+    python -m dashboards.datasets --home .demo
+
+reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a call of a
+function of mart whose arguments are the dashboard's filters, so that a function reads the months that are asked
+for, and no others. Where no archive is chosen it is the first, measured ones before synthetic ones before simulated
+ones: archives are never added up.
+"""
+
+import argparse
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+
+from schema.database import Role
+from schema.mart import SQL_FOLDER
+from schema.settings import read_settings
+from schema.upgrade import open_ready_warehouse
+
+FOLDER = Path(__file__).parent / "assets" / "datasets" / "tapewise"
+DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
+NAMESPACE = uuid.UUID(DATABASE_UUID)
+
+VIEWS = ["archives", "line_fates", "source_states", "transfers", "workload_classes", "workload_models"]
+FUNCTIONS = [
+    "cache_hits",
+    "class_days",
+    "daily_activity",
+    "flagged_transfers",
+    "hour_profiles",
+    "idle_intervals",
+    "idle_windows",
+    "lower_envelopes",
+    "monthly_rates",
+    "open_time_bins",
+    "open_time_clusters",
+    "records",
+    "request_quantiles",
+    "residual_blocks",
+    "size_times",
+    "stage_times",
+    "user_shares",
+]
+# Besides the standard arguments: silences of an hour or more; the clusters of all files, by SDSC's boundaries as in
+# open_time_bins, and not of those of about 100 MB only; the classes of one
+# model (the first by name if none is chosen) and one interface (the one with most requests), as classes of several
+# interfaces are too many to tell apart.
+MORE_ARGUMENTS = {
+    "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
+    "idle_intervals": "shortest_s => 3600",
+    "class_days": "model => chosen.model",
+}
+ASKED = ("interface", "direction", "client", "class_of_service")
+
+CHOSEN = """\
+    SELECT archive, timezone
+    FROM mart.archives{where_archive}
+    ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
+    LIMIT 1"""
+CHOSEN_MODEL = """\
+    SELECT archives.archive, archives.timezone, classes.model, classes.interface
+    FROM mart.archives AS archives
+    INNER JOIN mart.workload_classes AS classes ON archives.archive = classes.archive{where_model}
+    GROUP BY archives.archive, archives.kind, archives.timezone, classes.model, classes.interface
+    ORDER BY
+        array_position(ARRAY['measured', 'synthetic', 'simulated'], archives.kind),
+        archives.archive,
+        classes.model,
+        sum(classes.request_count) DESC
+    LIMIT 1"""
+# What a simulated archive says stands beside what its requests' archive says.
+CHOSEN_BESIDE = """\
+    SELECT related.related_archive AS archive, archives.timezone
+    FROM (
+        SELECT archive
+        FROM mart.archives{where_archive}
+        ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
+        LIMIT 1
+    ) AS asked_for
+    INNER JOIN mart.related_archives AS related ON asked_for.archive = related.archive
+    INNER JOIN mart.archives AS archives ON related.related_archive = archives.archive"""
+CHOICES = {"class_days": CHOSEN_MODEL, "request_quantiles": CHOSEN_BESIDE}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A view or function of mart as Superset asks it; `with_filters` puts Superset's templates in."""
+
+    name: str
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function, called with the dashboard's filters."""
+        return self.name in FUNCTIONS
+
+    def write_sql(self, *, with_filters: bool) -> str:
+        """The query; without filters it can be run as it is, and has the same columns."""
+        if not self.is_function:
+            return f"SELECT * FROM mart.{self.name}"
+        arguments = ["archive => chosen.archive"]
+        if with_filters:
+            arguments += [_time("since", "from_dttm"), _time("until", "to_dttm")]
+            arguments += [
+                f"{name} => chosen.interface"
+                if (self.name, name) == ("class_days", "interface")
+                else f"{name} => {_value(name)}"
+                for name in ASKED
+            ]
+        if self.name in MORE_ARGUMENTS:
+            arguments.append(MORE_ARGUMENTS[self.name])
+        choice = CHOICES.get(self.name, CHOSEN).format(
+            where_archive=_where({"archive": "archive"} if with_filters else {}),
+            where_model=_where(
+                {"archives.archive": "archive", "classes.model": "model", "classes.interface": "interface"}
+                if with_filters
+                else {}
+            ),
+        )
+        call = ",\n".join(f"    {argument}" for argument in arguments)
+        return (
+            f"SELECT answers.*\nFROM (\n{choice}\n) AS chosen\n"
+            f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
+        )
+
+    def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
+        """The dataset as Superset's import takes it."""
+        metadata = yaml.safe_load((SQL_FOLDER / self.name / "metadata.yaml").read_text(encoding="utf-8"))
+        rows = connection.execute(f"SELECT * FROM ({self.write_sql(with_filters=False)}) AS answers LIMIT 0".encode())
+        columns = [
+            {
+                "column_name": column.name,
+                "type": _type_name(connection, column.type_code),
+                "is_dttm": column.type_display in ("date", "timestamptz"),
+                "groupby": True,
+                "filterable": True,
+                "description": metadata["columns"].get(column.name),
+            }
+            for column in rows.description or []
+        ]
+        return {
+            "table_name": self.name,
+            "schema": "mart",
+            "sql": self.write_sql(with_filters=True) if self.is_function else None,
+            "description": f"{metadata['summary']} {metadata['one_row_is'][0].upper()}{metadata['one_row_is'][1:]}.",
+            "uuid": str(uuid.uuid5(NAMESPACE, f"datasets/{self.name}")),
+            "database_uuid": DATABASE_UUID,
+            "is_managed_externally": True,
+            "main_dttm_col": None,
+            "columns": columns,
+            "metrics": METRICS.get(self.name, []),
+            "version": "1.0.0",
+        }
+
+
+# The list of archives begins with measured ones: what the filter is sorted by.
+METRICS: dict[str, list[dict[str, Any]]] = {
+    "archives": [
+        {
+            "metric_name": "order_of_kinds",
+            "expression": "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)",
+        }
+    ]
+}
+
+
+def _time(argument: str, variable: str) -> str:
+    # A date in the filter is a day of the archive's own clock.
+    local = f"TIMESTAMP '{{{{ {variable} }}}}' AT TIME ZONE chosen.timezone"
+    return f"{argument} => {{% if {variable} %}}{local}{{% else %}}NULL{{% endif %}}"
+
+
+def _value(name: str) -> str:
+    # Superset quotes the value. Two values would be a row and no text: PostgreSQL refuses them.
+    return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
+
+
+def _where(filters: dict[str, str]) -> str:
+    conditions = (
+        f"{{% if filter_values('{name}') %}}\n"
+        f"        AND {column} IN {{{{ filter_values('{name}', remove_filter=True)|where_in }}}}{{% endif %}}"
+        for column, name in filters.items()
+    )
+    return "\n    WHERE TRUE" + "".join(conditions) if filters else ""
+
+
+def _type_name(connection: psycopg.Connection, oid: int) -> str:
+    row = connection.execute("SELECT upper(format_type(%s, NULL))", [oid]).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def list_datasets() -> list[Dataset]:
+    """All datasets, by name."""
+    return [Dataset(name) for name in sorted(VIEWS + FUNCTIONS)]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks, as a person would write them."""
+
+
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def write_yaml(content: dict[str, Any]) -> str:
+    """The text of an asset's file."""
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+def main() -> None:
+    """Write the files, and delete those of datasets that are no more."""
+    parser = argparse.ArgumentParser(prog="python -m dashboards.datasets", description=__doc__)
+    parser.add_argument("--home", help="the home of an upgraded warehouse")
+    given = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with open_ready_warehouse(read_settings(home=given.home)) as warehouse, warehouse.connect(Role.READER) as reader:
+        texts = {f"{dataset.name}.yaml": write_yaml(dataset.describe(reader)) for dataset in list_datasets()}
+    for path in FOLDER.glob("*.yaml"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    print(f"{len(texts)} datasets written to {FOLDER}")
+
+
+if __name__ == "__main__":
+    main()

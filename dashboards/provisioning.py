@@ -1,0 +1,163 @@
+"""Make Superset hold what `assets/` says and no more: roles, users, database, datasets, charts, dashboards.
+
+Runs in Superset's environment, after `superset db upgrade`, as often as one likes: the second time nothing changes.
+It reads, as superset_config.py does, variables or files:
+
+    SUPERSET_ADMIN_PASSWORD    of the user `admin`, who may do everything
+    SUPERSET_VIEWER_PASSWORD   of the user `viewer`, who sees the dashboards and nothing else
+    TAPEWISE_READER_URL        the warehouse, as the role that reads mart
+
+What is here bears `is_managed_externally`, so that Superset's own pages do not edit it, and so that what is
+deleted from `assets/` is told apart from what a site made itself, and is deleted here too.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from superset.app import create_app
+from superset_config import read_secret
+
+ASSETS = Path(__file__).parent / "assets"
+VIEWER = "Tapewise viewer"
+# What of Superset's role Gamma a viewer has: to look, to filter and to take numbers away. Not to make, change or
+# share anything, to write SQL, or to see who else there is.
+VIEWER_PERMISSIONS = {
+    ("can_read", "Chart"),
+    ("can_read", "Dashboard"),
+    ("can_read", "Dataset"),
+    ("can_read", "DashboardFilterStateRestApi"),
+    ("can_write", "DashboardFilterStateRestApi"),  # remembers the filters that he chose
+    ("can_read", "DashboardPermalinkRestApi"),
+    ("can_write", "DashboardPermalinkRestApi"),
+    ("can_read", "ExploreFormDataRestApi"),
+    ("can_write", "ExploreFormDataRestApi"),
+    ("can_read", "Theme"),
+    ("can_read", "CurrentUserRestApi"),
+    ("can_get", "MenuApi"),
+    ("can_read", "SecurityRestApi"),  # hands out the token that every change must bring
+    ("can_language_pack", "Superset"),
+    ("can_dashboard_permalink", "Superset"),
+    ("can_time_range", "Api"),
+    ("can_query", "Api"),
+    ("can_query_form_data", "Api"),
+    ("can_explore_json", "Superset"),
+    ("can_dashboard", "Superset"),
+    ("can_slice", "Superset"),
+    ("can_log", "Superset"),
+    ("can_csv", "Superset"),
+    ("can_view_chart_as_table", "Dashboard"),
+    ("can_view_query", "Dashboard"),
+    ("can_drill", "Dashboard"),
+    ("can_recent_activity", "Log"),
+    ("can_userinfo", "UserDBModelView"),
+    ("resetmypassword", "UserDBModelView"),
+    ("can_this_form_get", "ResetMyPasswordView"),
+    ("can_this_form_post", "ResetMyPasswordView"),
+    ("menu_access", "Dashboards"),
+    ("menu_access", "Home"),
+}
+
+
+def read_assets(reader_url: str) -> dict[str, str]:
+    """Return the files of `assets/` by path, the warehouse's URL put into the database's."""
+    contents = {str(path.relative_to(ASSETS)): path.read_text("utf-8") for path in ASSETS.rglob("*.yaml")}
+    for name in contents:
+        if name.startswith("databases/"):
+            config = yaml.safe_load(contents[name])
+            contents[name] = yaml.safe_dump(config | {"sqlalchemy_uri": reader_url})
+    return contents
+
+
+def set_user(manager: Any, name: str, role: Any, password: str) -> Any:
+    """Make the user, or set an old one's password and role; return it."""
+    from werkzeug.security import check_password_hash  # noqa: PLC0415  # beside the rest of Superset's
+
+    user = manager.find_user(name)
+    if user is None:
+        user = manager.add_user(name, "Tapewise", name, f"{name}@localhost", role, password)
+        if not user:
+            raise SystemExit(f"provisioning.py: Superset did not take the user '{name}'; see its log.")
+        return user
+    if user.roles != [role]:
+        user.roles = [role]
+        manager.update_user(user)
+    if not check_password_hash(user.password, password):
+        manager.reset_password(user.id, password)
+    return user
+
+
+def import_assets(contents: dict[str, str], admin: Any) -> None:
+    """Make database, datasets, charts and dashboards what the files say, as the user `admin`."""
+    from superset.commands.importers.v1.assets import ImportAssetsCommand  # noqa: PLC0415  # needs an app
+    from superset.utils.core import override_user  # noqa: PLC0415
+
+    with override_user(admin):
+        ImportAssetsCommand(contents).run()
+
+
+def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
+    """Delete what came from `assets/` and is there no longer; return the names."""
+    from superset import db  # noqa: PLC0415  # needs an app
+    from superset.connectors.sqla.models import SqlaTable  # noqa: PLC0415
+    from superset.models.dashboard import Dashboard  # noqa: PLC0415
+    from superset.models.slice import Slice  # noqa: PLC0415
+
+    kept = {str(yaml.safe_load(text).get("uuid")) for text in contents.values()}
+    gone = []
+    for model in (Dashboard, Slice, SqlaTable):
+        for asset in db.session.query(model).filter_by(is_managed_externally=True):
+            if str(asset.uuid) not in kept:
+                gone.append(str(asset))
+                db.session.delete(asset)
+    db.session.commit()
+    return gone
+
+
+def grant_viewer(manager: Any, contents: dict[str, str]) -> Any:
+    """Return the viewer's role, with exactly its permissions and the datasets that are in `assets/`."""
+    from superset import db  # noqa: PLC0415  # needs an app
+    from superset.connectors.sqla.models import SqlaTable  # noqa: PLC0415
+
+    role = manager.find_role(VIEWER) or manager.add_role(VIEWER)
+    granted = [manager.find_permission_view_menu(*names) for names in sorted(VIEWER_PERMISSIONS)]
+    uuids = {
+        yaml.safe_load(text)["uuid"] for name, text in contents.items() if name.startswith("datasets/")
+    }
+    granted += [
+        manager.find_permission_view_menu("datasource_access", table.perm)
+        for table in db.session.query(SqlaTable)
+        if str(table.uuid) in uuids
+    ]
+    granted = [permission for permission in granted if permission is not None]
+    if set(role.permissions) != set(granted):
+        role.permissions = granted
+    db.session.commit()
+    return role
+
+
+def main() -> None:
+    """Provision, and say what was done."""
+    admin_password = read_secret("SUPERSET_ADMIN_PASSWORD")
+    viewer_password = read_secret("SUPERSET_VIEWER_PASSWORD")
+    reader_url = read_secret("TAPEWISE_READER_URL")
+    app = create_app()
+    with app.app_context():
+        manager = app.appbuilder.sm
+        app.appbuilder.add_permissions(update_perms=True)  # these two are what `superset init` does
+        manager.sync_role_definitions()
+        contents = read_assets(reader_url)
+        import_assets(contents, set_user(manager, "admin", manager.find_role("Admin"), admin_password))
+        gone = delete_what_is_gone(contents)
+        set_user(manager, "viewer", grant_viewer(manager, contents), viewer_password)
+    counts = {
+        kind: sum(name.startswith(f"{kind}/") for name in contents)
+        for kind in ("datasets", "charts", "dashboards")
+    }
+    print(", ".join(f"{count} {kind}" for kind, count in counts.items()) + " are in place")
+    for name in gone:
+        print(f"deleted, as it is no longer in assets/: {name}")
+
+
+if __name__ == "__main__":
+    main()

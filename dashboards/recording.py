@@ -1,0 +1,86 @@
+"""Record what each chart asks for when a browser draws it, into its file in `assets/`.
+
+    make dashboards
+    python -m dashboards.recording --home .demo
+
+A chart's `params` say how it is drawn; the question that Superset's page makes of them (`query_context`) is what its
+API answers without a browser, and only the page can make it. Run this after a chart was changed; a test says so.
+"""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dashboards.browser import Browser, open_browser, read_logins
+from dashboards.datasets import write_yaml
+from schema.settings import read_settings
+
+ASSETS = Path(__file__).parent / "assets"
+CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
+# Of what the page says beside its questions, what Superset's API reads; the rest is how the chart is drawn.
+READ_BY_API = ("viz_type", "x_axis")
+
+
+def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
+    """The question without the filters of the dashboard (of these columns) and without what differs between Supersets."""
+    form = {key: question["form_data"][key] for key in READ_BY_API if key in question["form_data"]}
+    queries = []
+    for query in question["queries"]:
+        kept = [each for each in query["filters"] if each["col"] not in filtered]
+        queries.append({key: value for key, value in query.items() if key != "url_params"} | {"filters": kept})
+    return {
+        "datasource": {"id": 0, "type": "table"},
+        "force": False,
+        "queries": queries,
+        "form_data": form | {"datasource": "0__table"},
+        "result_format": "json",
+        "result_type": "full",
+    }
+
+
+def list_filtered(dashboard: dict[str, Any]) -> set[str]:
+    """The columns that a dashboard's filters are of."""
+    return {
+        target["column"]["name"]
+        for each in dashboard["metadata"]["native_filter_configuration"]
+        for target in each["targets"]
+        if "column" in target
+    }
+
+
+def main() -> None:
+    """Open each chart, and write what it asked for."""
+    parser = argparse.ArgumentParser(prog="python -m dashboards.recording", description=__doc__)
+    parser.add_argument("--home", help="the home whose dashboards are up")
+    parser.add_argument("--port", type=int, default=8088)
+    given = parser.parse_args()
+    logins = read_logins(read_settings(home=given.home).home / "superset" / "login")
+    charts = {path: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CHARTS.glob("*.yaml"))}
+    dashboards = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))]
+    questions = {}
+    with open_browser(f"http://127.0.0.1:{given.port}/", "viewer", logins["viewer"]) as browser:
+        titles = read_titles(browser)
+        for dashboard in dashboards:
+            browser.open(f"superset/dashboard/{dashboard['slug']}/")
+            filtered = list_filtered(dashboard)
+            for answer in browser.answers:
+                if answer.chart_id is not None:
+                    questions[titles[answer.chart_id]] = normalise(answer.question, filtered)
+    for path, chart in charts.items():
+        question = questions[chart["slice_name"]]
+        chart["query_context"] = json.dumps(question, sort_keys=True, ensure_ascii=False, indent=2)
+        path.write_text(write_yaml(chart), encoding="utf-8")
+    print(f"{len(charts)} charts recorded in {CHARTS}")
+
+
+def read_titles(browser: Browser) -> dict[int, str]:
+    """The charts' titles by the numbers that this Superset gave them."""
+    answer = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
+    return {chart["id"]: chart["slice_name"] for chart in answer["result"]}
+
+
+if __name__ == "__main__":
+    main()

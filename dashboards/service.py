@@ -1,0 +1,199 @@
+"""`make dashboards`: Superset over the warehouse of one home, on this machine only, without Docker.
+
+    python -m dashboards.service --home .demo start
+    python -m dashboards.service --home .demo stop
+
+The pages need PostgreSQL: the embedded server is started to stay up, and stopped with them. What Superset keeps
+lies in the home's folder `superset`, which only its owner can read: its database, its log, the passwords.
+"""
+
+import argparse
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import BinaryIO
+
+from schema.database import Role
+from schema.errors import ServerError, TapewiseError
+from schema.server import EmbeddedServer
+from schema.settings import Settings, read_settings
+from schema.upgrade import open_ready_warehouse
+
+ROOM = Path(__file__).parent.resolve()
+PROGRAMS = ROOM.parent / ".venv-superset" / "bin"
+START_TIMEOUT_S = 120
+STOP_TIMEOUT_S = 30
+
+
+class Service:
+    """Superset of one home: its folder, its secrets, and the process that serves the pages."""
+
+    def __init__(self, settings: Settings, port: int) -> None:
+        self.settings = settings
+        self.port = port
+        self.folder = settings.home.resolve() / "superset"
+        self.process_file = self.folder / "process"
+        self.log_file = self.folder / "superset.log"
+        self.login_file = self.folder / "login"
+
+    @property
+    def address(self) -> str:
+        """Where the pages are."""
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        """Provision and serve; what runs already is stopped first, so that it serves what is there now.
+
+        Raises ServerError if Superset's environment is not there, or what it says when it fails.
+        """
+        if not (PROGRAMS / "gunicorn").exists():
+            raise ServerError("Superset is not installed", hint="Run `make dashboards`, which installs it first.")
+        self.stop()
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        environment = self._environment(self._start_warehouse())
+        self._run("the upgrade of its database", "superset", "db", "upgrade", environment=environment)
+        self._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
+        self._serve(environment)
+        self.login_file.touch(mode=0o600)
+        self.login_file.write_text(
+            "".join(f"{user} {environment[f'SUPERSET_{user.upper()}_PASSWORD']}\n" for user in ("viewer", "admin")),
+            encoding="utf-8",
+        )
+
+    def stop(self) -> bool:
+        """End the process that serves the pages; return whether there was one."""
+        process = self.find_process()
+        if process is None:
+            return False
+        os.kill(process, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while self.find_process() is not None:
+            if time.monotonic() > deadline:
+                raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
+            time.sleep(0.1)
+        self.process_file.unlink(missing_ok=True)
+        return True
+
+    def stop_warehouse(self) -> None:
+        """Let the embedded PostgreSQL go, as `tapewise db stop` does; a server of the site's own is left alone."""
+        if self._is_embedded:
+            EmbeddedServer(self.settings.home, self.settings.postgres_version).stop()
+
+    @property
+    def _is_embedded(self) -> bool:
+        return self.settings.database_url is None and self.settings.reader_url is None
+
+    def find_process(self) -> int | None:
+        """Return the number of the process that serves this home's pages, None if none does.
+
+        A number is given to other programs in time: the process must have our folder in its environment.
+        """
+        try:
+            process = int(self.process_file.read_text(encoding="utf-8"))
+            environment = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        except (OSError, ValueError):
+            return None
+        return process if f"SUPERSET_STATE_FOLDER={self.folder}".encode() in environment else None
+
+    def _start_warehouse(self) -> str:
+        """Return the URL of the warehouse for the reading role; the embedded server stays up from here on."""
+        if self._is_embedded:
+            EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
+        with open_ready_warehouse(self.settings) as warehouse:
+            return warehouse.url(Role.READER)
+
+    def _environment(self, reader_url: str) -> dict[str, str]:
+        """The variables that superset_config.py and provisioning.py read; makes secrets that are not there."""
+        environment = os.environ | {
+            "PYTHONPATH": str(ROOM),
+            "FLASK_APP": "superset.app:create_app()",
+            "SUPERSET_CONFIG_PATH": str(ROOM / "superset_config.py"),
+            "SUPERSET_STATE_FOLDER": str(self.folder),
+            "SUPERSET_METADATA_URL": f"sqlite:///{self.folder / 'superset.db'}?timeout=30",
+            "TAPEWISE_READER_URL": reader_url.replace("postgresql://", "postgresql+psycopg2://", 1),
+        }
+        for name in ("SUPERSET_SECRET_KEY", "SUPERSET_ADMIN_PASSWORD", "SUPERSET_VIEWER_PASSWORD"):
+            file = self.folder / name.lower()
+            if not file.exists():
+                file.touch(mode=0o600)
+                file.write_text(secrets.token_urlsafe(36), encoding="utf-8")
+            environment[name] = file.read_text(encoding="utf-8")
+        return environment
+
+    def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
+        """Run a program of Superset's environment to its end, its words into the log."""
+        with self._open_log() as log:
+            done = subprocess.run(
+                [PROGRAMS / program, *arguments], env=environment, cwd=ROOM, stdout=log, stderr=log, check=False
+            )
+        if done.returncode:
+            raise ServerError(f"{what} of Superset failed: {self._last_words()}", hint=f"See {self.log_file}.")
+
+    def _serve(self, environment: dict[str, str]) -> None:
+        with self._open_log() as log:
+            process = subprocess.Popen(
+                [
+                    PROGRAMS / "gunicorn",
+                    *("--bind", f"127.0.0.1:{self.port}", "--workers", "1", "--worker-class", "gthread"),
+                    *("--threads", "8", "--timeout", "120", "superset.app:create_app()"),
+                ],
+                env=environment,
+                cwd=ROOM,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # it outlives the command and its terminal
+            )
+        self.process_file.write_text(f"{process.pid}\n", encoding="utf-8")
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while not self._is_healthy():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise ServerError(f"Superset does not answer: {self._last_words()}", hint=f"See {self.log_file}.")
+            time.sleep(0.2)
+
+    def _is_healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.address}health", timeout=5) as answer:  # noqa: S310  # our own
+                return bool(answer.read() == b"OK")
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def _open_log(self) -> BinaryIO:
+        self.log_file.touch(mode=0o600)
+        return self.log_file.open("ab")
+
+    def _last_words(self) -> str:
+        lines = self.log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+
+def main() -> int:
+    """Start or stop; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m dashboards.service", description=__doc__)
+    parser.add_argument("--home", help="the home of the warehouse, as for `tapewise --home`")
+    parser.add_argument("--port", type=int, default=8088, help="on 127.0.0.1; default %(default)s")
+    parser.add_argument("action", choices=["start", "stop"])
+    given = parser.parse_args()
+    try:
+        service = Service(read_settings(home=given.home), given.port)
+        if given.action == "stop":
+            print("Superset is stopped." if service.stop() else "Superset was not running.")
+            service.stop_warehouse()
+            return 0
+        service.start()
+    except TapewiseError as error:
+        print(f"dashboards: {error}", *([error.hint] if error.hint else []), sep="\n", file=sys.stderr)
+        return 1
+    print(f"The dashboards are at {service.address}")
+    print(f"Users and their passwords are in {service.login_file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

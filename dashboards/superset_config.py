@@ -1,0 +1,81 @@
+"""Superset's settings; it imports this module by its name. Secrets come from files or the environment only.
+
+What must be said, as a variable or, with `_FILE` behind its name, as a file that holds it:
+
+    SUPERSET_SECRET_KEY       signs sessions and seals the database's URL
+    SUPERSET_METADATA_URL     Superset's own database (users, assets): a SQLAlchemy URL
+
+and SUPERSET_STATE_FOLDER, where its cache lies. Without one of them the start is refused.
+"""
+
+import os
+from pathlib import Path
+
+from colour_schemes import CATEGORICAL, SEQUENTIAL
+
+
+def read_secret(name: str) -> str:
+    """Return the variable `name`, or what the file that `name`_FILE names holds; else the start is refused."""
+    value = os.environ.get(name, "")
+    if file := os.environ.get(f"{name}_FILE"):
+        value = Path(file).read_text(encoding="utf-8").strip()
+    if not value:
+        raise SystemExit(f"superset_config.py: set {name}, or {name}_FILE to a file that holds it.")
+    return value
+
+
+SECRET_KEY = read_secret("SUPERSET_SECRET_KEY")
+if len(SECRET_KEY) < 32:
+    raise SystemExit("superset_config.py: SUPERSET_SECRET_KEY must have 32 characters or more.")
+# After a change of the key: `superset re-encrypt-secrets` with the old one here.
+PREVIOUS_SECRET_KEY = os.environ.get("SUPERSET_PREVIOUS_SECRET_KEY") or None
+SQLALCHEMY_DATABASE_URI = read_secret("SUPERSET_METADATA_URL")
+DATA_DIR = read_secret("SUPERSET_STATE_FOLDER")
+
+APP_NAME = "Tapewise"
+ROW_LIMIT = 10_000
+# The datasets call functions of mart with the dashboard's filters as arguments; what a viewer filters by
+# reaches the SQL through Superset's own quoting (`where_in`), and the role that runs it may read mart only.
+FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
+
+# No Redis, no Celery: one process answers, and its cache is files.
+CACHE_TIMEOUT_S = 3600  # the logs come in once a night
+_FILES = {"CACHE_TYPE": "FileSystemCache", "CACHE_DEFAULT_TIMEOUT": CACHE_TIMEOUT_S, "CACHE_THRESHOLD": 5000}
+CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/metadata"}
+DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}
+FILTER_STATE_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/filters"}
+EXPLORE_FORM_DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/forms"}
+RATELIMIT_STORAGE_URI = "memory://"
+SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; below gunicorn's own
+
+# Nobody is let in without a login, and nobody makes one for himself.
+PUBLIC_ROLE_LIKE = None
+AUTH_USER_REGISTRATION = False
+WTF_CSRF_ENABLED = True
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+# Behind a proxy that speaks TLS, say so: the session's cookie then never travels without.
+SESSION_COOKIE_SECURE = os.environ.get("SUPERSET_BEHIND_TLS") == "1"
+ENABLE_PROXY_FIX = SESSION_COOKIE_SECURE
+
+# Superset's page asks third parties for a counting pixel and for map tiles; this page asks nobody.
+TALISMAN_CONFIG = {
+    "content_security_policy": {
+        "default-src": ["'self'"],
+        "base-uri": ["'self'"],
+        "img-src": ["'self'", "blob:", "data:"],
+        "worker-src": ["'self'", "blob:"],
+        "connect-src": ["'self'"],
+        "object-src": "'none'",
+        "style-src": ["'self'", "'unsafe-inline'"],
+        "font-src": ["'self'"],
+        "script-src": ["'self'", "'strict-dynamic'"],
+        "frame-ancestors": ["'none'"],
+    },
+    "content_security_policy_nonce_in": ["script-src"],
+    "force_https": False,
+    "session_cookie_secure": SESSION_COOKIE_SECURE,
+}
+
+EXTRA_CATEGORICAL_COLOR_SCHEMES = [CATEGORICAL]
+EXTRA_SEQUENTIAL_COLOR_SCHEMES = [SEQUENTIAL]
