@@ -1,0 +1,4 @@
+-- The lower edge is in the bin, the upper one in the next.
+SELECT size_from_bytes, size_to_bytes, transfer_count
+FROM mart.size_times()
+ORDER BY size_from_bytes
