@@ -66,23 +66,31 @@ asked_for AS (
         )
 ),
 
--- Each transfer is looked at once. An hour of the archive's own clock; what a change of clocks makes of it is
--- not undone.
+-- An hour of the archive's own clock; what a change of clocks makes of it is not undone.
+placed AS (
+    SELECT
+        asked_for.*,
+        extract(ISODOW FROM asked_for.ended_local)::integer AS weekday,
+        extract(HOUR FROM asked_for.ended_local)::integer AS hour
+    FROM asked_for
+),
+
+-- Materialized: each transfer is looked at once, and not again to see which archives there are.
 counts AS MATERIALIZED (
     SELECT
-        asked_for.archive,
-        asked_for.kind,
-        extract(ISODOW FROM asked_for.ended_local)::integer AS weekday,
-        extract(HOUR FROM asked_for.ended_local)::integer AS hour,
+        placed.archive,
+        placed.kind,
+        placed.weekday,
+        placed.hour,
         count(*) AS transfer_count,
-        count(*) FILTER (WHERE asked_for.is_failed) AS failed_count,
-        sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed) AS size_bytes
-    FROM asked_for
+        count(*) FILTER (WHERE placed.is_failed) AS failed_count,
+        sum(placed.size_bytes) FILTER (WHERE NOT placed.is_failed) AS size_bytes
+    FROM placed
     GROUP BY
-        extract(ISODOW FROM asked_for.ended_local)::integer,
-        extract(HOUR FROM asked_for.ended_local)::integer,
-        asked_for.archive,
-        asked_for.kind
+        placed.hour,
+        placed.weekday,
+        placed.archive,
+        placed.kind
 ),
 
 answering AS (
