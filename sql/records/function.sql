@@ -122,6 +122,19 @@ days AS (
     GROUP BY cells.archive, cells.kind, cells.timezone, cells.day_at
 ),
 
+files AS (
+    SELECT
+        cells.archive,
+        cells.kind,
+        cells.timezone,
+        cells.interface,
+        cells.direction,
+        max(cells.largest) AS largest,
+        max(cells.longest) AS longest
+    FROM cells
+    GROUP BY cells.archive, cells.kind, cells.timezone, cells.interface, cells.direction
+),
+
 candidates AS (
     SELECT
         days.archive,
@@ -159,32 +172,32 @@ candidates AS (
     FROM ten_minutes
     UNION ALL
     SELECT
-        cells.archive,
-        cells.kind,
-        cells.timezone,
-        CASE cells.direction WHEN 'put' THEN 5 ELSE 6 END AS record_number,
-        CASE cells.direction WHEN 'put' THEN 'largest file put' ELSE 'largest file got' END AS record,
-        cells.largest[1] AS value,
+        files.archive,
+        files.kind,
+        files.timezone,
+        CASE files.direction WHEN 'put' THEN 5 ELSE 6 END AS record_number,
+        CASE files.direction WHEN 'put' THEN 'largest file put' ELSE 'largest file got' END AS record,
+        files.largest[1] AS value,
         'bytes' AS unit,
-        cells.interface,
-        cells.direction,
-        cells.largest[3] = 1 AS is_lower_bound,
-        to_timestamp(-cells.largest[2]) AS happened_at
-    FROM cells
+        files.interface,
+        files.direction,
+        files.largest[3] = 1 AS is_lower_bound,
+        to_timestamp(-files.largest[2]) AS happened_at
+    FROM files
     UNION ALL
     SELECT
-        cells.archive,
-        cells.kind,
-        cells.timezone,
+        files.archive,
+        files.kind,
+        files.timezone,
         7 AS record_number,
         'longest transfer' AS record,
-        cells.longest[1] AS value,
+        files.longest[1] AS value,
         's' AS unit,
-        cells.interface,
-        cells.direction,
+        files.interface,
+        files.direction,
         FALSE AS is_lower_bound,
-        to_timestamp(-cells.longest[2]) AS happened_at
-    FROM cells
+        to_timestamp(-files.longest[2]) AS happened_at
+    FROM files
 )
 
 SELECT DISTINCT ON (candidates.archive, candidates.record_number)

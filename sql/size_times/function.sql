@@ -57,11 +57,12 @@ transfers AS (
     WHERE NOT candidates.is_filtered
 ),
 
--- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric: an edge is exactly what it says.
+-- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric: an edge is exactly what it says, once
+-- the decimals that a power has are gone.
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL
-    SELECT leading_digits.leading_digit * 10::numeric ^ decades.decade AS size_from_bytes
+    SELECT round(leading_digits.leading_digit * 10::numeric ^ decades.decade) AS size_from_bytes
     FROM (VALUES (1), (2), (5)) AS leading_digits (leading_digit)
     CROSS JOIN generate_series(0, 18) AS decades (decade)
 ),
@@ -75,7 +76,8 @@ bins AS (
     FROM edges
 ),
 
-thresholds AS (
+-- Materialized, or it would be made anew for each transfer.
+thresholds AS MATERIALIZED (
     SELECT array_agg(bins.size_from_bytes::bigint ORDER BY bins.bin) AS edges_bytes
     FROM bins
 ),
