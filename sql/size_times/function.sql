@@ -62,8 +62,8 @@ transfers AS (
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL
-    SELECT round(leading_digits.leading_digit * 10::numeric ^ decades.decade) AS size_from_bytes
-    FROM (VALUES (1), (2), (5)) AS leading_digits (leading_digit)
+    SELECT round(digits.digit * 10::numeric ^ decades.decade) AS size_from_bytes
+    FROM (VALUES (1), (2), (5)) AS digits (digit)
     CROSS JOIN generate_series(0, 18) AS decades (decade)
 ),
 
