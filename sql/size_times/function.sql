@@ -57,8 +57,8 @@ transfers AS (
     WHERE NOT candidates.is_filtered
 ),
 
--- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric: an edge is exactly what it says, once
--- the decimals that a power has are gone.
+-- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric, so that an edge is
+-- exactly what it says; rounded, because a power has decimals.
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL
