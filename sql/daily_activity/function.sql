@@ -1,0 +1,83 @@
+CREATE FUNCTION mart.daily_activity(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    direction text,
+    transfer_count bigint,
+    failed_count bigint,
+    saturated_count bigint,
+    size_bytes numeric,
+    duration_s double precision,
+    starts_on date
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH transfers AS (
+    SELECT * FROM mart.transfers
+),
+
+archives AS (
+    SELECT * FROM mart.archives
+),
+
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+asked_for AS (
+    SELECT
+        transfers.archive,
+        transfers.kind,
+        transfers.interface,
+        transfers.direction,
+        transfers.size_bytes,
+        -- Whole, as in the rollup, so that sums are the same whatever the order of addition.
+        round(transfers.duration_s * 1e6)::bigint AS duration_us,
+        transfers.is_failed,
+        transfers.is_size_saturated,
+        (transfers.ended_at AT TIME ZONE archives.timezone)::date AS starts_on
+    FROM transfers
+    INNER JOIN archives ON transfers.archive = archives.archive
+    WHERE
+        (daily_activity.archive IS NULL OR transfers.archive = daily_activity.archive)
+        AND transfers.ended_at >= coalesce(daily_activity.since, timestamptz '-infinity')
+        AND transfers.ended_at < coalesce(daily_activity.until, timestamptz 'infinity')
+        AND (daily_activity.interface IS NULL OR transfers.interface = daily_activity.interface)
+        AND (daily_activity.direction IS NULL OR transfers.direction = daily_activity.direction)
+        AND (daily_activity.client IS NULL OR transfers.client = daily_activity.client)
+        AND (
+            daily_activity.class_of_service IS NULL
+            OR transfers.class_of_service = daily_activity.class_of_service
+        )
+)
+
+SELECT
+    asked_for.archive,
+    asked_for.kind,
+    asked_for.interface,
+    asked_for.direction,
+
+    count(*) AS transfer_count,
+    count(*) FILTER (WHERE asked_for.is_failed) AS failed_count,
+    count(*) FILTER (WHERE asked_for.is_size_saturated AND NOT asked_for.is_failed) AS saturated_count,
+    coalesce(sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed), 0) AS size_bytes,
+    coalesce(sum(asked_for.duration_us) FILTER (WHERE NOT asked_for.is_failed), 0)::double precision / 1e6
+        AS duration_s,
+
+    asked_for.starts_on
+FROM asked_for
+-- Where this is sorted, a number that differs often goes before names that hardly do.
+GROUP BY
+    asked_for.starts_on,
+    asked_for.interface,
+    asked_for.direction,
+    asked_for.archive,
+    asked_for.kind
+
+$function$;

@@ -1,0 +1,78 @@
+CREATE FUNCTION mart.flagged_transfers(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    flag text,
+    flagged_count bigint,
+    transfer_count bigint,
+    flagged_ratio double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH transfers AS (
+    SELECT * FROM mart.transfers
+),
+
+-- Each transfer is looked at once, and not once for each flag.
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+counts AS (
+    SELECT
+        transfers.archive,
+        transfers.kind,
+        transfers.interface,
+        count(*) AS transfer_count,
+        count(*) FILTER (WHERE transfers.is_time_ambiguous) AS ambiguous_count,
+        count(*) FILTER (WHERE transfers.is_duration_coarse) AS coarse_count,
+        count(*) FILTER (WHERE transfers.is_duration_below_clock) AS below_clock_count,
+        count(*) FILTER (WHERE transfers.is_size_saturated) AS saturated_count,
+        count(*) FILTER (WHERE transfers.is_rate_inconsistent) AS inconsistent_count,
+        count(*) FILTER (WHERE transfers.is_failed) AS failed_count
+    FROM transfers
+    WHERE
+        (flagged_transfers.archive IS NULL OR transfers.archive = flagged_transfers.archive)
+        AND transfers.ended_at >= coalesce(flagged_transfers.since, timestamptz '-infinity')
+        AND transfers.ended_at < coalesce(flagged_transfers.until, timestamptz 'infinity')
+        AND (flagged_transfers.interface IS NULL OR transfers.interface = flagged_transfers.interface)
+        AND (flagged_transfers.direction IS NULL OR transfers.direction = flagged_transfers.direction)
+        AND (flagged_transfers.client IS NULL OR transfers.client = flagged_transfers.client)
+        AND (
+            flagged_transfers.class_of_service IS NULL
+            OR transfers.class_of_service = flagged_transfers.class_of_service
+        )
+    GROUP BY
+        transfers.archive,
+        transfers.kind,
+        transfers.interface
+)
+
+SELECT
+    counts.archive,
+    counts.kind,
+    counts.interface,
+    flags.flag,
+
+    flags.flagged_count,
+    counts.transfer_count,
+    flags.flagged_count / counts.transfer_count::double precision AS flagged_ratio
+FROM counts
+CROSS JOIN
+    LATERAL (
+        VALUES
+        ('time ambiguous', counts.ambiguous_count),
+        ('duration coarse', counts.coarse_count),
+        ('duration below clock', counts.below_clock_count),
+        ('size saturated', counts.saturated_count),
+        ('rate inconsistent', counts.inconsistent_count),
+        ('failed', counts.failed_count)
+    ) AS flags (flag, flagged_count)
+
+$function$;

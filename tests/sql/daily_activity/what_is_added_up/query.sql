@@ -1,0 +1,1 @@
+SELECT * FROM mart.daily_activity() ORDER BY interface DESC, direction

@@ -1,0 +1,1 @@
+SELECT * FROM mart.flagged_transfers() ORDER BY archive DESC, interface DESC, flagged_count, flag

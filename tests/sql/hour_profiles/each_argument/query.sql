@@ -1,0 +1,23 @@
+WITH answers (asked_for, found) AS (
+    SELECT 'archive', size_bytes FROM mart.hour_profiles(archive => 'llnl')
+    UNION ALL
+    SELECT 'since', size_bytes FROM mart.hour_profiles(since => '2000-01-15 12:00')
+    UNION ALL
+    SELECT 'until', size_bytes FROM mart.hour_profiles(until => '2000-01-15 13:00')
+    UNION ALL
+    SELECT 'interface', size_bytes FROM mart.hour_profiles(interface => 'nft')
+    UNION ALL
+    SELECT 'direction', size_bytes FROM mart.hour_profiles(direction => 'get')
+    UNION ALL
+    SELECT 'client', size_bytes FROM mart.hour_profiles(client => 'cray')
+    UNION ALL
+    SELECT 'class_of_service', size_bytes FROM mart.hour_profiles(class_of_service => 'a')
+    UNION ALL
+    SELECT 'all', size_bytes
+    FROM mart.hour_profiles('llnl', '2000-01-15 12:00', '2000-01-15 13:00', 'nft', 'get', 'cray', 'a')
+)
+
+SELECT asked_for, sum(found)::bigint AS found
+FROM answers
+GROUP BY asked_for
+ORDER BY asked_for

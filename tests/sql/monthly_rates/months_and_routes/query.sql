@@ -1,0 +1,1 @@
+SELECT * FROM mart.monthly_rates() ORDER BY size_bytes

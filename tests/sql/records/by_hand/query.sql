@@ -1,0 +1,1 @@
+SELECT * FROM mart.records() ORDER BY archive DESC, record_number

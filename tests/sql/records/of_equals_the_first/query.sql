@@ -1,0 +1,3 @@
+SELECT record_number, value, interface, direction, happened_at
+FROM mart.records()
+ORDER BY record_number
