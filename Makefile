@@ -58,7 +58,7 @@ test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the data
 
 .PHONY: mutants
 mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in six
-	TAPEWISE_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
+	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
