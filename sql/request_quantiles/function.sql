@@ -51,49 +51,51 @@ asked_for AS (
         )
 ),
 
-quantiles AS (
+-- What was logged, and nothing between two, as in mart.compared_quantiles. A list for each quantity, since
+-- all values as one list would be sorted by names. Unknown values are not in it.
+summaries AS (
     SELECT
         asked_for.archive,
         asked_for.kind,
         asked_for.direction,
-        observation.quantity,
-        observation.unit,
-        count(*) AS request_count,
-        -- What was logged, and nothing between two: as mart.compared_quantiles has it.
+        count(asked_for.size_bytes) AS size_count,
+        count(asked_for.duration_s) AS duration_count,
+        count(asked_for.waited_s) AS waited_count,
         percentile_disc(
             ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
-        ) WITHIN GROUP (ORDER BY observation.value) AS quantile_values
+        ) WITHIN GROUP (ORDER BY asked_for.size_bytes) AS sizes_bytes,
+        percentile_disc(
+            ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+        ) WITHIN GROUP (ORDER BY asked_for.duration_s) AS durations_s,
+        percentile_disc(
+            ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+        ) WITHIN GROUP (ORDER BY asked_for.waited_s) AS waits_s
     FROM asked_for
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            ('size', 'bytes', asked_for.size_bytes::double precision),
-            ('transfer time', 's', asked_for.duration_s),
-            ('wait', 's', asked_for.waited_s)
-        ) AS observation (quantity, unit, value)
-    WHERE observation.value IS NOT NULL
-    GROUP BY
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.direction,
-        observation.quantity,
-        observation.unit
+    GROUP BY asked_for.direction, asked_for.archive, asked_for.kind
 )
 
 SELECT
-    quantiles.archive,
-    quantiles.kind,
-    quantiles.direction,
-    quantiles.quantity,
-    quantiles.unit,
+    summaries.archive,
+    summaries.kind,
+    summaries.direction,
+    quantities.quantity,
+    quantities.unit,
     points.percent,
 
-    quantiles.request_count,
+    quantities.request_count,
     points.value
-FROM quantiles
+FROM summaries
+CROSS JOIN
+    LATERAL (
+        VALUES
+        ('size', 'bytes', summaries.size_count, summaries.sizes_bytes::double precision[]),
+        ('transfer time', 's', summaries.duration_count, summaries.durations_s),
+        ('wait', 's', summaries.waited_count, summaries.waits_s)
+    ) AS quantities (quantity, unit, request_count, quantile_values)
 CROSS JOIN
     LATERAL unnest(
-        ARRAY[1, 5, 10, 25, 50, 75, 90, 95, 99], quantiles.quantile_values
+        ARRAY[1, 5, 10, 25, 50, 75, 90, 95, 99], quantities.quantile_values
     ) AS points (percent, value)
+WHERE quantities.request_count > 0
 
 $function$;
