@@ -39,6 +39,8 @@ READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
+# The facts that a function reads, where it reads no transfers.
+FACTS = {"stage_times": "stages"}
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
 # Everything that a rebuild makes, in words that do not hold object numbers.
@@ -399,7 +401,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
             "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
-            "stages": [secret],
+            "stages": [secret | {"duration_s": 1.0}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}],
@@ -443,22 +445,35 @@ def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
 def test_functions_inline_and_prune(database: psycopg.Connection, function: MartObject, role: str) -> None:
-    insert_rows(database, {"transfers": [{"ended_at": moment, "open_s": 1.0} for moment in THREE_MONTHS]})
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment, "open_s": 1.0} for moment in THREE_MONTHS],
+            "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+        },
+    )
     if role == "tapewise_reader":
         database.execute("SET ROLE tapewise_reader")
     # Some look a day or two over the edges of the range.
     arguments = [*READS_TRANSFERS.get(function.name, []), "since => '1998-04-03'", "until => '1998-04-29'"]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
-    assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_04"}
+    facts = FACTS.get(function.name, "transfers")
+    assert set(re.findall(rf"{facts}_1998_\d\d", plan)) == {f"{facts}_1998_04"}
     arguments = READS_TRANSFERS.get(function.name, [])
     everything = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
-    assert len(set(re.findall(r"transfers_1998_\d\d", everything))) == 3
+    assert len(set(re.findall(rf"{facts}_1998_\d\d", everything))) == 3
 
 
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:
-    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
+            "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+        },
+    )
     arguments = [*READS_TRANSFERS.get(function.name, []), "since => now() - INTERVAL '1 day'"]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert "Subplans Removed" in plan
@@ -473,6 +488,16 @@ def test_idle_windows_read_the_cells_unless_they_must_not(database: psycopg.Conn
     assert "transfers_1998" not in explain(database, "SELECT * FROM mart.idle_windows(interface => 'nft')")
     for filtered in ("client", "class_of_service"):
         assert "transfers_1998" in explain(database, f"SELECT * FROM mart.idle_windows({filtered} => 'x')")
+
+
+def test_stage_times_read_requests_only_for_a_client(database: psycopg.Connection) -> None:
+    moments = [{"stage_id": 1, "transfer_id": 1, "ended_at": moment} for moment in THREE_MONTHS]
+    insert_rows(database, {"stages": [{"staged_at": THREE_MONTHS[1]}], "requests": moments})
+    arguments = "since => '1998-04-03', until => '1998-04-29'"
+    plan = explain(database, f"SELECT * FROM mart.stage_times({arguments})")
+    assert "requests_1998" not in plan
+    plan = explain(database, f"SELECT * FROM mart.stage_times({arguments}, client => 'cray')")
+    assert set(re.findall(r"requests_1998_\d\d", plan)) == {"requests_1998_04"}
 
 
 def test_views_prune(database: psycopg.Connection) -> None:

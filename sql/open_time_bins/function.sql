@@ -1,0 +1,90 @@
+CREATE FUNCTION mart.open_time_bins(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    group_number integer,
+    group_name text,
+    open_from_s double precision,
+    open_to_s double precision,
+    request_count bigint,
+    request_ratio double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH requests AS (
+    SELECT * FROM mart.requests
+),
+
+-- As decimals first, which are exact: so an edge is the same float as in a log. Used twice, and would be kept
+-- aside as a table of its own, which no parallel plan can read.
+scales AS NOT MATERIALIZED (
+    SELECT
+        array_agg(
+            (steps.step * 10::numeric ^ decades.decade)::double precision
+            ORDER BY decades.decade, steps.step
+        ) AS edges_s
+    FROM generate_series(-1, 9) AS decades (decade)
+    CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
+),
+
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+placed AS (
+    SELECT
+        requests.archive,
+        requests.kind,
+        1 + width_bucket(requests.open_s, ARRAY[8, 60, 130]::double precision[]) AS group_number,
+        width_bucket(requests.open_s, scales.edges_s) AS bin
+    FROM requests
+    CROSS JOIN scales
+    WHERE
+        NOT requests.is_failed
+        AND NOT requests.is_staging_bypassed
+        AND requests.open_s IS NOT NULL
+        AND (open_time_bins.archive IS NULL OR requests.archive = open_time_bins.archive)
+        AND requests.ended_at >= coalesce(open_time_bins.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(open_time_bins.until, timestamptz 'infinity')
+        AND (open_time_bins.interface IS NULL OR requests.interface = open_time_bins.interface)
+        AND requests.direction = coalesce(open_time_bins.direction, 'get')
+        AND (open_time_bins.client IS NULL OR requests.client = open_time_bins.client)
+        AND (
+            open_time_bins.class_of_service IS NULL
+            OR requests.class_of_service = open_time_bins.class_of_service
+        )
+),
+
+-- Materialized, or the planner would sort all requests for the sake of the totals.
+counts AS MATERIALIZED (
+    SELECT
+        placed.archive,
+        placed.kind,
+        placed.group_number,
+        placed.bin,
+        count(*) AS request_count
+    FROM placed
+    GROUP BY placed.archive, placed.kind, placed.group_number, placed.bin
+)
+
+SELECT
+    counts.archive,
+    counts.kind,
+    counts.group_number,
+    (ARRAY['disk', 'seek', 'library', 'shelf or contention'])[counts.group_number] AS group_name,
+
+    coalesce(scales.edges_s[counts.bin], 0) AS open_from_s,
+    scales.edges_s[counts.bin + 1] AS open_to_s,
+    counts.request_count,
+    (
+        counts.request_count / sum(counts.request_count) OVER (PARTITION BY counts.archive)
+    )::double precision AS request_ratio
+FROM counts
+CROSS JOIN scales
+
+$function$;

@@ -1,0 +1,101 @@
+CREATE FUNCTION mart.request_quantiles(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    direction text,
+    quantity text,
+    unit text,
+    percent integer,
+    request_count bigint,
+    value double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH runs AS (
+    SELECT * FROM mart.simulation_runs
+),
+
+requests AS (
+    SELECT * FROM mart.requests
+),
+
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+asked_for AS (
+    SELECT requests.*
+    FROM requests
+    LEFT JOIN runs ON requests.archive = runs.archive
+    WHERE
+        requests.transfer_id IS NOT NULL
+        AND requests.is_failed IS NOT TRUE
+        AND (
+            requests.kind <> 'simulated'
+            OR coalesce(requests.submitted_at, requests.started_at, requests.ended_at) >= runs.steady_at
+        )
+        AND (request_quantiles.archive IS NULL OR requests.archive = request_quantiles.archive)
+        AND requests.ended_at >= coalesce(request_quantiles.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(request_quantiles.until, timestamptz 'infinity')
+        AND (request_quantiles.interface IS NULL OR requests.interface = request_quantiles.interface)
+        AND (request_quantiles.direction IS NULL OR requests.direction = request_quantiles.direction)
+        AND (request_quantiles.client IS NULL OR requests.client = request_quantiles.client)
+        AND (
+            request_quantiles.class_of_service IS NULL
+            OR requests.class_of_service = request_quantiles.class_of_service
+        )
+),
+
+-- What was logged, and nothing between two, as in mart.compared_quantiles. A list for each quantity, since
+-- all values as one list would be sorted by names. Unknown values are not in it.
+summaries AS (
+    SELECT
+        asked_for.archive,
+        asked_for.kind,
+        asked_for.direction,
+        count(asked_for.size_bytes) AS size_count,
+        count(asked_for.duration_s) AS duration_count,
+        count(asked_for.waited_s) AS waited_count,
+        percentile_disc(
+            ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+        ) WITHIN GROUP (ORDER BY asked_for.size_bytes) AS sizes_bytes,
+        percentile_disc(
+            ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+        ) WITHIN GROUP (ORDER BY asked_for.duration_s) AS durations_s,
+        percentile_disc(
+            ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
+        ) WITHIN GROUP (ORDER BY asked_for.waited_s) AS waits_s
+    FROM asked_for
+    GROUP BY asked_for.direction, asked_for.archive, asked_for.kind
+)
+
+SELECT
+    summaries.archive,
+    summaries.kind,
+    summaries.direction,
+    quantities.quantity,
+    quantities.unit,
+    points.percent,
+
+    quantities.request_count,
+    points.value
+FROM summaries
+CROSS JOIN
+    LATERAL (
+        VALUES
+        ('size', 'bytes', summaries.size_count, summaries.sizes_bytes::double precision[]),
+        ('transfer time', 's', summaries.duration_count, summaries.durations_s),
+        ('wait', 's', summaries.waited_count, summaries.waits_s)
+    ) AS quantities (quantity, unit, request_count, quantile_values)
+CROSS JOIN
+    LATERAL unnest(
+        ARRAY[1, 5, 10, 25, 50, 75, 90, 95, 99], quantities.quantile_values
+    ) AS points (percent, value)
+WHERE quantities.request_count > 0
+
+$function$;

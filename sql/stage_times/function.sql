@@ -1,0 +1,107 @@
+CREATE FUNCTION mart.stage_times(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    stage_from_s double precision,
+    stage_to_s double precision,
+    stage_count bigint,
+    failed_count bigint,
+    running_ratio double precision
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+WITH stages AS (
+    SELECT * FROM mart.stages
+),
+
+requests AS (
+    SELECT * FROM mart.requests
+),
+
+-- As decimals first, which are exact: so an edge is the same float as in a log. Used twice, and would be kept
+-- aside as a table of its own, which no parallel plan can read.
+scales AS NOT MATERIALIZED (
+    SELECT
+        array_agg(
+            (steps.step * 10::numeric ^ decades.decade)::double precision
+            ORDER BY decades.decade, steps.step
+        ) AS edges_s
+    FROM generate_series(0, 9) AS decades (decade)
+    CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
+),
+
+-- A request ends within a day of its stage, and clocks differ.
+of_client AS (
+    SELECT requests.stage_id
+    FROM requests
+    WHERE
+        requests.stage_id IS NOT NULL
+        AND requests.client = stage_times.client
+        AND requests.ended_at >= coalesce(stage_times.since, timestamptz '-infinity') - interval '1 day'
+        AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
+),
+
+-- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+placed AS (
+    SELECT
+        stages.archive,
+        stages.kind,
+        stages.interface,
+        width_bucket(stages.duration_s, scales.edges_s) AS bin,
+        stages.is_failed
+    FROM stages
+    CROSS JOIN scales
+    WHERE
+        stages.duration_s IS NOT NULL
+        AND (stage_times.archive IS NULL OR stages.archive = stage_times.archive)
+        AND stages.staged_at >= coalesce(stage_times.since, timestamptz '-infinity')
+        AND stages.staged_at < coalesce(stage_times.until, timestamptz 'infinity')
+        AND (stage_times.interface IS NULL OR stages.interface = stage_times.interface)
+        AND coalesce(stage_times.direction, 'get') = 'get'
+        AND (stage_times.client IS NULL OR stages.stage_id IN (SELECT of_client.stage_id FROM of_client))
+        AND (
+            stage_times.class_of_service IS NULL OR stages.class_of_service = stage_times.class_of_service
+        )
+),
+
+-- Materialized, or the planner would sort all stages for the sake of the running totals.
+counts AS MATERIALIZED (
+    SELECT
+        placed.archive,
+        placed.kind,
+        placed.interface,
+        placed.bin,
+        count(*) FILTER (WHERE NOT placed.is_failed) AS stage_count,
+        count(*) FILTER (WHERE placed.is_failed) AS failed_count
+    FROM placed
+    GROUP BY placed.archive, placed.kind, placed.interface, placed.bin
+)
+
+SELECT
+    counts.archive,
+    counts.kind,
+    counts.interface,
+
+    coalesce(scales.edges_s[counts.bin], 0) AS stage_from_s,
+    scales.edges_s[counts.bin + 1] AS stage_to_s,
+    counts.stage_count,
+    counts.failed_count,
+    (
+        sum(counts.stage_count) OVER upto / nullif(sum(counts.stage_count) OVER everything, 0)
+    )::double precision AS running_ratio
+FROM counts
+CROSS JOIN scales
+WINDOW
+    everything AS (PARTITION BY counts.archive, counts.interface),
+    upto AS (everything ORDER BY counts.bin)
+
+$function$;

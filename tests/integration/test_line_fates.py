@@ -1,0 +1,47 @@
+"""The fates of lines against the ledger's own balance, of files that were really read."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+
+from ingest.loads import FileResult
+from tests.integration.example_archive import LOGS
+from tests.sql.cases import run_query
+
+LEDGER = """
+SELECT log_files.archive, log_files.source, each_one.fate, sum(each_one.line_count)::bigint AS line_count
+FROM mart.log_files
+CROSS JOIN LATERAL (
+    VALUES
+        ('loaded', loaded_count), ('held', held_count),
+        ('ignored', ignored_count), ('rejected', rejected_count)
+) AS each_one (fate, line_count)
+GROUP BY 1, 2, 3
+HAVING sum(each_one.line_count) > 0 OR each_one.fate = 'loaded'
+ORDER BY 1, 2, 3
+"""
+FATES = """
+SELECT archive, source, fate, sum(line_count)::bigint AS line_count FROM mart.line_fates
+GROUP BY 1, 2, 3
+ORDER BY 1, 2, 3
+"""
+RATIOS = "SELECT sum(line_ratio) AS all_ratio FROM mart.line_fates GROUP BY archive, source"
+
+
+def test_fates_are_the_ledgers_balance(
+    load: Callable[..., FileResult], database: psycopg.Connection, tmp_path: Path
+) -> None:
+    lines = (LOGS / "nft.log").read_bytes().splitlines(keepends=True)
+    # They overlap, and have lines that are broken and lines that are passed over.
+    for name, part in (("a", lines[:600]), ("b", [b"broken\n", b"\n", *lines[400:900]])):
+        (tmp_path / name).write_bytes(b"".join(part))
+        load(tmp_path / name, "nft")
+    load(tmp_path / "a", "nft", archive="other")
+    load(LOGS / "hsi.log", "hsi")
+    fates = run_query(database, FATES)
+    assert fates == run_query(database, LEDGER)
+    assert {row["fate"] for row in fates if row["archive"] == "test" and row["source"] == "nft"} == {
+        *("loaded", "held", "ignored", "rejected")
+    }
+    assert all(abs(row["all_ratio"] - 1) < 1e-9 for row in run_query(database, RATIOS))

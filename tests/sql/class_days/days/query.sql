@@ -1,0 +1,2 @@
+SELECT * FROM mart.class_days()
+ORDER BY model, archive, interface, direction, starts_on, class_number

@@ -1,0 +1,2 @@
+SELECT * FROM mart.line_fates
+ORDER BY archive, source, fate, reason

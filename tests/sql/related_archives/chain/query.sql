@@ -1,0 +1,2 @@
+SELECT * FROM mart.related_archives
+ORDER BY archive, related_archive, relation

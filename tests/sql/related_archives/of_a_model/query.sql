@@ -1,0 +1,3 @@
+SELECT * FROM mart.related_archives
+WHERE relation <> 'itself'
+ORDER BY archive
