@@ -30,7 +30,8 @@ scales AS NOT MATERIALIZED (
         array_agg(
             (steps.step * 10::numeric ^ decades.decade)::double precision
             ORDER BY decades.decade, steps.step
-        ) AS edges_s
+        ) AS edges_s,
+        ARRAY[8, 60, 130]::double precision[] AS boundaries_s
     FROM generate_series(-1, 9) AS decades (decade)
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
@@ -40,7 +41,7 @@ placed AS (
     SELECT
         requests.archive,
         requests.kind,
-        1 + width_bucket(requests.open_s, ARRAY[8, 60, 130]::double precision[]) AS group_number,
+        1 + width_bucket(requests.open_s, scales.boundaries_s) AS group_number,
         width_bucket(requests.open_s, scales.edges_s) AS bin
     FROM requests
     CROSS JOIN scales
@@ -61,7 +62,7 @@ placed AS (
 ),
 
 -- Materialized, or the planner would sort all requests for the sake of the totals.
-counts AS MATERIALIZED (
+occupied AS MATERIALIZED (
     SELECT
         placed.archive,
         placed.kind,
@@ -70,6 +71,37 @@ counts AS MATERIALIZED (
         count(*) AS request_count
     FROM placed
     GROUP BY placed.archive, placed.kind, placed.group_number, placed.bin
+),
+
+spans AS (
+    SELECT
+        occupied.archive,
+        occupied.kind,
+        min(occupied.bin) AS first_bin,
+        max(occupied.bin) AS last_bin
+    FROM occupied
+    GROUP BY occupied.archive, occupied.kind
+),
+
+-- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there, in the group of its lower edge.
+empty_bins AS (
+    SELECT
+        spans.archive,
+        spans.kind,
+        1 + width_bucket(coalesce(scales.edges_s[bins.bin], 0), scales.boundaries_s) AS group_number,
+        bins.bin,
+        0::bigint AS request_count
+    FROM spans
+    CROSS JOIN scales
+    CROSS JOIN LATERAL generate_series(spans.first_bin, spans.last_bin) AS bins (bin)
+    LEFT JOIN occupied ON spans.archive = occupied.archive AND bins.bin = occupied.bin
+    WHERE occupied.bin IS NULL
+),
+
+counts AS (
+    SELECT * FROM occupied
+    UNION ALL
+    SELECT * FROM empty_bins
 )
 
 SELECT

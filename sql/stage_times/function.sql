@@ -61,8 +61,7 @@ placed AS (
     FROM stages
     CROSS JOIN scales
     WHERE
-        stages.duration_s IS NOT NULL
-        AND (stage_times.archive IS NULL OR stages.archive = stage_times.archive)
+        (stage_times.archive IS NULL OR stages.archive = stage_times.archive)
         AND stages.staged_at >= coalesce(stage_times.since, timestamptz '-infinity')
         AND stages.staged_at < coalesce(stage_times.until, timestamptz 'infinity')
         AND (stage_times.interface IS NULL OR stages.interface = stage_times.interface)
@@ -74,7 +73,7 @@ placed AS (
 ),
 
 -- Materialized, or the planner would sort all stages for the sake of the running totals.
-counts AS MATERIALIZED (
+occupied AS MATERIALIZED (
     SELECT
         placed.archive,
         placed.kind,
@@ -84,6 +83,35 @@ counts AS MATERIALIZED (
         count(*) FILTER (WHERE placed.is_failed) AS failed_count
     FROM placed
     GROUP BY placed.archive, placed.kind, placed.interface, placed.bin
+),
+
+spans AS (
+    SELECT
+        occupied.archive,
+        occupied.kind,
+        occupied.interface,
+        min(occupied.bin) AS first_bin,
+        max(occupied.bin) AS last_bin
+    FROM occupied
+    GROUP BY occupied.archive, occupied.kind, occupied.interface
+),
+
+-- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there too.
+counts AS (
+    SELECT
+        spans.archive,
+        spans.kind,
+        spans.interface,
+        bins.bin,
+        coalesce(occupied.stage_count, 0) AS stage_count,
+        coalesce(occupied.failed_count, 0) AS failed_count
+    FROM spans
+    CROSS JOIN LATERAL generate_series(spans.first_bin, spans.last_bin) AS bins (bin)
+    LEFT JOIN occupied
+        ON
+            spans.archive = occupied.archive
+            AND spans.interface = occupied.interface
+            AND bins.bin = occupied.bin
 )
 
 SELECT
