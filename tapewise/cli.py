@@ -34,7 +34,9 @@ from schema.errors import TapewiseError
 from schema.settings import read_settings
 from simulator.cli import simulate
 from tapewise.demo.command import demo
+from tapewise.doctor import doctor
 from tapewise.queries import sql
+from tapewise.status import status
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -76,6 +78,8 @@ for command in (
     config_changes,
     workload,
     simulate,
+    status,
+    doctor,
     sql,
     db,
     demo,
