@@ -34,10 +34,6 @@ def load_sources(
         if prometheus_file is not None and not dry_run:
             _write_report(warehouse, prometheus_file, began_at, exit_status, outcomes)
 
-    for plan in plans:
-        for pattern in plan.unmatched:
-            where = f"archives[{plan.request.archive}].sources[{plan.request.name}].paths"
-            click.echo(f"tapewise: {settings.config}: {where}: nothing matches '{pattern}'", err=True)
     try:
         with (
             open_ready_warehouse(settings) as warehouse,
@@ -49,6 +45,7 @@ def load_sources(
                 click.echo("Another run over the sources is under way; this one leaves all to it.")
                 return
             for plan in plans:
+                _warn_of_globs(settings, plan)
                 outcome = read_source(
                     warehouse,
                     plan,
@@ -74,6 +71,12 @@ def load_sources(
             f"{failed} of {len(outcomes)} sources could not be read whole",
             hint="\n".join([*(hint for hint in hints if hint), "What could be read was; see above."]),
         )
+
+
+def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
+    where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
+    for pattern in plan.unmatched:
+        click.echo(f"tapewise: {where}: nothing matches '{pattern}'", err=True)
 
 
 def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
