@@ -84,7 +84,7 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
     [
         (["--archive", "other"], "no archive is called 'other'"),
         (["--kind", "synthetic"], "Option '--kind' is for files: name them as PATHS."),
-        (["--prometheus", "x", "a", "--archive", "x", "--format", "nft", "--timezone", "UTC"], "without PATHS"),
+        (["--prometheus", "x", "a", "--archive", "x", "--format", "nft", "--timezone", "UTC"], "without"),
         (["a.log", "--format", "nft", "--timezone", "UTC"], "Missing option '--archive'"),
     ],
 )  # fmt: skip
