@@ -88,7 +88,8 @@ empty_bins AS (
     SELECT
         spans.archive,
         spans.kind,
-        1 + width_bucket(coalesce(scales.edges_s[bins.bin], 0), scales.boundaries_s) AS group_number,
+        1
+        + width_bucket(coalesce(scales.edges_s[bins.bin], 0), scales.boundaries_s) AS group_number,
         bins.bin,
         0::bigint AS request_count
     FROM spans
