@@ -83,13 +83,16 @@ spans AS (
     GROUP BY occupied.archive, occupied.kind
 ),
 
--- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there, in the group of its lower edge.
+-- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there, in the group of its lower
+-- edge.
 empty_bins AS (
     SELECT
         spans.archive,
         spans.kind,
         1
-        + width_bucket(coalesce(scales.edges_s[bins.bin], 0), scales.boundaries_s) AS group_number,
+        + width_bucket(
+            coalesce(scales.edges_s[bins.bin], 0), scales.boundaries_s
+        ) AS group_number,
         bins.bin,
         0::bigint AS request_count
     FROM spans

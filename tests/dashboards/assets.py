@@ -1,0 +1,138 @@
+"""The files of dashboards/assets/, and the SQL that a chart stands for, put together without Superset."""
+
+import json
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import yaml
+
+from dashboards.datasets import FUNCTIONS
+
+ASSETS = Path(__file__).resolve().parents[2] / "dashboards" / "assets"
+EPOCH = datetime(1970, 1, 1)
+
+
+def read_all(kind: str) -> dict[str, dict[str, Any]]:
+    return {path.stem: yaml.safe_load(path.read_text()) for path in sorted((ASSETS / kind).rglob("*.yaml"))}
+
+
+CHARTS = read_all("charts")
+DASHBOARDS = read_all("dashboards")
+DATASETS = read_all("datasets")
+DATASET_NAMES = {dataset["uuid"]: name for name, dataset in DATASETS.items()}
+
+
+def charts_of(dashboard: dict[str, Any]) -> list[str]:
+    """The charts on a dashboard."""
+    names = {chart["uuid"]: name for name, chart in CHARTS.items()}
+    return [names[part["meta"]["uuid"]] for part in dashboard["position"].values() if _is_chart(part)]
+
+
+def _is_chart(part: Any) -> bool:
+    return isinstance(part, dict) and part.get("type") == "CHART"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen in a dashboard's filters: values by column, and a range of local time."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    since: str | None = None
+    until: str | None = None
+
+    def apply(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The chart's recorded question with these filters, as the page asks it; rows as the database gives them."""
+        question = json.loads(json.dumps(question))
+        for query in question["queries"]:
+            query["filters"] += [{"col": name, "op": "IN", "val": [value]} for name, value in self.values.items()]
+            query["post_processing"] = []
+            if self.since:
+                query["time_range"] = f"{self.since} : {self.until}"
+        return question | {"force": True}
+
+
+def text_of(column: Any) -> tuple[str, str]:
+    """A column of a chart as SQL and as label."""
+    if isinstance(column, str):
+        return column, column
+    return column["sqlExpression"], column["label"]
+
+
+def expected_rows(connection: psycopg.Connection, chart: dict[str, Any], choice: Choice) -> list[dict[str, Any]]:
+    """What the chart shows, by SQL of our own on mart."""
+    params = chart["params"]
+    metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
+    if chart["viz_type"] == "table":
+        columns = [text_of(column) for column in params["all_columns"]]
+    else:
+        groups = params["groupby"] if isinstance(params["groupby"], list) else [params["groupby"]]
+        columns = [text_of(params["x_axis"]), *map(text_of, groups)]
+        unit = {"P1D": "day", "P1M": "month"}.get(params.get("time_grain_sqla"))
+        if unit:
+            columns[0] = (f"date_trunc('{unit}', {columns[0][0]})", columns[0][1])
+    source, arguments = _source(connection, DATASET_NAMES[chart["dataset_uuid"]], choice)
+    selected = [*columns, *((metric["sqlExpression"], metric["label"]) for metric in metrics)]
+    conditions = [f"({each['sqlExpression']})" for each in params["adhoc_filters"]]
+    query = f"SELECT {', '.join(f'{sql} AS "{label}"' for sql, label in selected)} FROM {source}"
+    if conditions:
+        query += f" WHERE {' AND '.join(conditions)}"
+    if metrics:
+        query += f" GROUP BY {', '.join(str(number + 1) for number in range(len(columns)))}"
+    cursor = connection.execute(query.replace("%", "%%").replace("%%(", "%(").encode(), arguments)
+    names = [column.name for column in cursor.description or []]
+    return [dict(zip(names, map(simplify, row), strict=True)) for row in cursor.fetchall()]
+
+
+def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tuple[str, dict[str, Any]]:
+    chosen = choice.values.get("archive", "example")
+    if dataset not in FUNCTIONS:
+        names = [column["column_name"] for column in DATASETS[dataset]["columns"]]
+        kept = {name: value for name, value in choice.values.items() if name in names}
+        conditions = " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in kept)])
+        return f"(SELECT * FROM mart.{dataset} WHERE {conditions}) AS answers", kept
+    arguments: dict[str, Any] = {"archive": chosen, **choice.values}
+    calls = {name: f"%({name})s" for name in arguments if name != "model"}
+    for name, value in (("since", choice.since), ("until", choice.until)):
+        if value:
+            arguments[name] = value
+            calls[name] = f"%({name})s::timestamp AT TIME ZONE 'America/Los_Angeles'"
+    if dataset == "open_time_clusters":
+        calls |= {"size_from_bytes": "0", "boundaries_s": "ARRAY[8, 60, 130]"}
+    if dataset == "idle_intervals":
+        calls["shortest_s"] = "3600"
+    if dataset == "class_days":
+        calls |= {"model": "'october'", "interface": calls.get("interface", "'nft'")}
+    archives = [chosen]
+    if dataset == "request_quantiles":
+        archives = ["example", "example-on-llnl"]
+    parts = []
+    for number, archive in enumerate(archives):
+        arguments[f"archive{number}"] = archive
+        given = ", ".join(
+            f"{name} => {value}" for name, value in (calls | {"archive": f"%(archive{number})s"}).items()
+        )
+        parts.append(f"SELECT * FROM mart.{dataset}({given})")
+    return f"({' UNION ALL '.join(parts)}) AS answers", arguments
+
+
+def simplify(value: Any) -> Any:
+    """A value as it can be compared: numbers to 12 digits, times as milliseconds since 1970, as the API has them."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, datetime):
+        value = value.replace(tzinfo=None) - EPOCH
+        return float(f"{value.total_seconds() * 1000:.12g}")
+    if isinstance(value, date):
+        return simplify(datetime(value.year, value.month, value.day))
+    if isinstance(value, int | float | Decimal):
+        return float(f"{float(value):.12g}")
+    return value
+
+
+def as_set(rows: list[dict[str, Any]]) -> list[str]:
+    """Rows in an order of their own, to be compared."""
+    return sorted(json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows)

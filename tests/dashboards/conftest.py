@@ -1,0 +1,83 @@
+"""One Superset a session, over a warehouse that the demo made: `make test-dashboards`.
+
+It takes Superset's environment (`.venv-superset`) and Debian's chromium; both must be there, nothing is skipped.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from dashboards.service import Service
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+from schema.database import Role, Warehouse
+from tests.dashboards.api import Api
+
+TREE = Path(__file__).resolve().parents[2]
+
+
+def find_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def service() -> Iterator[Service]:
+    home = Path(tempfile.mkdtemp(prefix="tapewise-dashboards-"))
+    home.chmod(0o755)  # as root, the server's own account must get in
+    service = Service(Settings(home=home), find_port())
+    try:
+        subprocess.run([sys.executable, "-m", "tapewise", "--home", home, "demo"], cwd=TREE, check=True)
+        service.start()
+        yield service
+    finally:
+        service.stop()
+        service.stop_warehouse()
+        subprocess.run([sys.executable, "-m", "tapewise", "--home", home, "db", "remove", "--yes"], cwd=TREE)
+        shutil.rmtree(home)
+
+
+@pytest.fixture(scope="session")
+def warehouse(service: Service) -> Iterator[Warehouse]:
+    with open_ready_warehouse(service.settings) as warehouse:
+        yield warehouse
+
+
+@pytest.fixture(scope="session")
+def reader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
+    with warehouse.connect(Role.READER, autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def logins(service: Service) -> dict[str, str]:
+    from dashboards.browser import read_logins
+
+    return read_logins(service.login_file)
+
+
+@pytest.fixture(scope="session")
+def viewer(service: Service, logins: dict[str, str]) -> Api:
+    return Api.log_in(service.address, "viewer", logins["viewer"])
+
+
+@pytest.fixture(scope="session")
+def admin(service: Service, logins: dict[str, str]) -> Api:
+    return Api.log_in(service.address, "admin", logins["admin"])
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path:
+    """Where the screenshots are kept: TAPEWISE_TEST_PICTURES, or build/dashboards."""
+    folder = Path(os.environ.get("TAPEWISE_TEST_PICTURES", TREE / "build" / "dashboards"))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
