@@ -2,10 +2,10 @@
 
     python -m dashboards.datasets --home .demo
 
-reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a call of a
-function of mart whose arguments are the dashboard's filters, so that a function reads the months that are asked
-for, and no others. Where no archive is chosen it is the first, measured ones before synthetic ones before simulated
-ones: archives are never added up.
+reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a
+call of a function of mart whose arguments are the dashboard's filters, so that a function reads the months
+that are asked for, and no others. Where no archive is chosen it is the first, measured ones before synthetic
+ones before simulated ones: archives are never added up.
 """
 
 import argparse
@@ -46,10 +46,10 @@ FUNCTIONS = [
     "stage_times",
     "user_shares",
 ]
-# Besides the standard arguments: silences of an hour or more; the clusters of all files, by SDSC's boundaries as in
-# open_time_bins, and not of those of about 100 MB only; the classes of one
-# model (the first by name if none is chosen) and one interface (the one with most requests), as classes of several
-# interfaces are too many to tell apart.
+# Besides the standard arguments: silences of an hour or more; the clusters of all files, by SDSC's
+# boundaries as in open_time_bins, and not of those of about 100 MB only; the classes of one
+# model (the first by name if none is chosen) and one interface (the one with most requests), as classes of
+# several interfaces are too many to tell apart.
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
@@ -62,14 +62,23 @@ CHOSEN = """\
     FROM mart.archives{where_archive}
     ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
     LIMIT 1"""
+# A simulated archive is sorted into the classes of its requests' archive.
 CHOSEN_MODEL = """\
     SELECT archives.archive, archives.timezone, classes.model, classes.interface
     FROM mart.archives AS archives
-    INNER JOIN mart.workload_classes AS classes ON archives.archive = classes.archive{where_model}
-    GROUP BY archives.archive, archives.kind, archives.timezone, classes.model, classes.interface
+    INNER JOIN mart.related_archives AS related ON archives.archive = related.archive
+    INNER JOIN mart.workload_classes AS classes ON related.related_archive = classes.archive{where_model}
+    GROUP BY
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        related.relation,
+        classes.model,
+        classes.interface
     ORDER BY
         array_position(ARRAY['measured', 'synthetic', 'simulated'], archives.kind),
         archives.archive,
+        array_position(ARRAY['itself', 'its origin', 'simulated from it'], related.relation),
         classes.model,
         sum(classes.request_count) DESC
     LIMIT 1"""
@@ -101,7 +110,7 @@ class Dataset:
     def write_sql(self, *, with_filters: bool) -> str:
         """The query; without filters it can be run as it is, and has the same columns."""
         if not self.is_function:
-            return f"SELECT * FROM mart.{self.name}"
+            return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
         arguments = ["archive => chosen.archive"]
         if with_filters:
             arguments += [_time("since", "from_dttm"), _time("until", "to_dttm")]
@@ -130,7 +139,9 @@ class Dataset:
     def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
         """The dataset as Superset's import takes it."""
         metadata = yaml.safe_load((SQL_FOLDER / self.name / "metadata.yaml").read_text(encoding="utf-8"))
-        rows = connection.execute(f"SELECT * FROM ({self.write_sql(with_filters=False)}) AS answers LIMIT 0".encode())
+        rows = connection.execute(
+            f"SELECT * FROM ({self.write_sql(with_filters=False)}) AS answers LIMIT 0".encode()  # noqa: S608  # ours
+        )
         columns = [
             {
                 "column_name": column.name,
@@ -146,7 +157,7 @@ class Dataset:
             "table_name": self.name,
             "schema": "mart",
             "sql": self.write_sql(with_filters=True) if self.is_function else None,
-            "description": f"{metadata['summary']} {metadata['one_row_is'][0].upper()}{metadata['one_row_is'][1:]}.",
+            "description": f"{metadata['summary']} A row: {metadata['one_row_is']}.",
             "uuid": str(uuid.uuid5(NAMESPACE, f"datasets/{self.name}")),
             "database_uuid": DATABASE_UUID,
             "is_managed_externally": True,
@@ -221,7 +232,10 @@ def main() -> None:
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with open_ready_warehouse(read_settings(home=given.home)) as warehouse, warehouse.connect(Role.READER) as reader:
+    with (
+        open_ready_warehouse(read_settings(home=given.home)) as warehouse,
+        warehouse.connect(Role.READER) as reader,
+    ):
         texts = {f"{dataset.name}.yaml": write_yaml(dataset.describe(reader)) for dataset in list_datasets()}
     for path in FOLDER.glob("*.yaml"):
         if path.name not in texts:

@@ -1,7 +1,7 @@
 """Make Superset hold what `assets/` says and no more: roles, users, database, datasets, charts, dashboards.
 
-Runs in Superset's environment, after `superset db upgrade`, as often as one likes: the second time nothing changes.
-It reads, as superset_config.py does, variables or files:
+Runs in Superset's environment, after `superset db upgrade`, as often as one likes: the second time nothing
+changes. It reads, as superset_config.py does, variables or files:
 
     SUPERSET_ADMIN_PASSWORD    of the user `admin`, who may do everything
     SUPERSET_VIEWER_PASSWORD   of the user `viewer`, who sees the dashboards and nothing else
@@ -20,8 +20,8 @@ from superset_config import read_secret
 
 ASSETS = Path(__file__).parent / "assets"
 VIEWER = "Tapewise viewer"
-# What of Superset's role Gamma a viewer has: to look, to filter and to take numbers away. Not to make, change or
-# share anything, to write SQL, or to see who else there is.
+# What of Superset's role Gamma a viewer has: to look, to filter and to take numbers away. Not to make,
+# change or share anything, to write SQL, or to see who else there is.
 VIEWER_PERMISSIONS = {
     ("can_read", "Chart"),
     ("can_read", "Dashboard"),
@@ -62,9 +62,9 @@ VIEWER_PERMISSIONS = {
 def read_assets(reader_url: str) -> dict[str, str]:
     """Return the files of `assets/` by path, the warehouse's URL put into the database's."""
     contents = {str(path.relative_to(ASSETS)): path.read_text("utf-8") for path in ASSETS.rglob("*.yaml")}
-    for name in contents:
+    for name, text in contents.items():
         if name.startswith("databases/"):
-            config = yaml.safe_load(contents[name])
+            config = yaml.safe_load(text)
             contents[name] = yaml.safe_dump(config | {"sqlalchemy_uri": reader_url})
     return contents
 
@@ -121,9 +121,7 @@ def grant_viewer(manager: Any, contents: dict[str, str]) -> Any:
 
     role = manager.find_role(VIEWER) or manager.add_role(VIEWER)
     granted = [manager.find_permission_view_menu(*names) for names in sorted(VIEWER_PERMISSIONS)]
-    uuids = {
-        yaml.safe_load(text)["uuid"] for name, text in contents.items() if name.startswith("datasets/")
-    }
+    uuids = {yaml.safe_load(text)["uuid"] for name, text in contents.items() if name.startswith("datasets/")}
     granted += [
         manager.find_permission_view_menu("datasource_access", table.perm)
         for table in db.session.query(SqlaTable)

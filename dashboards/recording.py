@@ -3,8 +3,9 @@
     make dashboards
     python -m dashboards.recording --home .demo
 
-A chart's `params` say how it is drawn; the question that Superset's page makes of them (`query_context`) is what its
-API answers without a browser, and only the page can make it. Run this after a chart was changed; a test says so.
+A chart's `params` say how it is drawn; the question that Superset's page makes of them (`query_context`) is
+what its API answers without a browser, and only the page can make it. Run this after a chart was changed; a
+test says so.
 """
 
 import argparse
@@ -25,12 +26,15 @@ READ_BY_API = ("viz_type", "x_axis")
 
 
 def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
-    """The question without the filters of the dashboard (of these columns) and without what differs between Supersets."""
-    form = {key: question["form_data"][key] for key in READ_BY_API if key in question["form_data"]}
+    """The question without the dashboard's filters (of these columns), and without what Supersets differ
+    in.""" asked = question["form_data"]
+    form = {key: asked[key] for key in READ_BY_API if key in asked}
     queries = []
     for query in question["queries"]:
         kept = [each for each in query["filters"] if each["col"] not in filtered]
-        queries.append({key: value for key, value in query.items() if key != "url_params"} | {"filters": kept})
+        queries.append(
+            {key: value for key, value in query.items() if key != "url_params"} | {"filters": kept}
+        )
     return {
         "datasource": {"id": 0, "type": "table"},
         "force": False,
@@ -58,8 +62,12 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=8088)
     given = parser.parse_args()
     logins = read_logins(read_settings(home=given.home).home / "superset" / "login")
-    charts = {path: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CHARTS.glob("*.yaml"))}
-    dashboards = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))]
+    charts = {
+        path: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(CHARTS.glob("*.yaml"))
+    }
+    dashboards = [
+        yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))
+    ]
     questions = {}
     with open_browser(f"http://127.0.0.1:{given.port}/", "viewer", logins["viewer"]) as browser:
         titles = read_titles(browser)

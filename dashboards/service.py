@@ -3,8 +3,9 @@
     python -m dashboards.service --home .demo start
     python -m dashboards.service --home .demo stop
 
-The pages need PostgreSQL: the embedded server is started to stay up, and stopped with them. What Superset keeps
-lies in the home's folder `superset`, which only its owner can read: its database, its log, the passwords.
+The pages need PostgreSQL: the embedded server is started to stay up, and stopped with them. What Superset
+keeps lies in the home's folder `superset`, which only its owner can read: its database, its log, the
+passwords.
 """
 
 import argparse
@@ -41,6 +42,7 @@ class Service:
         self.process_file = self.folder / "process"
         self.log_file = self.folder / "superset.log"
         self.login_file = self.folder / "login"
+        self._child: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
@@ -53,7 +55,9 @@ class Service:
         Raises ServerError if Superset's environment is not there, or what it says when it fails.
         """
         if not (PROGRAMS / "gunicorn").exists():
-            raise ServerError("Superset is not installed", hint="Run `make dashboards`, which installs it first.")
+            raise ServerError(
+                "Superset is not installed", hint="Run `make dashboards`, which installs it first."
+            )
         self.stop()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment = self._environment(self._start_warehouse())
@@ -62,7 +66,9 @@ class Service:
         self._serve(environment)
         self.login_file.touch(mode=0o600)
         self.login_file.write_text(
-            "".join(f"{user} {environment[f'SUPERSET_{user.upper()}_PASSWORD']}\n" for user in ("viewer", "admin")),
+            "".join(
+                f"{user} {environment[f'SUPERSET_{user.upper()}_PASSWORD']}\n" for user in ("viewer", "admin")
+            ),
             encoding="utf-8",
         )
 
@@ -77,12 +83,15 @@ class Service:
             if time.monotonic() > deadline:
                 raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
             time.sleep(0.1)
+        if self._child is not None:
+            self._child.wait()
         self.process_file.unlink(missing_ok=True)
         return True
 
     def stop_warehouse(self) -> None:
-        """Let the embedded PostgreSQL go, as `tapewise db stop` does; a server of the site's own is left alone."""
-        if self._is_embedded:
+       
+        """Let the embedded PostgreSQL go, as `tapewise db stop` does; a server of the site's own
+        is left alone.""" if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).stop()
 
     @property
@@ -130,14 +139,21 @@ class Service:
         """Run a program of Superset's environment to its end, its words into the log."""
         with self._open_log() as log:
             done = subprocess.run(
-                [PROGRAMS / program, *arguments], env=environment, cwd=ROOM, stdout=log, stderr=log, check=False
+                [PROGRAMS / program, *arguments],
+                env=environment,
+                cwd=ROOM,
+                stdout=log,
+                stderr=log,
+                check=False,
             )
         if done.returncode:
-            raise ServerError(f"{what} of Superset failed: {self._last_words()}", hint=f"See {self.log_file}.")
+            raise ServerError(
+                f"{what} of Superset failed: {self._last_words()}", hint=f"See {self.log_file}."
+            )
 
     def _serve(self, environment: dict[str, str]) -> None:
         with self._open_log() as log:
-            process = subprocess.Popen(
+            process = self._child = subprocess.Popen(
                 [
                     PROGRAMS / "gunicorn",
                     *("--bind", f"127.0.0.1:{self.port}", "--workers", "1", "--worker-class", "gthread"),
@@ -154,7 +170,9 @@ class Service:
         deadline = time.monotonic() + START_TIMEOUT_S
         while not self._is_healthy():
             if process.poll() is not None or time.monotonic() > deadline:
-                raise ServerError(f"Superset does not answer: {self._last_words()}", hint=f"See {self.log_file}.")
+                raise ServerError(
+                    f"Superset does not answer: {self._last_words()}", hint=f"See {self.log_file}."
+                )
             time.sleep(0.2)
 
     def _is_healthy(self) -> bool:

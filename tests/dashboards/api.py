@@ -34,9 +34,7 @@ class Api:
             {"username": user, "password": password, "provider": "db", "refresh": False},
         )
         assert reply.status == 200, reply
-        api = cls(
-            address, {"Authorization": f"Bearer {reply.json['access_token']}"}, anonymous.opener
-        )
+        api = cls(address, {"Authorization": f"Bearer {reply.json['access_token']}"}, anonymous.opener)
         token = api.get("api/v1/security/csrf_token/").json["result"]
         return cls(address, api.headers | {"X-CSRFToken": token, "Referer": address}, api.opener)
 

@@ -45,10 +45,12 @@ class Choice:
     until: str | None = None
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The chart's recorded question with these filters, as the page asks it; rows as the database gives them."""
+        """The chart's recorded question with these filters; its rows come as the database gives them."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
-            query["filters"] += [{"col": name, "op": "IN", "val": [value]} for name, value in self.values.items()]
+            query["filters"] += [
+                {"col": name, "op": "IN", "val": [value]} for name, value in self.values.items()
+            ]
             query["post_processing"] = []
             if self.since:
                 query["time_range"] = f"{self.since} : {self.until}"
@@ -62,7 +64,9 @@ def text_of(column: Any) -> tuple[str, str]:
     return column["sqlExpression"], column["label"]
 
 
-def expected_rows(connection: psycopg.Connection, chart: dict[str, Any], choice: Choice) -> list[dict[str, Any]]:
+def expected_rows(
+    connection: psycopg.Connection, chart: dict[str, Any], choice: Choice
+) -> list[dict[str, Any]]:
     """What the chart shows, by SQL of our own on mart."""
     params = chart["params"]
     metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
@@ -77,7 +81,8 @@ def expected_rows(connection: psycopg.Connection, chart: dict[str, Any], choice:
     source, arguments = _source(connection, DATASET_NAMES[chart["dataset_uuid"]], choice)
     selected = [*columns, *((metric["sqlExpression"], metric["label"]) for metric in metrics)]
     conditions = [f"({each['sqlExpression']})" for each in params["adhoc_filters"]]
-    query = f"SELECT {', '.join(f'{sql} AS "{label}"' for sql, label in selected)} FROM {source}"
+    shown = ", ".join(f'{sql} AS "{label}"' for sql, label in selected)
+    query = f"SELECT {shown} FROM {source}"
     if conditions:
         query += f" WHERE {' AND '.join(conditions)}"
     if metrics:
@@ -120,8 +125,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
 
 
 def simplify(value: Any) -> Any:
-    """A value as it can be compared: numbers to 12 digits, times as milliseconds since 1970, as the API has them."""
-    if isinstance(value, bool) or value is None:
+    """A value as it can be compared: numbers to
+    12 digits, times as milliseconds since 1970, as the API has them.""" if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, datetime):
         value = value.replace(tzinfo=None) - EPOCH
@@ -135,4 +140,6 @@ def simplify(value: Any) -> Any:
 
 def as_set(rows: list[dict[str, Any]]) -> list[str]:
     """Rows in an order of their own, to be compared."""
-    return sorted(json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows)
+    return sorted(
+        json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows
+    )

@@ -1,6 +1,7 @@
 """One Superset a session, over a warehouse that the demo made: `make test-dashboards`.
 
-It takes Superset's environment (`.venv-superset`) and Debian's chromium; both must be there, nothing is skipped.
+It takes Superset's environment (`.venv-superset`) and Debian's chromium; both must be there, nothing is
+skipped.
 """
 
 import os
@@ -15,10 +16,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from dashboards.browser import read_logins
 from dashboards.service import Service
+from schema.database import Role, Warehouse
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
-from schema.database import Role, Warehouse
 from tests.dashboards.api import Api
 
 TREE = Path(__file__).resolve().parents[2]
@@ -36,13 +38,20 @@ def service() -> Iterator[Service]:
     home.chmod(0o755)  # as root, the server's own account must get in
     service = Service(Settings(home=home), find_port())
     try:
-        subprocess.run([sys.executable, "-m", "tapewise", "--home", home, "demo"], cwd=TREE, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "tapewise", "--home", home, "demo"],
+            cwd=TREE,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         service.start()
         yield service
     finally:
         service.stop()
         service.stop_warehouse()
-        subprocess.run([sys.executable, "-m", "tapewise", "--home", home, "db", "remove", "--yes"], cwd=TREE)
+        subprocess.run(
+            [sys.executable, "-m", "tapewise", "--home", home, "db", "remove", "--yes"], cwd=TREE, check=False
+        )
         shutil.rmtree(home)
 
 
@@ -60,8 +69,6 @@ def reader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture(scope="session")
 def logins(service: Service) -> dict[str, str]:
-    from dashboards.browser import read_logins
-
     return read_logins(service.login_file)
 
 

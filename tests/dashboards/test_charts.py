@@ -16,12 +16,14 @@ CHOICES = {
     "the simulated archive": Choice({"archive": "example-on-llnl"}),
     "an interface and a direction": Choice({"archive": "example", "interface": "nft", "direction": "get"}),
     "a class of service": Choice({"archive": "example", "class_of_service": "2"}),
-    "four days by the archive's clock": Choice({"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"),
+    "four days by the archive's clock": Choice(
+        {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
+    ),
 }
 # What there is nothing of: the first two choices show something in every other chart.
 EMPTY = {
     "the simulated archive": {
-        "open_times", "open_time_clusters", "workload_classes", "class_counts", "class_shares",
+        "open_times", "open_time_clusters", "workload_classes", "class_counts",
         "rejects_by_reason", "ignored_by_reason",
     }
 }  # fmt: skip
@@ -83,9 +85,7 @@ def test_the_datasets_are_what_the_catalogue_says(reader: psycopg.Connection) ->
         assert path.read_text() == write_yaml(dataset.describe(reader)), "run `make assets`"
 
 
-def test_a_renamed_column_is_noticed(
-    viewer: Api, reader: psycopg.Connection, warehouse: Warehouse
-) -> None:
+def test_a_renamed_column_is_noticed(viewer: Api, reader: psycopg.Connection, warehouse: Warehouse) -> None:
     check_chart(viewer, reader, "rejects_by_reason", Choice())
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
         owner.execute("ALTER VIEW mart.line_fates RENAME COLUMN reason TO cause")

@@ -1,0 +1,135 @@
+"""What a viewer may not do, tried; each attempt is one that the administrator succeeds with."""
+
+import json
+import secrets
+import urllib.request
+from typing import Any
+
+import pytest
+
+from dashboards.service import Service
+from tests.dashboards.api import Api
+from tests.dashboards.assets import CHARTS, Choice
+from tests.dashboards.test_charts import dataset_id
+
+
+def run_sql(api: Api, sql: str) -> Any:
+    query = {
+        "database_id": 1,
+        "sql": sql,
+        "schema": "mart",
+        "client_id": secrets.token_hex(5),
+        "runAsync": False,
+    }
+    return api.post("api/v1/sqllab/execute/", query)
+
+
+def test_a_viewer_has_no_sql_lab(viewer: Api, admin: Api) -> None:
+    query = "SELECT count(*) AS n FROM mart.archives"
+    reply = run_sql(admin, query)
+    assert reply.status == 200 and reply.json["data"] == [{"n": 2}], reply
+    refused = run_sql(viewer, query)
+    assert refused.status == 403 and "CSRF" not in refused.text
+
+
+@pytest.mark.parametrize(
+    "table", ["core.users", "core.transfers", "ledger.log_files", "studies.workload_models"]
+)
+def test_nobody_reads_beyond_mart(admin: Api, table: str) -> None:
+    reply = run_sql(admin, f"SELECT * FROM {table} LIMIT 1")
+    assert reply.status >= 400 and "permission denied" in reply.text, reply
+
+
+@pytest.mark.parametrize("table", ["mart.user_names", "mart.transfer_names", "mart.unitree_job_names"])
+def test_nobody_reads_names(admin: Api, table: str) -> None:
+    reply = run_sql(admin, f"SELECT * FROM {table} LIMIT 1")
+    assert reply.status >= 400 and "permission denied" in reply.text, reply
+
+
+def test_nobody_writes(admin: Api) -> None:
+    writable = "SET default_transaction_read_only = off; "
+    for query in (
+        "CREATE TABLE public.t (i int)",
+        "DELETE FROM mart.archives",
+        f"{writable}DELETE FROM mart.archives",
+    ):
+        assert run_sql(admin, query).status >= 400, query
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["api/v1/security/users/", "api/v1/security/roles/", "api/v1/database/", "api/v1/query/", "api/v1/log/"],
+)
+def test_a_viewer_sees_no_users_or_databases(viewer: Api, admin: Api, path: str) -> None:
+    assert admin.get(path).status == 200
+    assert viewer.get(path).status in (403, 404)
+
+
+def test_a_viewer_changes_nothing(viewer: Api, admin: Api) -> None:
+    chart = {
+        "slice_name": "mine",
+        "viz_type": "table",
+        "datasource_id": 1,
+        "datasource_type": "table",
+        "params": "{}",
+    }
+    refused = viewer.post("api/v1/chart/", chart)
+    assert refused.status == 403 and "CSRF" not in refused.text
+    made = admin.post("api/v1/chart/", chart)
+    assert made.status == 201
+    number = made.json["id"]
+    for method, content in (("PUT", {"slice_name": "yours"}), ("DELETE", None)):
+        assert viewer.post(f"api/v1/chart/{number}", content, method=method).status in (403, 404)
+    assert admin.post(f"api/v1/chart/{number}", None, method="DELETE").status == 200
+    for path, content in (
+        ("api/v1/dashboard/", {"dashboard_title": "mine"}),
+        ("api/v1/dataset/", {"database": 1, "schema": "core", "table_name": "users"}),
+        ("api/v1/database/", {"database_name": "mine", "sqlalchemy_uri": "sqlite://"}),
+    ):
+        refused = viewer.post(path, content)
+        assert refused.status in (403, 404) and "CSRF" not in refused.text, (path, refused)
+
+
+@pytest.mark.parametrize(
+    "smuggled",
+    [
+        "(SELECT count(*) FROM core.users)",
+        "(SELECT max(name) FROM core.users)",
+        "count(*) FROM core.users --",
+        "{{ self.__init__.__globals__ }}",
+        "{{ dataset(1) }}",
+    ],
+)
+def test_a_chart_is_no_way_around(viewer: Api, smuggled: str) -> None:
+    question = Choice().apply(json.loads(CHARTS["lines_by_fate"]["query_context"]))
+    question["datasource"] = {
+        "id": dataset_id(viewer, CHARTS["lines_by_fate"]["dataset_uuid"]),
+        "type": "table",
+    }
+    (query,) = question["queries"]
+    query["metrics"] = [{"expressionType": "SQL", "sqlExpression": smuggled, "label": "n"}]
+    query["orderby"] = []
+    reply = viewer.post("api/v1/chart/data", question)
+    assert reply.status in (400, 403, 422, 500), reply.text[:300]
+
+
+def test_without_a_login_there_is_nothing(service: Service) -> None:
+    nobody = Api.without_login(service.address)
+    assert nobody.get("health").status == 200
+    for path in ("superset/dashboard/tapewise-overview/", "superset/welcome/", "sqllab/", "users/list/"):
+        assert nobody.get(path).status in (302, 308, 401, 403), path
+    for path in ("api/v1/chart/", "api/v1/dashboard/", "api/v1/dataset/"):
+        assert nobody.get(path).status in (401, 403) or nobody.get(path).json["count"] == 0, path
+    assert nobody.post("api/v1/chart/data", {}).status in (400, 401, 403)
+
+
+def test_without_the_token_a_session_cannot_change_anything(service: Service, admin: Api) -> None:
+    bare = Api(service.address, {}, admin.opener)
+    refused = bare.post("api/v1/chart/", {"slice_name": "forged"})
+    assert refused.status in (400, 401)
+
+
+def test_pages_ask_no_third_party(service: Service) -> None:
+    with urllib.request.urlopen(f"{service.address}login/") as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert "https:" not in policy and "default-src 'self'" in policy
