@@ -173,7 +173,9 @@ METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
             "metric_name": "order_of_kinds",
-            "expression": "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)",
+            "expression": (
+                "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)"
+            ),
         }
     ]
 }

@@ -26,8 +26,8 @@ READ_BY_API = ("viz_type", "x_axis")
 
 
 def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
-    """The question without the dashboard's filters (of these columns), and without what Supersets differ
-    in.""" asked = question["form_data"]
+    """The question without the dashboard's filters (of these columns) and what Supersets differ in."""
+    asked = question["form_data"]
     form = {key: asked[key] for key in READ_BY_API if key in asked}
     queries = []
     for query in question["queries"]:

@@ -89,9 +89,8 @@ class Service:
         return True
 
     def stop_warehouse(self) -> None:
-       
-        """Let the embedded PostgreSQL go, as `tapewise db stop` does; a server of the site's own
-        is left alone.""" if self._is_embedded:
+        """Stop the embedded PostgreSQL, as `tapewise db stop` does; a server of the site's own is left alone."""
+        if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).stop()
 
     @property
@@ -118,7 +117,7 @@ class Service:
             return warehouse.url(Role.READER)
 
     def _environment(self, reader_url: str) -> dict[str, str]:
-        """The variables that superset_config.py and provisioning.py read; makes secrets that are not there."""
+        """What superset_config.py and provisioning.py read; makes secrets that are not there."""
         environment = os.environ | {
             "PYTHONPATH": str(ROOM),
             "FLASK_APP": "superset.app:create_app()",

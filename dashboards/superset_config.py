@@ -15,8 +15,8 @@ from colour_schemes import CATEGORICAL, SEQUENTIAL
 
 
 def read_secret(name: str) -> str:
-    """Return the variable `name`, or what the file in `name`_FILE holds; without either the start is
-    refused.""" value = os.environ.get(name, "")
+    """Return the variable `name`, or what the file in `name`_FILE holds; the start is refused without."""
+    value = os.environ.get(name, "")
     if file := os.environ.get(f"{name}_FILE"):
         value = Path(file).read_text(encoding="utf-8").strip()
     if not value:

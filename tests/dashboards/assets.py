@@ -125,8 +125,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
 
 
 def simplify(value: Any) -> Any:
-    """A value as it can be compared: numbers to
-    12 digits, times as milliseconds since 1970, as the API has them.""" if isinstance(value, bool) or value is None:
+    """A value as it can be compared: numbers to 12 digits, times as the API has them (ms since 1970)."""
+    if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, datetime):
         value = value.replace(tzinfo=None) - EPOCH
