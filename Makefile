@@ -51,7 +51,7 @@ dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of i
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/dashboards
 	@# What tells servers apart is in the SQL and the migrations: the rest need not run twice.
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
@@ -62,7 +62,11 @@ mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries 
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards
+
+.PHONY: test-dashboards
+test-dashboards: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## the dashboards: their numbers, their pages in a browser (Debian's chromium), who may what
+	$(BIN)/python -m pytest tests/dashboards
 
 .PHONY: lint
 lint: $(VENV)/dev.stamp  ## ruff, mypy, import-linter, sqlfluff

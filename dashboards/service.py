@@ -89,7 +89,7 @@ class Service:
         return True
 
     def stop_warehouse(self) -> None:
-        """Stop the embedded PostgreSQL, as `tapewise db stop` does; a server of the site's own is left alone."""
+        """Stop the embedded PostgreSQL, as `tapewise db stop` does; leave a site's own server alone."""
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).stop()
 
