@@ -2,7 +2,8 @@
 
 A block fenced as `console` holds commands behind `$ ` and what they print; a line `...` stands for any
 lines, `...` within a line for any text. The blocks of a page run in order, in a folder with the
-examples, on a home of the page's own.
+examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what it makes
+(`make demo > /dev/null`) gets a copy of it.
 """
 
 import importlib.util
@@ -32,6 +33,9 @@ class Example:
     expected: list[str]
 
 
+DEMO = Example("make demo > /dev/null", [])
+
+
 def read_examples(text: str) -> Iterator[Example]:
     for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
@@ -50,7 +54,7 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 
 
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
-def test_the_examples_of_a_page_print_what_it_shows(page: Path):
+def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
     folder.chmod(0o755)  # as root, the server's own account must get in
     for name in ("Makefile", "requirements", "pyproject.toml", "examples"):
@@ -71,6 +75,10 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path):
     }
     try:
         for example in read_examples(page.read_text()):
+            if example == DEMO:
+                home = request.getfixturevalue("demo_home")
+                subprocess.run(["cp", "-a", home, folder / ".demo"], check=True)
+                continue
             done = subprocess.run(
                 ["bash", "-c", example.command],
                 cwd=folder,
