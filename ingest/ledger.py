@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import psycopg
 
+from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.reading import Tally
 from schema.loader import copy_frame
 from schema.models import rejected_lines
@@ -60,6 +61,38 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
         last_event_at=last,
     )
     return LogFileRow(file_id, digest, read_bytes, format_version, loaded_count, log_date, again)
+
+
+@dataclass(frozen=True)
+class LastReading:
+    """When a file was last read, and what of it a later reading might take otherwise."""
+
+    log_file_id: int
+    last_read_at: datetime
+    format_version: int
+    log_date: date | None
+    has_waiting: bool
+    has_outside_window: bool
+
+
+def find_last_readings(
+    connection: psycopg.Connection, source_id: int, paths: list[str]
+) -> dict[str, LastReading]:
+    """The last reading of each of `paths` that was read for this source."""
+    rows = connection.execute(
+        "SELECT DISTINCT ON (path) path, id, last_read_at, format_version, log_date, waiting_bytes > 0,"
+        " EXISTS (SELECT FROM ledger.rejected_lines WHERE log_file_id = log_files.id AND reason = %s)"
+        " FROM ledger.log_files WHERE source_id = %s AND path = ANY(%s) ORDER BY path, id DESC",
+        [OUTSIDE_WINDOW, source_id, paths],
+    )
+    return {path: LastReading(*rest) for path, *rest in rows}
+
+
+def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now: datetime) -> None:
+    """Note that files were found as they were when last read."""
+    connection.execute(
+        "UPDATE ledger.log_files SET last_read_at = %s WHERE id = ANY(%s)", [now, log_file_ids]
+    )
 
 
 def find_other_date(

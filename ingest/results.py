@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 from ingest.loads import FileResult
+from ingest.rounds import SourceOutcome
 
 TEXT_WIDTH = 80
 CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # all but TAB
@@ -56,6 +57,18 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
         "loaded": {table: count for table, count in tally.loaded.items() if count},
         "waiting_bytes": result.waiting_bytes,
     }
+
+
+def describe_outcome(outcome: SourceOutcome) -> str:
+    """What a round did for a source, in one line; the lines are of the files that were opened."""
+    files = [f"{outcome.read_count:,} files read", f"{outcome.untouched_count:,} untouched"]
+    if outcome.failures:
+        files.append(f"{len(outcome.failures):,} FAILED")
+    return (
+        f"{outcome.archive}/{outcome.source}: {', '.join(files)}; {outcome.line_count:,} lines"
+        f" = {outcome.loaded_count:,} loaded + {outcome.held_count:,} held"
+        f" + {outcome.ignored_count:,} ignored + {outcome.rejected_count:,} rejected"
+    )
 
 
 def _list(fate: str, counts: Counter[str]) -> list[str]:

@@ -20,7 +20,10 @@ INGESTED_KINDS = ("measured", "synthetic")
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """What the user says of a stream of logs; `name` tells sources of one archive apart."""
+    """What the user says of a stream of logs; `name` tells sources of one archive apart.
+
+    `archive_timezone` is the archive's own zone; None: the source's, unless the archive has one already.
+    """
 
     archive: str
     kind: str
@@ -28,6 +31,7 @@ class SourceRequest:
     timezone: str
     name: str
     is_counted: bool = True
+    archive_timezone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     change under rows that were loaded with them.
     """
     archive = connection.execute(
-        "SELECT kind FROM core.archives WHERE name = %s", [request.archive]
+        "SELECT kind, timezone FROM core.archives WHERE name = %s", [request.archive]
     ).fetchone()
     if archive is None:
         return None
@@ -87,6 +91,12 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
             hint=f"Say --kind {archive[0]}, or choose another name for the archive."
             if archive[0] in INGESTED_KINDS
             else "Logs are not read into a simulated archive: choose another name.",
+        )
+    if request.archive_timezone not in (None, archive[1]):
+        raise SourceError(
+            f"archive '{request.archive}' has timezone {archive[1]}, not {request.archive_timezone}",
+            hint="An archive's settings stay as they were at its first load. Say that zone, or drop it"
+            " and read its logs again.",
         )
     found = _fetch_source(
         connection, "archives.name = %s AND sources.name = %s", [request.archive, request.name]
@@ -126,7 +136,8 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     Where nothing was loaded yet, because the first try failed, the settings are those now given. Two
     commands that make the same source at a time both get it. Raises SourceError as `find_source`.
     """
-    check_timezone(request.timezone)
+    for zone in (request.timezone, request.archive_timezone or "UTC"):
+        check_timezone(zone)
     try:
         found = find_source(connection, request)
     except SourceError:
@@ -185,13 +196,15 @@ _SELECT_SOURCE: LiteralString = """
     WHERE """
 
 _MAKE_ARCHIVE = """
-    INSERT INTO core.archives (name, kind, timezone) VALUES (%(archive)s, %(kind)s, %(timezone)s)
+    INSERT INTO core.archives (name, kind, timezone)
+    VALUES (%(archive)s, %(kind)s, coalesce(%(archive_timezone)s::text, %(timezone)s))
     ON CONFLICT DO NOTHING
 """
 
 # The settings of an archive, or of a source, may change as long as nothing was loaded with them.
 _MEND_ARCHIVE = """
-    UPDATE core.archives SET kind = %(kind)s, timezone = %(timezone)s
+    UPDATE core.archives SET kind = %(kind)s,
+        timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
     WHERE name = %(archive)s AND NOT EXISTS (
         SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
         WHERE sources.archive_id = archives.id AND loaded_count > 0
@@ -219,7 +232,7 @@ def unsaved_source(request: SourceRequest) -> Source:
         archive_id=0,
         archive=request.archive,
         kind=request.kind,
-        archive_timezone=check_timezone(request.timezone),
+        archive_timezone=check_timezone(request.archive_timezone or request.timezone),
         name=request.name,
         format=request.format,
         timezone=request.timezone,

@@ -2,6 +2,7 @@
 
     TapewiseError
     ├── SettingsError            a setting is missing, malformed or contradicts another
+    │   └── ConfigError          ... in what tapewise.toml says of archives and sources (exit status 2)
     ├── ServerError              the embedded PostgreSQL cannot be used
     │   └── ServerOwnerError     ... because its home belongs to somebody else
     ├── DatabaseError            a database cannot be reached, or is not as it must be
@@ -39,6 +40,15 @@ class TapewiseError(Exception):
 
 class SettingsError(TapewiseError):
     """A setting is missing, malformed or contradicts another."""
+
+
+class ConfigError(SettingsError):
+    """What tapewise.toml says of archives and sources is malformed; the message names file and field.
+
+    Its exit status is that of wrong usage: a nightly job tells it from a log file that cannot be read.
+    """
+
+    exit_status = 2
 
 
 class ServerError(TapewiseError):

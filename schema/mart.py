@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import psycopg
+import xxhash
 import yaml
 from psycopg import errors, sql
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -112,12 +113,12 @@ def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> 
     Raises DatabaseError if anything outside `mart` is built upon it, if a text is no good, or if a text
     and its metadata disagree; nothing of it has happened then, and the caller's transaction goes on.
     """
+    objects = list(objects)
     with connection.transaction():
         drop_mart(connection)
         connection.execute("CREATE SCHEMA mart")
-        connection.execute(
-            "COMMENT ON SCHEMA mart IS 'What analysts see: views and functions, made anew by each upgrade'"
-        )
+        said = f"What analysts see: views and functions, made anew by each upgrade ({digest_mart(objects)})"
+        connection.execute(sql.SQL("COMMENT ON SCHEMA mart IS {}").format(sql.Literal(said)))
         connection.execute(
             sql.SQL("GRANT USAGE ON SCHEMA mart TO {}, {}").format(
                 sql.Identifier(READER), sql.Identifier(NAMES)
@@ -125,6 +126,20 @@ def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> 
         )
         for each in objects:
             _make(connection, each)
+
+
+def digest_mart(objects: Iterable[MartObject]) -> str:
+    """What tells one `mart` from another: xxh3 of the texts and of what is said of them."""
+    found = xxhash.xxh3_64()
+    for each in sorted(objects, key=lambda each: each.name):
+        found.update(f"{each.name}\0{each.text}\0{each.metadata.model_dump_json()}\0".encode())
+    return found.hexdigest()
+
+
+def is_mart_current(connection: psycopg.Connection) -> bool:
+    """Whether schema `mart` was made of this program's `sql/`."""
+    row = connection.execute("SELECT obj_description(to_regnamespace('mart'), 'pg_namespace')").fetchone()
+    return row is not None and f"({digest_mart(read_mart())})" in (row[0] or "")
 
 
 def drop_mart(connection: psycopg.Connection) -> None:

@@ -1,18 +1,22 @@
 """Settings: a flag of the command line over an environment variable over `tapewise.toml`.
 
     flag              variable                   tapewise.toml
+    --config          TAPEWISE_CONFIG
     --home            TAPEWISE_HOME              home = "..."
     --database-url    TAPEWISE_DATABASE_URL      database_url = "postgresql://..."
     --reader-url      TAPEWISE_READER_URL        reader_url = "postgresql://..."
                       TAPEWISE_POSTGRES_VERSION  postgres_version = 18
+                      TAPEWISE_PROMETHEUS_FILE   prometheus_file = "..."
+                                                 [[archives]], see `schema/sites.py`
 
 Without a database's URL the warehouse lives in an embedded PostgreSQL below `home`. With one,
-`reader_url` is how `tapewise sql` logs in as the reading role.
+`reader_url` is how `tapewise sql` logs in as the reading role. Paths in the file are from its own folder.
 """
 
 import os
+import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import (
@@ -23,9 +27,11 @@ from pydantic_settings import (
 )
 
 from schema.binaries import INSTALL_FOLDERS
-from schema.errors import SettingsError
+from schema.errors import ConfigError, SettingsError
+from schema.sites import ArchiveSettings, check_names
 
 CONFIG_FILE = "tapewise.toml"
+_PATHS = ("home", "prometheus_file")
 
 
 def default_home() -> Path:
@@ -41,10 +47,13 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="TAPEWISE_", extra="forbid", frozen=True)
 
+    config: Path = Path(CONFIG_FILE)
     home: Path = Field(default_factory=default_home)
     database_url: str | None = None
     reader_url: str | None = None
     postgres_version: int = 18
+    prometheus_file: Path | None = None
+    archives: tuple[ArchiveSettings, ...] = ()
 
     @field_validator("postgres_version")
     @classmethod
@@ -53,6 +62,12 @@ class Settings(BaseSettings):
             known = " or ".join(map(str, sorted(INSTALL_FOLDERS)))
             raise ValueError(f"the embedded PostgreSQL is {known}, not {version}")
         return version
+
+    @field_validator("archives")
+    @classmethod
+    def _check_archives(cls, archives: tuple[ArchiveSettings, ...]) -> tuple[ArchiveSettings, ...]:
+        check_names("archives", [archive.name for archive in archives])
+        return archives
 
     @classmethod
     def settings_customise_sources(
@@ -64,27 +79,73 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Flags, environment, file, in this order; no .env files."""
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, CONFIG_FILE)
+        file = _ConfigFile(
+            settings_cls, cast(Any, init_settings).init_kwargs.get("config", Path(CONFIG_FILE))
+        )
+        return init_settings, env_settings, file
+
+
+class _ConfigFile(TomlConfigSettingsSource):
+    """What the file says, its paths from its own folder on, so that nobody need go there first."""
+
+    def __init__(self, settings_class: type[BaseSettings], path: Path) -> None:
+        super().__init__(settings_class, path)
+        if "config" in self.init_kwargs:
+            raise ValueError("'config' names this file, and is no setting in it")
+        for name in _PATHS:
+            if isinstance(self.init_kwargs.get(name), str):
+                self.init_kwargs[name] = path.parent / self.init_kwargs[name]
 
 
 def read_settings(**flags: Any) -> Settings:
     """The settings in force here and now; a flag that is None was not given.
 
-    Reads the environment and `tapewise.toml` in the current folder. Raises SettingsError that names
-    the setting and where it may come from.
+    Reads the environment and the configuration file: `config`, else TAPEWISE_CONFIG, else `tapewise.toml`
+    in the current folder, if there is one. Raises SettingsError that names the setting and where it may
+    come from, and ConfigError where what the file says of archives is wrong.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if "home" in given and not given.keys() & {"database_url", "reader_url"}:
         # A flag wins: who names a home means the server in it, whatever URL the environment or the file has.
         given |= {"database_url": None, "reader_url": None}
+    named = given.get("config") or os.environ.get("TAPEWISE_CONFIG")
+    given["config"] = file = Path(named or CONFIG_FILE)
+    if named and not file.is_file():
+        raise SettingsError(
+            f"{file}: there is no such file", hint="It was named by --config or TAPEWISE_CONFIG."
+        )
     try:
         return Settings(**given)
     except ValidationError as error:
-        first = error.errors()[0]
+        # A misspelt key is told of before the key that is missing for it.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
+        reason = first["msg"].removeprefix("Value error, ")
+        if first["loc"][0] == "archives":
+            raise ConfigError(
+                f"{file}: {_locate(file, first['loc'])}: {reason}",
+                hint="docs/how-to/nightly.md shows what the file may say of archives and their sources.",
+            ) from None
         name = ".".join(str(part) for part in first["loc"])
         raise SettingsError(
             f"setting '{name}': {first['msg']}",
-            hint=f"It was read from a flag, TAPEWISE_{name.upper()} or {CONFIG_FILE}.",
+            hint=f"It was read from a flag, TAPEWISE_{name.upper()} or {file}.",
         ) from None
-    except ValueError as error:  # tomllib's own error, a ValueError, names line and column
-        raise SettingsError(f"{CONFIG_FILE} cannot be read: {error}") from error
+    except (ValueError, OSError) as error:  # tomllib's own error, a ValueError, names line and column
+        raise SettingsError(f"{file} cannot be read: {error}") from error
+
+
+def _locate(file: Path, location: tuple[int | str, ...]) -> str:
+    """A place in the file in words: entries of a list by their `name`, or else by their number."""
+    value: Any = tomllib.loads(file.read_text()) if file.is_file() else {}
+    words: list[str] = []
+    for part in location:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        if isinstance(part, int):
+            name = value.get("name") or value.get("format") if isinstance(value, dict) else None
+            words[-1] += f"[{name or part + 1}]"
+        else:
+            words.append(part)
+    return ".".join(words)

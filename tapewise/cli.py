@@ -26,18 +26,26 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
     )
 
 from clustering.cli import workload  # after the check
-from ingest.cli import archives, explain, formats, ingest
+from ingest.cli import archives, explain, formats
+from ingest.ingest_cli import ingest
 from ingest.site_events_cli import config_changes, outages
 from schema.cli import db
 from schema.errors import TapewiseError
 from schema.settings import read_settings
 from simulator.cli import simulate
 from tapewise.demo.command import demo
+from tapewise.doctor import doctor
 from tapewise.queries import sql
+from tapewise.status import status
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(version("tapewise"), package_name="tapewise")
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of settings.  [default: tapewise.toml in the current folder]",
+)
 @click.option(
     "--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL."
 )
@@ -50,6 +58,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
 
     Reads the logs into PostgreSQL and answers in SQL what the archive did. Settings come from these
     flags, from TAPEWISE_HOME and so on in the environment, or from tapewise.toml, in this order.
+    (--config, or TAPEWISE_CONFIG, names another file.)
 
     \b
     Example:
@@ -69,6 +78,8 @@ for command in (
     config_changes,
     workload,
     simulate,
+    status,
+    doctor,
     sql,
     db,
     demo,

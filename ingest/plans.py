@@ -1,0 +1,97 @@
+"""What a round over the configured sources will read: each source, and the files that its globs match."""
+
+import glob
+from dataclasses import dataclass
+from pathlib import Path
+
+from ingest.formats import find_format
+from ingest.sources import SourceRequest, check_timezone
+from schema.errors import ConfigError, FormatError, SourceError
+from schema.settings import Settings
+from schema.sites import ArchiveSettings, SourceSettings
+
+
+@dataclass(frozen=True)
+class SourcePlan:
+    """A source as configured, and what its globs match: files, oldest first, and globs without any."""
+
+    request: SourceRequest
+    settings: SourceSettings
+    paths: list[Path]
+    unmatched: list[str]
+
+
+def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
+    """The configured sources, or those of one archive, with the files that their globs match now.
+
+    Raises ConfigError that names file and field: no such archive, format or zone, or one file in two
+    sources of an archive.
+    """
+    if archive is not None and archive not in {each.name for each in settings.archives}:
+        raise ConfigError(
+            f"{settings.config}: no archive is called '{archive}'",
+            hint="Without PATHS, what is read is what that file says.",
+        )
+    plans = []
+    for each in settings.archives:
+        if archive in (None, each.name):
+            found = [_plan_source(settings.config, each, source) for source in each.sources]
+            _check_shared(settings.config, found)
+            plans += found
+    return plans
+
+
+def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings) -> SourcePlan:
+    where = f"{config}: archives[{archive.name}]"
+    here = f"{where}.sources[{source.name}]"
+    try:
+        log_format = find_format(source.format)
+    except FormatError as error:
+        raise ConfigError(f"{here}.format: {error.message}", hint=error.hint) from None
+    for place, zone in ((where, archive.timezone), (here, source.timezone)):
+        try:
+            check_timezone(zone or "UTC")
+        except SourceError as error:
+            raise ConfigError(f"{place}.timezone: {error.message}", hint=error.hint) from None
+    request = SourceRequest(
+        archive=archive.name,
+        kind=archive.kind,
+        format=log_format,
+        timezone=source.timezone or archive.timezone,
+        name=source.name,
+        is_counted=source.counted,
+        archive_timezone=archive.timezone,
+    )
+    found: dict[Path, Path] = {}
+    unmatched = []
+    for pattern in source.paths:
+        here_too = str(Path(glob.escape(str(config.parent))) / pattern)
+        matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute ones
+        files = [path for path in map(Path, matched) if not path.is_dir()]
+        if not files:
+            unmatched.append(pattern)
+        for path in files:
+            found.setdefault(path.resolve(), path)
+    return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)
+
+
+def _order(path: Path) -> tuple[float, str]:
+    """Logs in the order in which their last lines were written, as they were rotated."""
+    try:
+        return path.stat().st_mtime, str(path)
+    except OSError:
+        return 0, str(path)  # gone meanwhile; its reading says so
+
+
+def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
+    """Raise ConfigError if two sources of an archive have a file in common: it would be counted twice."""
+    owners: dict[Path, str] = {}
+    for plan in plans:
+        for path in plan.paths:
+            owner = owners.setdefault(path.resolve(), plan.request.name)
+            if owner != plan.request.name:
+                raise ConfigError(
+                    f"{config}: archives[{plan.request.archive}]: {path} is in sources"
+                    f" '{owner}' and '{plan.request.name}'",
+                    hint="Narrow the globs of one of them: what two sources tell counts twice.",
+                )

@@ -1,0 +1,179 @@
+"""A round over the archives and sources of `tapewise.toml`: everything in them that was not read yet.
+
+What a night missed the next one reads, because nothing is asked but what the ledger has. One round of a
+warehouse goes at a time. A file that was not touched since it was last read is not opened.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import psycopg
+
+from ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
+from ingest.loads import FileResult, load_file, preview_file
+from ingest.log_dates import find_log_date
+from ingest.plans import SourcePlan
+from ingest.progress import show_progress
+from ingest.sources import (
+    Source,
+    SourceRequest,
+    find_source,
+    make_source,
+    unsaved_source,
+)
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError
+from schema.sites import SourceSettings
+
+ROUND_LOCK = (7463, 0)
+# The clock of a file server may be behind ours by less than this.
+CLOCK_MARGIN = timedelta(hours=1)
+
+
+@dataclass
+class SourceOutcome:
+    """What a round did for one source. The counts of lines are of the files that were opened."""
+
+    archive: str
+    source: str
+    read_count: int = 0
+    untouched_count: int = 0
+    failures: list[TapewiseError] = field(default_factory=list)
+    line_count: int = 0
+    loaded_count: int = 0
+    held_count: int = 0
+    ignored_count: int = 0
+    rejected_count: int = 0
+
+    def add(self, result: FileResult) -> None:
+        """Count one file that was opened."""
+        tally = result.tally
+        self.read_count += 1
+        self.line_count += tally.line_count
+        self.loaded_count += tally.loaded_count
+        self.held_count += tally.held_count
+        self.ignored_count += tally.ignored.total()
+        self.rejected_count += tally.rejected.total()
+
+
+Tell = Callable[[SourcePlan, FileResult | TapewiseError], None]
+
+
+@contextmanager
+def hold_round(warehouse: Warehouse) -> Iterator[bool]:
+    """Whether this is the only round of the warehouse; if so it stays that until the block ends.
+
+    The lock is the connection's: it goes with the process, however that ends.
+    """
+    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
+        taken = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", ROUND_LOCK).fetchone()
+        yield taken == (True,)
+
+
+def read_source(
+    warehouse: Warehouse, plan: SourcePlan, *, now: datetime, is_dry: bool, is_shown: bool, tell: Tell
+) -> SourceOutcome:
+    """Read what is new in one source; a file that cannot be read keeps nothing else out.
+
+    `now` is when the round began. `is_dry` writes nothing, `is_shown` shows progress on a terminal; `tell`
+    gets every file that was opened, and every failure. Raises nothing for a file, a source's settings or
+    the database: these are the failures of the outcome.
+    """
+    outcome = SourceOutcome(plan.request.archive, plan.request.name)
+
+    def fail(error: TapewiseError) -> None:
+        outcome.failures.append(error)
+        tell(plan, error)
+
+    if not plan.paths:
+        fail(LogFileError(f"{plan.request.archive}/{plan.request.name}: no file of it is there"))
+        return outcome
+    try:
+        source = prepare_source(warehouse, plan.request, is_dry=is_dry)
+        changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
+        outcome.untouched_count = len(plan.paths) - len(changed)
+        read = preview_file if is_dry else load_file
+        for path in changed:
+            try:
+                with show_progress(path, is_shown=is_shown) as progress:
+                    result = read(
+                        warehouse,
+                        source,
+                        path,
+                        now=now,
+                        is_complete=plan.settings.complete,
+                        progress=progress,
+                    )
+            except LogFileError as error:
+                fail(error)
+                continue
+            outcome.add(result)
+            tell(plan, result)
+            if result.tally.is_all_rejected:
+                fail(LogFileError(f"{path}: no line of it is of format {source.format.name}"))
+    except (SourceError, DatabaseError) as error:
+        fail(error)
+    return outcome
+
+
+def prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: bool) -> Source:
+    """The source of `request`, made if need be and not `is_dry`. Raises SourceError, DatabaseError."""
+    try:
+        with closing(warehouse.connect(Role.LOADER)) as connection:
+            if is_dry:
+                return find_source(connection, request) or unsaved_source(request)
+            return make_source(connection, request)
+    except psycopg.Error as error:
+        raise _broken_off(error) from error
+
+
+def _broken_off(error: psycopg.Error) -> DatabaseError:
+    reason = " ".join(str(error).split()).rstrip(".")
+    return DatabaseError(
+        f"the database broke off: {reason}",
+        hint="Nothing was loaded. Run the same command again when the database is up.",
+    )
+
+
+def _leave_untouched(
+    warehouse: Warehouse, source: Source, plan: SourcePlan, now: datetime, *, is_dry: bool
+) -> list[Path]:
+    """The files that must be opened; of the others the ledger is told that they were looked at."""
+    names = {path: ledger_path(path) for path in plan.paths}
+    try:
+        with closing(warehouse.connect(Role.LOADER)) as connection:
+            known = find_last_readings(connection, source.id, list(names.values()))
+            untouched = {
+                path: known[name].log_file_id
+                for path, name in names.items()
+                if name in known and _is_untouched(path, known[name], source, plan.settings)
+            }
+            if not is_dry:
+                touch_log_files(connection, list(untouched.values()), now)
+                connection.commit()
+    except psycopg.Error as error:
+        raise _broken_off(error) from error
+    return [path for path in plan.paths if path not in untouched]
+
+
+def _is_untouched(path: Path, last: LastReading, source: Source, settings: SourceSettings) -> bool:
+    """Whether a reading of the file now could give nothing else than the last one did.
+
+    A file's ctime changes with its content and with its name, and programs that copy times cannot set it.
+    """
+    if (
+        last.format_version != source.format.version
+        or last.has_outside_window
+        or (last.has_waiting and settings.complete)
+    ):
+        return False
+    try:
+        if source.format.is_dated_by_file and find_log_date(path) != last.log_date:
+            return False
+        changed_s = path.stat().st_ctime
+    except (OSError, LogFileError):
+        return False
+    return changed_s < (last.last_read_at - CLOCK_MARGIN).timestamp()

@@ -1,0 +1,109 @@
+"""The nightly job of `tapewise ingest`: reads what is new in the configured sources, and tells of it."""
+
+import json
+from contextlib import closing, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import psycopg
+
+from ingest.loads import FileResult
+from ingest.metrics import RoundReport, read_database_bytes, read_lines, write_metrics
+from ingest.plans import SourcePlan, plan_round
+from ingest.results import describe_outcome, result_to_json
+from ingest.rounds import SourceOutcome, hold_round, read_source
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError, LogFileError, TapewiseError
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+
+
+def load_sources(
+    settings: Settings, archive: str | None, dry_run: bool, as_json: bool, prometheus_file: Path | None
+) -> None:
+    """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
+
+    Raises ConfigError before anything is read, LogFileError after everything that could be read was.
+    """
+    plans = plan_round(settings, archive)
+    began_at = datetime.now(UTC)
+    outcomes: list[SourceOutcome] = []
+
+    def report(warehouse: Warehouse | None, exit_status: int) -> None:
+        if prometheus_file is not None and not dry_run:
+            _write_report(warehouse, prometheus_file, began_at, exit_status, outcomes)
+
+    try:
+        with (
+            open_ready_warehouse(settings) as warehouse,
+            nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
+        ):
+            if not is_only:
+                # No failure: what the other run leaves unread the next one reads. Silence would show as an
+                # old time of the last run's end.
+                click.echo("Another run over the sources is under way; this one leaves all to it.")
+                return
+            for plan in plans:
+                _warn_of_globs(settings, plan)
+                outcome = read_source(
+                    warehouse,
+                    plan,
+                    now=began_at,
+                    is_dry=dry_run,
+                    is_shown=not as_json,
+                    tell=_tell_json if as_json else _tell,
+                )
+                outcomes.append(outcome)
+                if not as_json:
+                    click.echo(describe_outcome(outcome))
+            failures = [failure for outcome in outcomes for failure in outcome.failures]
+            report(warehouse, 1 if failures else 0)
+    except TapewiseError:
+        report(None, 1)
+        raise
+    if dry_run and not as_json:
+        click.echo("A dry run: nothing was written.")
+    if failures:
+        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+        failed = sum(bool(outcome.failures) for outcome in outcomes)
+        raise LogFileError(
+            f"{failed} of {len(outcomes)} sources could not be read whole",
+            hint="\n".join([*(hint for hint in hints if hint), "What could be read was; see above."]),
+        )
+
+
+def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
+    where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
+    for pattern in plan.unmatched:
+        click.echo(f"tapewise: {where}: nothing matches '{pattern}'", err=True)
+
+
+def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+    if isinstance(found, TapewiseError):
+        click.echo(f"tapewise: {found.message}", err=True)
+
+
+def _tell_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+    _tell(plan, found)
+    told = {"error": found.message} if isinstance(found, TapewiseError) else result_to_json(found)
+    click.echo(json.dumps({"archive": plan.request.archive, "source": plan.request.name} | told))
+
+
+def _write_report(
+    warehouse: Warehouse | None,
+    path: Path,
+    began_at: datetime,
+    exit_status: int,
+    outcomes: list[SourceOutcome],
+) -> None:
+    """Write the metrics; those that only the database knows are left out if it cannot be asked."""
+    lines, size = [], None
+    if warehouse is not None:
+        try:
+            with closing(warehouse.connect(Role.LOADER)) as connection:
+                lines, size = read_lines(connection), read_database_bytes(connection)
+        except (DatabaseError, psycopg.Error) as error:
+            click.echo(f"tapewise: {path} lacks what the database knows: {error}", err=True)
+    report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size)
+    write_metrics(path, report)

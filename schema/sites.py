@@ -1,0 +1,79 @@
+"""What `tapewise.toml` says of a site's archives and of the sources of logs that each has.
+
+    [[archives]]
+    name = "llnl"
+    timezone = "America/Los_Angeles"      # the archive's own, and of its logs unless a source says otherwise
+    kind = "measured"                     # or "synthetic"
+
+    [[archives.sources]]
+    name = "nft"                          # default: the format's name
+    format = "nft"
+    paths = ["/var/log/nft/*.log*"]       # globs; relative ones are from the folder of the file
+    timezone = "UTC"
+    counted = true                        # false: another source tells of the same transfers
+    complete = false                      # true: a last line without newline is read too
+    silent_after_hours = 26               # `tapewise doctor` calls it silent then
+
+Only what the file alone can tell is checked here; formats and zones are known to `ingest`.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+DAY_AND_A_LITTLE_H = 26
+
+
+def check_names(what: str, names: Iterable[str]) -> None:
+    """Raise ValueError if two of `what` have one name."""
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{count} {what} are called '{name}'")
+
+
+def _check_name(name: str) -> str:
+    if not name.strip() or not name.isprintable():
+        raise ValueError("a name is printable text")
+    return name
+
+
+_Name = Annotated[str, AfterValidator(_check_name)]
+
+
+class SourceSettings(BaseModel):
+    """One stream of logs of an archive, as `tapewise.toml` has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: str
+    name: _Name = ""
+    paths: Annotated[tuple[str, ...], Field(min_length=1)]
+    timezone: str | None = None
+    counted: bool = True
+    complete: bool = False
+    silent_after_hours: Annotated[float, Field(gt=0)] = DAY_AND_A_LITTLE_H
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_after_format(cls, values: object) -> object:
+        if isinstance(values, dict) and "format" in values:
+            return {"name": values["format"]} | values
+        return values
+
+
+class ArchiveSettings(BaseModel):
+    """One archive, as `tapewise.toml` has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: _Name
+    timezone: str
+    kind: Literal["measured", "synthetic"] = "measured"
+    sources: Annotated[tuple[SourceSettings, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _check_sources(self) -> Self:
+        check_names("sources", [source.name for source in self.sources])
+        return self

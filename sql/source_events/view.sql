@@ -1,0 +1,105 @@
+CREATE VIEW mart.source_events AS
+
+WITH transfers AS (
+    SELECT * FROM core.transfers
+),
+
+opens AS (
+    SELECT * FROM core.opens
+),
+
+namespace_events AS (
+    SELECT * FROM core.namespace_events
+),
+
+unitree_jobs AS (
+    SELECT * FROM core.unitree_jobs
+),
+
+stages AS (
+    SELECT * FROM core.stages
+),
+
+sources AS (
+    SELECT * FROM ledger.sources
+),
+
+archives AS (
+    SELECT * FROM core.archives
+),
+
+hosts AS (
+    SELECT * FROM core.hosts
+),
+
+-- Whether a source is counted does not matter: these are lines, and not movements.
+events AS (
+    SELECT
+        transfers.source_id,
+        'transfers' AS fact_table,
+        transfers.interface,
+        transfers.direction,
+        transfers.host_id,
+        transfers.class_of_service,
+        transfers.ended_at AS event_at
+    FROM transfers
+    UNION ALL
+    SELECT
+        opens.source_id,
+        'opens' AS fact_table,
+        opens.interface,
+        opens.direction,
+        opens.host_id,
+        opens.class_of_service,
+        opens.opened_at AS event_at
+    FROM opens
+    UNION ALL
+    SELECT
+        namespace_events.source_id,
+        'namespace_events' AS fact_table,
+        namespace_events.interface,
+        NULL AS direction,
+        namespace_events.host_id,
+        namespace_events.class_of_service,
+        namespace_events.happened_at AS event_at
+    FROM namespace_events
+    UNION ALL
+    SELECT
+        unitree_jobs.source_id,
+        'unitree_jobs' AS fact_table,
+        unitree_jobs.interface,
+        unitree_jobs.direction,
+        unitree_jobs.host_id,
+        unitree_jobs.class_of_service,
+        unitree_jobs.ended_at AS event_at
+    FROM unitree_jobs
+    UNION ALL
+    SELECT
+        stages.source_id,
+        'stages' AS fact_table,
+        stages.interface,
+        NULL AS direction,
+        stages.host_id,
+        stages.class_of_service,
+        stages.staged_at AS event_at
+    FROM stages
+)
+
+SELECT
+    archives.name AS archive,
+    archives.kind,
+    archives.timezone,
+    sources.name AS source,
+    events.fact_table,
+    events.interface,
+    events.direction,
+    hosts.name AS client,
+    events.class_of_service,
+
+    sources.is_counted,
+
+    events.event_at
+FROM events
+INNER JOIN sources ON events.source_id = sources.id
+INNER JOIN archives ON sources.archive_id = archives.id
+LEFT JOIN hosts ON events.host_id = hosts.id;

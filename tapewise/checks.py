@@ -1,0 +1,224 @@
+"""What `tapewise doctor` looks at: each check gives findings, a sentence and a verdict each."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+
+import psycopg
+from psycopg import sql
+
+from ingest.plans import SourcePlan
+from ingest.rounds import ROUND_LOCK
+from schema.database import Warehouse
+from schema.models import FACT_TABLES, event_time_columns
+from tapewise.source_states import SourceState
+from tapewise.status import describe_span
+
+RECENT = timedelta(days=7)
+SUSPECT_LINES = 10
+SUSPECT_TIMES = 2
+MONTH = timedelta(days=30)
+LEAST_FREE_RATIO = 0.1
+LONGEST_RUN = timedelta(hours=24)
+GB = 1e9
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. `note` is no failure, `unknown` could not be told."""
+
+    check: str
+    verdict: Literal["ok", "wrong", "note", "unknown"]
+    sentence: str
+
+
+def check_globs(plans: list[SourcePlan]) -> Iterator[Finding]:
+    """Whether every configured glob matches a file."""
+    unmatched = [(plan, pattern) for plan in plans for pattern in plan.unmatched]
+    for plan, pattern in unmatched:
+        label = f"{plan.request.archive}/{plan.request.name}"
+        yield Finding("globs", "wrong", f"Nothing matches '{pattern}' of source {label}.")
+    if plans and not unmatched:
+        count = sum(len(plan.paths) for plan in plans)
+        yield Finding("globs", "ok", f"All configured globs match files, {count:,} in all.")
+
+
+def check_sources(
+    connection: psycopg.Connection, plans: list[SourcePlan], states: list[SourceState], now: datetime
+) -> Iterator[Finding]:
+    """Whether each configured source has been heard of lately, and which sources are not configured.
+
+    Silence during an outage of the archive that has begun and not ended explains itself.
+    """
+    known = {(state.archive, state.source): state for state in states}
+    for plan in plans:
+        state = known.pop((plan.request.archive, plan.request.name), None)
+        label = f"{plan.request.archive}/{plan.request.name}"
+        if state is None or state.last_event_at is None:
+            yield Finding("sources", "wrong", f"No line of source {label} is in the warehouse yet.")
+            continue
+        lag = now - state.last_event_at
+        said = f"The last line of source {label} is {describe_span(lag)} old"
+        limit = timedelta(hours=plan.settings.silent_after_hours)
+        if lag <= limit:
+            yield Finding("sources", "ok", f"{said}.")
+            continue
+        outage = connection.execute(
+            "SELECT note FROM mart.outages WHERE archive = %s AND started_at <= %s"
+            " AND (ended_at IS NULL OR ended_at > %s) ORDER BY started_at LIMIT 1",
+            [state.archive, now, now],
+        ).fetchone()
+        if outage is not None:
+            yield Finding("sources", "ok", f"{said}: an outage explains it ('{outage[0]}').")
+        else:
+            yield Finding("sources", "wrong", f"{said}, and it is silent after {describe_span(limit)}.")
+    for state in known.values():
+        yield Finding(
+            "sources", "note", f"Source {state.label} is in the warehouse, but not in the configuration."
+        )
+
+
+def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:
+    """Whether of the files of the source's last 7 days more is rejected than of those before.
+
+    Wrong where at least 10 lines are, and more than twice the share of before (all of them, where there
+    is no before). A file belongs to the time of its last event, or of its first reading if it has none; so a
+    single log that grows for ever cannot be compared with itself.
+    """
+    row = connection.execute(
+        "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
+        " FROM mart.log_files WHERE archive = %s AND source = %s),"
+        " split AS (SELECT max(dated_at) - %s AS recent_at FROM files)"
+        " SELECT coalesce(sum(line_count) FILTER (WHERE dated_at > recent_at), 0)::bigint,"
+        " coalesce(sum(rejected_count) FILTER (WHERE dated_at > recent_at), 0)::bigint,"
+        " coalesce(sum(line_count) FILTER (WHERE dated_at <= recent_at), 0)::bigint,"
+        " coalesce(sum(rejected_count) FILTER (WHERE dated_at <= recent_at), 0)::bigint FROM files, split",
+        [state.archive, state.source, RECENT],
+    ).fetchone()
+    assert row is not None
+    line_count, rejected_count, line_count_before, rejected_count_before = row
+    if not line_count:
+        return
+    ratio = rejected_count / line_count
+    said = f"Of the last 7 days of source {state.label}, {ratio:.2%} of the lines are rejected"
+    if line_count_before:
+        before = rejected_count_before / line_count_before
+        said += f", before {before:.2%}"
+        is_risen = ratio > SUSPECT_TIMES * before
+    else:
+        said += "; there are no older files to compare with"
+        is_risen = rejected_count == line_count
+    is_wrong = is_risen and rejected_count >= SUSPECT_LINES
+    yield Finding("rejects", "wrong" if is_wrong else "ok", f"{said}.")
+
+
+def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Finding]:
+    """Whether each file has the rows in the tables of facts that the ledger says were loaded of it.
+
+    Recounts the files whose last events are the latest, as many as have `row_limit` rows together, and one
+    at least. `connection` is the loader's.
+    """
+    files = connection.execute(
+        "SELECT id, path, loaded_count, first_event_at, last_event_at FROM ("
+        " SELECT *, sum(loaded_count) OVER (ORDER BY last_event_at DESC, id DESC) - loaded_count"
+        " AS rows_before"
+        " FROM ledger.log_files WHERE last_event_at IS NOT NULL) AS files"
+        " WHERE rows_before = 0 OR rows_before + loaded_count <= %s ORDER BY id",
+        [row_limit],
+    ).fetchall()
+    if not files:
+        return
+    first_at, last_at = min(row[3] for row in files), max(row[4] for row in files)
+    counts = dict.fromkeys((row[0] for row in files), 0)
+    for table in FACT_TABLES:
+        found = connection.execute(
+            sql.SQL(
+                "SELECT log_file_id, count(*) FROM {table} WHERE {time} BETWEEN %s AND %s"
+                " AND log_file_id = ANY(%s) GROUP BY log_file_id"
+            ).format(
+                table=sql.Identifier("core", table.name), time=sql.Identifier(event_time_columns[table.name])
+            ),
+            [first_at, last_at, list(counts)],
+        )
+        for log_file_id, count in found:
+            counts[log_file_id] += count
+    wrong = [(path, loaded, counts[number]) for number, path, loaded, *_ in files if counts[number] != loaded]
+    for path, loaded_count, found_count in wrong:
+        yield Finding(
+            "ledger", "wrong", f"{path}: the ledger has {loaded_count:,} lines loaded, core {found_count:,}."
+        )
+    if not wrong:
+        yield Finding(
+            "ledger",
+            "ok",
+            f"The {sum(counts.values()):,} rows of the {len(files):,} files with the latest events (from"
+            f" {first_at:%Y-%m-%d} on) are as many as the ledger says.",
+        )
+
+
+def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: datetime) -> Iterator[Finding]:
+    """Whether the disk has room: a tenth of it, and what the last 30 days added.
+
+    What they added is the share of all loaded lines that are of files first read then, of the size of the
+    database. Of a server of the site's own only its size is known.
+    """
+    row = connection.execute(
+        "SELECT pg_database_size(current_database()),"
+        " coalesce(sum(loaded_count) FILTER (WHERE first_read_at > %s)"
+        " / nullif(sum(loaded_count), 0), 0)::float FROM ledger.log_files",
+        [now - MONTH],
+    ).fetchone()
+    assert row is not None
+    database_bytes, added_bytes = row[0], row[0] * row[1]
+    if warehouse.server is None:
+        yield Finding(
+            "disk",
+            "unknown",
+            f"The database takes {database_bytes / GB:.2f} GB; what its server has left is not known here.",
+        )
+        return
+    seen = set()
+    home = warehouse.server.home
+    for what, folder in (("data", home / f"postgresql-{warehouse.server.version}"), ("home", home)):
+        found = _find_free(folder)
+        if found is None or found[0] in seen:
+            continue
+        seen.add(found[0])
+        free_bytes, total_bytes = found[1:]
+        is_wrong = free_bytes < max(LEAST_FREE_RATIO * total_bytes, added_bytes)
+        yield Finding(
+            "disk",
+            "wrong" if is_wrong else "ok",
+            f"The disk of the {what} folder has {free_bytes / GB:.1f} GB left"
+            f" ({free_bytes / total_bytes:.0%}); the database takes {database_bytes / GB:.2f} GB,"
+            f" {added_bytes / GB:.2f} GB of it added in 30 days.",
+        )
+
+
+def _find_free(folder: Path) -> tuple[int, int, int] | None:
+    """The device of a folder, its bytes that are free to us, and all; None where it cannot be looked at."""
+    try:
+        disk = os.statvfs(folder)
+        return folder.stat().st_dev, disk.f_bavail * disk.f_frsize, max(1, disk.f_blocks * disk.f_frsize)
+    except OSError:
+        return None
+
+
+def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
+    """Whether a run over the sources is under way, and not for more than a day."""
+    row = connection.execute(
+        "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
+        " WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        ROUND_LOCK,
+    ).fetchone()
+    if row is None:
+        return
+    if row[0] is None:
+        yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
+        return
+    verdict: Literal["wrong", "note"] = "wrong" if row[0] > LONGEST_RUN else "note"
+    yield Finding("run", verdict, f"A run over the sources is under way for {describe_span(row[0])}.")

@@ -1,0 +1,109 @@
+"""`tapewise doctor`: a sentence for each thing that can be wrong with a warehouse and its nightly job."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+import psycopg
+
+from ingest.plans import plan_round
+from ingest.results import escape_controls
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
+from schema.mart import is_mart_current
+from schema.settings import Settings
+from schema.upgrade import newest_revision, open_ready_warehouse
+from tapewise.checks import (
+    Finding,
+    check_disk,
+    check_globs,
+    check_ledger,
+    check_rejects,
+    check_run,
+    check_sources,
+)
+from tapewise.source_states import read_states
+from tapewise.status import MOMENT
+
+RECOUNT_ROWS = 5_000_000
+
+
+@click.command()
+@click.option("--now", type=MOMENT, help="Look as of then, such as 1998-11-01T01:00:00Z.")
+@click.option(
+    "--recount",
+    "row_limit",
+    type=click.IntRange(min=1),
+    default=RECOUNT_ROWS,
+    show_default=True,
+    help="How many rows of the latest files are recounted, to compare with the ledger.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding, each on a line.")
+@click.pass_obj
+def doctor(settings: Settings, now: datetime | None, row_limit: int, as_json: bool) -> None:
+    """Say what is wrong with the warehouse, its sources and its disk; exit status 1 if anything is.
+
+    Example: tapewise doctor
+    """
+    is_wrong = False
+    for finding in examine(settings, now or datetime.now(UTC), row_limit):
+        is_wrong |= finding.verdict == "wrong"
+        if as_json:
+            click.echo(json.dumps(asdict(finding)))
+        else:
+            verdict = finding.verdict.upper() if finding.verdict == "wrong" else finding.verdict
+            click.echo(f"{verdict:<8} {finding.check:<9} {escape_controls(finding.sentence)}")
+    if is_wrong:
+        sys.exit(1)
+
+
+def examine(settings: Settings, now: datetime, row_limit: int = RECOUNT_ROWS) -> Iterator[Finding]:
+    """What is found of the warehouse of `settings`, as of `now`. Raises ConfigError."""
+    plans = plan_round(settings)
+    if not plans:
+        yield Finding("globs", "note", f"{settings.config} names no archives: nothing is read every night.")
+    yield from check_globs(plans)
+    try:
+        with open_ready_warehouse(settings) as warehouse:
+            yield from examine_warehouse(settings, warehouse, now, row_limit)
+    except (DatabaseError, ServerError, SettingsError) as error:
+        yield Finding("database", "wrong", _say(error))
+    except psycopg.Error as error:
+        yield Finding("database", "wrong", f"The database refused: {' '.join(str(error).split())}")
+
+
+def examine_warehouse(
+    settings: Settings, warehouse: Warehouse, now: datetime, row_limit: int = RECOUNT_ROWS
+) -> Iterator[Finding]:
+    """What is found of a warehouse that is open and of the right revision. Raises as the database does."""
+    plans = plan_round(settings)
+    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+        if not is_mart_current(loader):
+            yield Finding(
+                "database",
+                "wrong",
+                "Schema mart was made by another version of Tapewise: run `tapewise db upgrade`.",
+            )
+        else:
+            yield Finding(
+                "database",
+                "ok",
+                f"The database answers, of revision {newest_revision()}, and mart is this program's.",
+            )
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+            states = read_states(reader)
+            yield from check_sources(reader, plans, states, now)
+            for state in states:
+                yield from check_rejects(reader, state)
+        yield from check_ledger(loader, row_limit)
+        yield from check_disk(loader, warehouse, now)
+        yield from check_run(loader)
+
+
+def _say(error: TapewiseError) -> str:
+    said = f"{error.message[0].upper()}{error.message[1:]}."
+    return f"{said} {error.hint}" if error.hint else said

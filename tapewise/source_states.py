@@ -1,0 +1,110 @@
+"""What `mart` says of the state of each source, as `status` and `doctor` read it."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import psycopg
+from psycopg import errors
+from psycopg.rows import class_row
+
+from schema.errors import RevisionError
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class SourceState:
+    """A row of `mart.source_states`."""
+
+    archive: str
+    kind: str
+    archive_timezone: str
+    source: str
+    format: str
+    timezone: str
+    file_count: int
+    line_count: int
+    loaded_count: int
+    held_count: int
+    ignored_count: int
+    rejected_count: int
+    rejected_ratio: float | None
+    is_counted: bool
+    first_event_at: datetime | None
+    last_event_at: datetime | None
+    first_read_at: datetime | None
+    last_read_at: datetime | None
+
+    @property
+    def label(self) -> str:
+        """How a source is called where there are several archives."""
+        return f"{self.archive}/{self.source}"
+
+
+@dataclass(frozen=True)
+class DayHours:
+    """The hours of a local day (23 to 25), up to the source's last line: whether each has a line."""
+
+    midnight: datetime
+    has_lines: tuple[bool, ...]
+
+
+def read_states(connection: psycopg.Connection, archive: str | None = None) -> list[SourceState]:
+    """The sources that logs are read of, of all archives or one; simulated archives have none.
+
+    Raises RevisionError if `mart` is too old to say.
+    """
+    try:
+        with connection.cursor(row_factory=class_row(SourceState)) as cursor:
+            return cursor.execute(
+                "SELECT * FROM mart.source_states WHERE kind <> 'simulated'"
+                " AND (%(archive)s::text IS NULL OR archive = %(archive)s) ORDER BY archive, source",
+                {"archive": archive},
+            ).fetchall()
+    except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
+        raise RevisionError(
+            "schema mart was made by an older Tapewise", hint="Run `tapewise db upgrade`."
+        ) from error
+
+
+def read_days(connection: psycopg.Connection, state: SourceState, day_count: int) -> list[DayHours]:
+    """The last `day_count` local days up to the source's last line, hour by hour; none if it has no line."""
+    if state.last_event_at is None:
+        return []
+    zone = ZoneInfo(state.archive_timezone)
+    last_on = state.last_event_at.astimezone(zone).date()
+    midnights = [
+        datetime(day.year, day.month, day.day, tzinfo=zone).astimezone(ZoneInfo("UTC"))
+        for day in (last_on + DAY * (number + 1 - day_count) for number in range(day_count + 1))
+    ]
+    rows = connection.execute(
+        "SELECT hour_at FROM mart.source_hours(archive => %s, since => %s, until => %s, source => %s)",
+        [state.archive, midnights[0], midnights[-1], state.source],
+    )
+    # Counted from midnight, because clocks may be put forward by half an hour.
+    found = {(hour_at - midnights[0]) // HOUR for (hour_at,) in rows}
+    days = []
+    for midnight, next_midnight in pairwise(midnights):
+        first = (midnight - midnights[0]) // HOUR
+        end = min(next_midnight, state.last_event_at + HOUR)
+        hours = range(first, first + max(0, (end - midnight) // HOUR))
+        days.append(DayHours(midnight.astimezone(zone), tuple(hour in found for hour in hours)))
+    return days
+
+
+def find_gaps(days: list[DayHours]) -> list[tuple[datetime, datetime]]:
+    """The times without any line, in whole hours: since when, until when."""
+    gaps: list[tuple[datetime, datetime]] = []
+    for day in days:
+        for number, has_lines in enumerate(day.has_lines):
+            began_at = day.midnight.astimezone(ZoneInfo("UTC")) + HOUR * number
+            if has_lines:
+                continue
+            if gaps and gaps[-1][1] == began_at:
+                gaps[-1] = (gaps[-1][0], began_at + HOUR)
+            else:
+                gaps.append((began_at, began_at + HOUR))
+    return gaps

@@ -1,0 +1,116 @@
+"""`tapewise status`: how far each source was read, and in which hours it said nothing."""
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from ingest.results import escape_controls
+from schema.database import Role, open_warehouse
+from schema.errors import LookupFailedError
+from schema.settings import Settings
+from schema.upgrade import open_ready_warehouse
+from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
+
+MOMENT = click.DateTime(["%Y-%m-%dT%H:%M:%S%z"])
+
+
+@click.command()
+@click.option("--archive", help="Only the sources of this archive.")
+@click.option(
+    "--days",
+    "day_count",
+    type=click.IntRange(1, 3660),
+    default=7,
+    show_default=True,
+    help="How many days up to a source's last line are looked at for hours without a line.",
+)
+@click.option("--now", type=MOMENT, help="Tell the lag as of then, such as 1998-11-01T01:00:00Z.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a source, each on a line.")
+@click.pass_obj
+def status(
+    settings: Settings, archive: str | None, day_count: int, now: datetime | None, as_json: bool
+) -> None:
+    """Show how far each source was read: its last line, its lag, its lines by fate, its gaps by hour.
+
+    An hour of the last days is a # with lines and a . without, by the archive's own clock; the last day
+    ends with the source's last line.
+
+    Example: tapewise status --archive hpss
+    """
+    # As for `sql`: who has the reader's URL only cannot see the revision.
+    opened = open_warehouse if settings.reader_url else open_ready_warehouse
+    with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
+        states = read_states(connection, archive)
+        if archive is not None and not states:
+            raise LookupFailedError(
+                f"no archive with sources is called '{archive}'", hint="`tapewise archives list` shows them."
+            )
+        for state in states:
+            days = read_days(connection, state, day_count)
+            if as_json:
+                click.echo(json.dumps(_to_json(state, days, now or datetime.now(UTC))))
+            else:
+                click.echo("\n".join(_describe(state, days, now or datetime.now(UTC))))
+    if not states and not as_json:
+        click.echo("No source yet: `tapewise ingest --help`.")
+
+
+def _to_json(state: SourceState, days: list[DayHours], now: datetime) -> dict[str, Any]:
+    told = {
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in asdict(state).items()
+    }
+    lag_s = None if state.last_event_at is None else (now - state.last_event_at).total_seconds()
+    gaps = [
+        {"started_at": began_at.isoformat(), "ended_at": ended_at.isoformat()}
+        for began_at, ended_at in find_gaps(days)
+    ]
+    return told | {"lag_s": lag_s, "hour_count": sum(len(day.has_lines) for day in days), "gaps": gaps}
+
+
+def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[str]:
+    zone = ZoneInfo(state.archive_timezone)
+    counted = "" if state.is_counted else ", not counted"
+    lines = [f"{escape_controls(state.label)} ({state.kind}, {state.format}{counted})"]
+    if state.last_event_at is None:
+        lines.append("  no event yet")
+    else:
+        lines.append(
+            f"  last line   {state.last_event_at.astimezone(zone):%Y-%m-%d %H:%M:%S %z},"
+            f" {describe_span(now - state.last_event_at)} ago"
+        )
+    if state.last_read_at is not None:
+        lines.append(
+            f"  last read   {state.last_read_at.astimezone(zone):%Y-%m-%d %H:%M:%S %z},"
+            f" {describe_span(now - state.last_read_at)} ago"
+        )
+    rejected = "" if state.rejected_ratio is None else f" ({state.rejected_ratio:.2%})"
+    lines.append(
+        f"  read        {state.file_count:,} files, {state.line_count:,} lines"
+        f" = {state.loaded_count:,} loaded + {state.held_count:,} held + {state.ignored_count:,} ignored"
+        f" + {state.rejected_count:,} rejected{rejected}"
+    )
+    silent = sum(day.has_lines.count(False) for day in days)
+    if days:
+        lines.append(f"  silent      {silent} of the last {sum(len(day.has_lines) for day in days)} hours")
+    for day in days:
+        strip = "".join("#" if has_lines else "." for has_lines in day.has_lines)
+        lines.append(f"    {day.midnight:%a %Y-%m-%d}  {strip}")
+    return lines
+
+
+def describe_span(span: timedelta) -> str:
+    """A length of time in the two units that matter."""
+    minutes = int(span.total_seconds()) // 60
+    if minutes < 0:
+        return f"-{describe_span(-span)}"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes // 1440} days {minutes % 1440 // 60} h"

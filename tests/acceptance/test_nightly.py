@@ -1,0 +1,113 @@
+"""The nightly job as cron runs it: what it prints, where, and its exit status."""
+
+import json
+
+import pytest
+
+from ingest.rounds import hold_round
+from schema.database import open_warehouse
+from schema.settings import Settings
+
+CONFIG = """
+[[archives]]
+name = "nightly"
+timezone = "UTC"
+kind = "synthetic"
+  [[archives.sources]]
+  format = "nft"
+  paths = ["logs/nft*"]
+  [[archives.sources]]
+  format = "hsi"
+  paths = ["logs/hsi*"]
+"""
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+HSI = (
+    "Sat Aug 10 00:12:40 2019 dtn1.example.gov hsi 6004 12059\tHL\t0\t61.25\t3665510098\t68638.4\t5"
+    "\t<stdout>\t/home/p/secret-name.tar.gz\t6004\n"
+)
+
+
+@pytest.fixture
+def folder(tmp_path, tapewise):
+    site = tmp_path / "site"
+    (site / "logs").mkdir(parents=True)
+    (site / "logs" / "nft.log").write_text(NFT)
+    (site / "logs" / "hsi.log").write_text(HSI)
+    (site / "tapewise.toml").write_text(CONFIG)
+    yield site
+    tapewise("archives", "drop", "nightly", "--yes")
+
+
+def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, home):
+    environment = {"TAPEWISE_CONFIG": str(folder / "tapewise.toml")}
+    done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "nightly/nft: 1 files read, 0 untouched; 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "nightly/hsi: 1 files read, 0 untouched; 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+    ]
+    assert "tapewise_last_run_exit_status 0.0" in (tmp_path / "tapewise.prom").read_text()
+
+    (folder / "logs" / "hsi.log").unlink()
+    with (folder / "logs" / "nft.log").open("a") as log:
+        log.write("nonsense\n")
+    done = tapewise("ingest", "--json", "--prometheus", "tapewise.prom", env=environment)
+    assert done.returncode == 1
+    first, second = map(json.loads, done.stdout.splitlines())
+    assert (first["archive"], first["source"], first["held_count"]) == ("nightly", "nft", 1)
+    assert second == {
+        "archive": "nightly",
+        "source": "hsi",
+        "error": "nightly/hsi: no file of it is there",
+    }
+    assert "sources[hsi].paths: nothing matches 'logs/hsi*'" in done.stderr
+    assert "1 of 2 sources could not be read whole" in done.stderr
+    metrics = (tmp_path / "tapewise.prom").read_text()
+    assert "tapewise_last_run_exit_status 1.0" in metrics
+    assert 'tapewise_last_run_failures{archive="nightly",source="hsi"} 1.0' in metrics
+
+    # A second run leaves all to the first, and metrics as they are.
+    with open_warehouse(Settings(home=home)) as warehouse, hold_round(warehouse):
+        (tmp_path / "tapewise.prom").unlink()
+        done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "Another run over the sources is under way; this one leaves all to it.\n"
+    assert not (tmp_path / "tapewise.prom").exists()
+
+    shown = tapewise("status", "--archive", "nightly", "--days", "1", "--now", "1997-10-01T02:01:41Z")
+    assert "  last line   1997-10-01 00:01:41 +0000, 2 h 0 min ago" in shown.stdout.splitlines()
+    assert tapewise("status", "--archive", "absent").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--archive", "other"], "no archive is called 'other'"),
+        (["--kind", "synthetic"], "Option '--kind' is for files: name them as PATHS."),
+        (["--prometheus", "x", "a", "--archive", "x", "--format", "nft", "--timezone", "UTC"], "without"),
+        (["a.log", "--format", "nft", "--timezone", "UTC"], "Missing option '--archive'"),
+    ],
+)  # fmt: skip
+def test_wrong_usage(tapewise, folder, options, message):
+    done = tapewise("--config", str(folder / "tapewise.toml"), "ingest", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_wrong_file_is_told_of_by_every_command(tapewise, folder):
+    (folder / "tapewise.toml").write_text(CONFIG.replace("paths", "path", 1))
+    done = tapewise("formats", cwd=folder)
+    assert done.returncode == 2
+    assert "tapewise.toml: archives[nightly].sources[nft].path: Extra inputs" in done.stderr
+
+
+def test_a_database_that_is_not_there_shows_in_the_metrics(tapewise, folder, tmp_path):
+    done = tapewise(
+        "--config", str(folder / "tapewise.toml"), "--database-url", "postgresql://x@127.0.0.1:1/y",
+        "ingest", "--prometheus", "tapewise.prom",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "cannot be reached" in done.stderr
+    metrics = (tmp_path / "tapewise.prom").read_text()
+    assert "tapewise_last_run_exit_status 1.0" in metrics
+    assert "tapewise_lines_total{" not in metrics

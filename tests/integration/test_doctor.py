@@ -1,0 +1,279 @@
+"""What `doctor` finds wrong, each thing made wrong once, and what `status` shows."""
+
+import re
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from ingest.rounds import hold_round
+from schema.database import Role, Warehouse
+from schema.errors import RevisionError
+from schema.settings import Settings, read_settings
+from tapewise import checks
+from tapewise.checks import Finding, check_rejects, check_run
+from tapewise.doctor import doctor, examine, examine_warehouse
+from tapewise.source_states import SourceState, find_gaps, read_days, read_states
+from tapewise.status import describe_span
+from tests.sql.cases import insert_rows
+
+NOW = datetime(1997, 10, 2, tzinfo=UTC)
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n001194 97/10/01 02:01:42 sj 13166758 20.415\n"
+CONFIG = """
+[[archives]]
+name = "llnl"
+timezone = "UTC"
+kind = "synthetic"
+  [[archives.sources]]
+  format = "nft"
+  paths = ["nft*"]
+"""
+
+
+@pytest.fixture
+def settings(tmp_path: Path, load: Callable[..., object]) -> Settings:
+    (tmp_path / "nft.log").write_text(NFT)
+    (tmp_path / "tapewise.toml").write_text(CONFIG)
+    load(tmp_path / "nft.log", "nft", archive="llnl")
+    return read_settings(config=tmp_path / "tapewise.toml")
+
+
+def find(
+    settings: Settings, warehouse: Warehouse, verdict: str = "wrong", now: datetime = NOW
+) -> list[tuple[str, str]]:
+    # The disks of a test are its machine's.
+    found = examine_warehouse(settings, warehouse, now)
+    return [(each.check, each.sentence) for each in found if each.verdict == verdict and each.check != "disk"]
+
+
+def states(database: psycopg.Connection) -> list[SourceState]:
+    return read_states(database)
+
+
+def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
+    assert find(settings, warehouse) == []
+    assert [check for check, _ in find(settings, warehouse, "ok")] == [
+        "database",
+        "sources",
+        "rejects",
+        "ledger",
+    ]
+
+
+def test_silence_that_no_outage_explains(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    late = NOW + timedelta(hours=5)
+    said = "The last line of source llnl/nft is 26 h 58 min old"
+    assert find(settings, warehouse, now=late) == [("sources", f"{said}, and it is silent after 26 h 0 min.")]
+    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # not yet, no longer
+        record_outage(database, started_at, ended_at)
+        assert len(find(settings, warehouse, now=late)) == 1
+    record_outage(database, NOW, None)
+    assert find(settings, warehouse, now=late) == []
+    assert ("sources", f"{said}: an outage explains it ('moved').") in find(settings, warehouse, "ok", late)
+
+
+def record_outage(database: psycopg.Connection, started_at: datetime, ended_at: datetime | None) -> None:
+    database.execute(
+        "INSERT INTO core.outages (archive_id, kind, note, started_at, ended_at)"
+        " SELECT id, 'scheduled', 'moved', %s, %s FROM core.archives",
+        [started_at, ended_at],
+    )
+    database.commit()
+
+
+def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse: Warehouse) -> None:
+    settings.config.write_text(CONFIG.replace('format = "nft"', 'format = "nft"\n  name = "new"'))
+    renamed = read_settings(config=settings.config)
+    assert find(renamed, warehouse) == [("sources", "No line of source llnl/new is in the warehouse yet.")]
+    assert find(renamed, warehouse, "note") == [
+        ("sources", "Source llnl/nft is in the warehouse, but not in the configuration.")
+    ]
+
+
+def test_a_ledger_that_does_not_add_up(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    database.execute("DELETE FROM core.transfers WHERE line_number = 2")
+    database.commit()
+    ((check, sentence),) = find(settings, warehouse)
+    assert check == "ledger"
+    assert sentence.endswith("nft.log: the ledger has 2 lines loaded, core 1.")
+
+
+def test_the_latest_files_are_recounted_as_far_as_asked(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, load: Callable
+) -> None:
+    (tmp_path / "older").write_text(NFT.replace("97/10", "97/08") * 2)
+    load(tmp_path / "older", "nft", archive="llnl")
+    for row_limit, counted in (
+        (1, "The 2 rows of the 1 files"),
+        (5, "The 2 rows of"),
+        (6, "The 6 rows of the 2"),
+    ):
+        (found,) = checks.check_ledger(database, row_limit)
+        assert found.verdict == "ok" and found.sentence.startswith(counted), row_limit
+
+
+def test_mart_of_another_version(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    database.execute("COMMENT ON SCHEMA mart IS 'made by hand (0123456789abcdef)'")
+    database.commit()
+    ((check, sentence),) = find(settings, warehouse)
+    assert check == "database" and "run `tapewise db upgrade`" in sentence
+    database.execute("DROP VIEW mart.source_states")
+    with pytest.raises(RevisionError, match="older"):
+        states(database)
+    database.rollback()
+
+
+@pytest.mark.parametrize(
+    ("before", "recent", "verdict"),
+    [
+        ((1000, 10), (1000, 21), "wrong"),
+        ((1000, 10), (1000, 20), "ok"),  # no more than twice
+        ((1000, 0), (1000, 9), "ok"),  # too few to tell
+        ((1000, 0), (1000, 10), "wrong"),
+        (None, (1000, 999), "ok"),  # nothing to compare with
+        (None, (1000, 1000), "wrong"),
+    ],
+)
+def test_rejects_rise(
+    database: psycopg.Connection, before: tuple[int, int] | None, recent: tuple[int, int], verdict: str
+) -> None:
+    insert_rows(
+        database,
+        {
+            "log_files": [
+                {
+                    "path": last_event_at,
+                    "line_count": counts[0],
+                    "rejected_count": counts[1],
+                    "loaded_count": counts[0] - counts[1],
+                    "last_event_at": last_event_at,
+                }
+                for counts, last_event_at in (
+                    (before, "2000-01-08T00:00:00Z"),
+                    (recent, "2000-01-08T00:00:01Z"),
+                    ((0, 0), "2000-01-15T00:00:00Z"),
+                )
+                if counts is not None
+            ]
+        },
+    )
+    (state,) = states(database)
+    (found,) = check_rejects(database, state)
+    assert found.verdict == verdict, found.sentence
+
+
+def test_a_file_without_events_counts_as_of_its_reading(database: psycopg.Connection) -> None:
+    insert_rows(
+        database,
+        {
+            "log_files": [
+                {"path": "a", "line_count": 50, "loaded_count": 50, "last_event_at": "2000-01-20T00:00:00Z"},
+                {"path": "b", "line_count": 50, "rejected_count": 50},  # first read on 1 February
+            ]
+        },
+    )
+    (state,) = states(database)
+    (found,) = check_rejects(database, state)
+    assert (found.verdict, "100.00%" in found.sentence) == ("wrong", True)
+
+
+def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
+    (tmp_path / "tapewise.toml").write_text(CONFIG + "silent_after_hours = 30\n")
+    url = "postgresql://tapewise@127.0.0.1:1/nowhere"
+    settings = read_settings(config=tmp_path / "tapewise.toml", database_url=url)
+    found = list(examine(settings, NOW))
+    assert found[0] == Finding("globs", "wrong", "Nothing matches 'nft*' of source llnl/nft.")
+    assert (found[1].check, found[1].verdict) == ("database", "wrong")
+    assert found[1].sentence.startswith("The database cannot be reached")
+    result = CliRunner().invoke(doctor, obj=settings)
+    assert result.exit_code == 1
+    assert result.stdout.startswith("WRONG    globs     Nothing matches")
+
+
+def test_the_disk_fills(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if warehouse.server is None:
+        (found,) = checks.check_disk(database, warehouse, NOW)
+        assert found.verdict == "unknown" and "not known" in found.sentence
+        return
+    for free, total, now, verdict in (
+        (10 * 10**9, 10**11, NOW, "ok"),
+        (10 * 10**9 - 1, 10**11, NOW, "wrong"),
+        (10**6, 10**6, datetime(2026, 1, 2, tzinfo=UTC), "wrong"),  # the database is larger, and new
+        (10**6, 10**6, datetime(2026, 3, 1, tzinfo=UTC), "ok"),
+    ):
+        monkeypatch.setattr(checks, "_find_free", lambda _, free=free, total=total: (1, free, total))
+        (found,) = checks.check_disk(database, warehouse, now)
+        assert found.verdict == verdict, found.sentence
+    monkeypatch.undo()
+    found = list(checks.check_disk(database, warehouse, NOW))
+    assert found and all(re.search(r"has [0-9.]+ GB left", each.sentence) for each in found)
+
+
+def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
+        assert list(check_run(connection)) == []
+        with hold_round(warehouse):
+            (found,) = check_run(connection)
+            assert (found.verdict, found.sentence) == (
+                "note",
+                "A run over the sources is under way for 0 min.",
+            )
+            monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
+            (found,) = check_run(connection)
+            assert found.verdict == "wrong"
+
+
+def test_status_tells_hours_and_gaps(settings: Settings, warehouse: Warehouse) -> None:
+    with warehouse.connect(Role.READER) as connection:
+        (state,) = read_states(connection, "llnl")
+        assert read_states(connection, "sdsc") == []
+        days = read_days(connection, state, 2)
+    assert [day.has_lines for day in days] == [(False,) * 24, (True, False, True)]
+    assert find_gaps(days) == [
+        (datetime(1997, 9, 30, tzinfo=UTC), datetime(1997, 10, 1, tzinfo=UTC)),
+        (datetime(1997, 10, 1, 1, tzinfo=UTC), datetime(1997, 10, 1, 2, tzinfo=UTC)),
+    ]
+
+
+def test_days_have_the_hours_that_they_have(database: psycopg.Connection) -> None:
+    insert_rows(
+        database,
+        {
+            "archives": [{"name": "west", "timezone": "America/Los_Angeles"}],
+            "sources": [{"name": "nft"}],
+            "transfers": [
+                {"source": "nft", "ended_at": moment}
+                for moment in ("2000-10-29T07:00:00Z", "2000-10-29T09:59:59Z", "2000-10-30T08:00:00Z")
+            ],
+            "log_files": [{"source": "nft", "last_event_at": "2000-10-30T08:00:00Z"}],
+        },
+    )
+    (state,) = states(database)
+    long, last = read_days(database, state, 2)
+    assert (len(long.has_lines), len(last.has_lines)) == (25, 1)
+    assert [hour for hour, has_lines in enumerate(long.has_lines) if has_lines] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("span", "said"),
+    [
+        (timedelta(seconds=59), "0 min"),
+        (timedelta(minutes=61), "1 h 1 min"),
+        (timedelta(days=2, hours=3), "2 days 3 h"),
+        (timedelta(minutes=-61), "-1 h 1 min"),
+    ],
+)
+def test_spans(span: timedelta, said: str) -> None:
+    assert describe_span(span) == said

@@ -1,0 +1,1 @@
+SELECT * FROM mart.source_events ORDER BY archive

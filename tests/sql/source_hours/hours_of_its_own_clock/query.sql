@@ -1,0 +1,1 @@
+SELECT * FROM mart.source_hours() ORDER BY hour_at

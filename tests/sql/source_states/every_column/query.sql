@@ -1,0 +1,1 @@
+SELECT * FROM mart.source_states ORDER BY archive

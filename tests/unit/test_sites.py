@@ -1,0 +1,141 @@
+"""What tapewise.toml may say of archives and sources, and what is said of it where it is wrong."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from ingest.plans import plan_round
+from schema.errors import ConfigError, SettingsError
+from schema.settings import read_settings
+
+GOOD = """
+home = "warehouse"
+prometheus_file = "metrics/tapewise.prom"
+[[archives]]
+name = "llnl"
+timezone = "America/Los_Angeles"
+  [[archives.sources]]
+  format = "nft"
+  paths = ["logs/nft*"]
+  [[archives.sources]]
+  name = "stat-gw"
+  format = "stat"
+  paths = ["logs/stat*"]
+  timezone = "UTC"
+  counted = false
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    for name in ("nft.log", "nft.log.1", "stat.log"):
+        (tmp_path / "logs" / name).touch()
+    (tmp_path / "tapewise.toml").write_text(GOOD)
+    return tmp_path / "tapewise.toml"
+
+
+def test_paths_are_from_the_folder_of_the_file_and_names_are_filled_in(config: Path) -> None:
+    settings = read_settings(config=config)
+    assert settings.home == config.parent / "warehouse"
+    assert settings.prometheus_file == config.parent / "metrics" / "tapewise.prom"
+    first, second = plan_round(settings)
+    assert (first.request.name, first.request.timezone, first.request.is_counted) == (
+        "nft",
+        "America/Los_Angeles",
+        True,
+    )
+    assert (second.request.name, second.request.timezone, second.request.is_counted) == (
+        "stat-gw",
+        "UTC",
+        False,
+    )
+    assert second.request.archive_timezone == "America/Los_Angeles"
+    assert {path.name for path in first.paths} == {"nft.log", "nft.log.1"}
+
+
+def test_the_variable_names_a_file_and_the_flag_wins(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAPEWISE_CONFIG", str(config))
+    assert len(read_settings().archives) == 1
+    other = tmp_path / "other.toml"
+    other.write_text("")
+    assert read_settings(config=other).archives == ()
+    with pytest.raises(SettingsError, match=r"nowhere\.toml: there is no such file"):
+        read_settings(config=tmp_path / "nowhere.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('format = "nft"', 'fromat = "nft"', "archives[llnl].sources[1].fromat: Extra inputs"),
+        ("counted = false", "is_counted = false", "archives[llnl].sources[stat-gw].is_counted: Extra inputs"),
+        ("counted = false", "silent_after_hours = 0", "sources[stat-gw].silent_after_hours: "),
+        ('name = "stat-gw"', 'name = "nft"', "archives[llnl]: 2 sources are called 'nft'"),
+        ('name = "stat-gw"', 'name = " "', "sources[ ].name: a name is printable text"),
+        ('name = "llnl"', 'name = "llnl"\nkind = "simulated"', "archives[llnl].kind: "),
+        ('paths = ["logs/nft*"]', "paths = []", "archives[llnl].sources[nft].paths: "),
+        ('timezone = "America/Los_Angeles"', "", "archives[llnl].timezone: Field required"),
+        ("[[archives]]", '[[archives]]\nname = "x"\ntimezone = "UTC"\n[[archives]]', "archives[x].sources: "),
+    ],
+)
+def test_what_is_wrong_is_named(config: Path, old: str, new: str, message: str) -> None:
+    assert GOOD.count(old) == 1
+    config.write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError, match=re.escape(f"{config}: ") + ".*" + re.escape(message)) as caught:
+        read_settings(config=config)
+    assert caught.value.exit_status == 2
+
+
+def test_two_archives_of_one_name(config: Path) -> None:
+    config.write_text(GOOD + GOOD[GOOD.index("[[archives]]") :])
+    with pytest.raises(ConfigError, match="2 archives are called 'llnl'"):
+        read_settings(config=config)
+
+
+def test_the_file_does_not_name_itself(config: Path) -> None:
+    config.write_text('config = "x"\n')
+    with pytest.raises(SettingsError, match="'config' names this file"):
+        read_settings(config=config)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('format = "nft"', 'format = "nfd"', r"archives\[llnl\]\.sources\[nfd\]\.format: no log format"),
+        (
+            'timezone = "UTC"',
+            'timezone = "CET"',
+            r"sources\[stat-gw\]\.timezone: no time zone is called 'CET'",
+        ),
+        ('"America/Los_Angeles"', '"Mars/Olympus"', r"archives\[llnl\]\.timezone: no time zone"),
+        ('"logs/stat*"', '"logs/*.log"', r"nft\.log is in sources 'nft' and 'stat-gw'"),
+    ],
+)
+def test_what_only_the_plan_can_tell(config: Path, old: str, new: str, message: str) -> None:
+    config.write_text(GOOD.replace(old, new))
+    with pytest.raises(ConfigError, match=message):
+        plan_round(read_settings(config=config))
+
+
+def test_one_archive_only(config: Path) -> None:
+    assert len(plan_round(read_settings(config=config), "llnl")) == 2
+    with pytest.raises(ConfigError, match="no archive is called 'sdsc'"):
+        plan_round(read_settings(config=config), "sdsc")
+
+
+def test_files_come_as_they_were_rotated_and_folders_are_none(config: Path) -> None:
+    (config.parent / "logs" / "nft-folder").mkdir()
+    os.utime(config.parent / "logs" / "nft.log", (2e9, 2e9))
+    os.utime(config.parent / "logs" / "nft.log.1", (1e9, 1e9))
+    (config.parent / "logs" / "nft-latest").symlink_to("nft.log")
+    first, _ = plan_round(read_settings(config=config))
+    assert [path.resolve().name for path in first.paths] == ["nft.log.1", "nft.log"]
+
+
+def test_globs_that_match_nothing_are_kept_apart(config: Path) -> None:
+    config.write_text(GOOD.replace('"logs/nft*"', '"logs/nft*", "elsewhere/*"'))
+    assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [["elsewhere/*"], []]
