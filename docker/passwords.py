@@ -2,9 +2,9 @@
 
     TAPEWISE_DATABASE_URL_FILE=owner_url python docker/passwords.py loader_url reader_url
 
-Each argument is a file that holds a URL with user and password. It logs in as the owner of the warehouse, who made those
-roles (`tapewise db upgrade`), and may be run as often as one likes. The server is told a password's SCRAM verifier
-only, so that no log of its statements can hold a password.
+Each argument is a file that holds a URL with user and password. It logs in as the owner of the warehouse,
+who made those roles (`tapewise db upgrade`), and may be run as often as one likes. The server is told a
+password's SCRAM verifier only, so that no log of its statements can hold a password.
 """
 
 import sys
@@ -34,9 +34,11 @@ def read_login(path: Path) -> tuple[str, str]:
 
 
 def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
-    """Give `user` the password. Raises DatabaseError if there is no such role, or it is not ours to change."""
+    """Give `user` the password. Raises DatabaseError if it is not ours to change."""
     verifier = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256")
-    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(sql.Identifier(user), sql.Literal(verifier.decode()))
+    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(
+        sql.Identifier(user), sql.Literal(verifier.decode())
+    )
     try:
         connection.execute(statement)
     except psycopg.Error as error:

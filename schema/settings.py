@@ -119,7 +119,7 @@ class _ConfigFile(TomlConfigSettingsSource):
 
 
 def read_secret_file(path: Path) -> str:
-    """Return the one line that `path` holds. Raises SettingsError that names the file, and never what is in it."""
+    """Return the one line that `path` holds. Raises SettingsError, which never says what is in it."""
     try:
         (line,) = path.read_text(encoding="utf-8").strip().splitlines()
     except OSError as error:

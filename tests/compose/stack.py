@@ -1,8 +1,9 @@
-"""Runs the services of docker-compose.yml as processes of this machine, each in a folder instead of a container.
+"""Runs the services of docker-compose.yml as processes of this machine, each in a folder, not a container.
 
-A service gets what the file says and no more: its own secrets and volumes below a root of its own, the variables of its
-image and of the file, its command with the paths moved below that root. What only an engine can do is not done
-here: images, users, capabilities, networks. PostgreSQL's entrypoint is played by `start_postgres`.
+A service gets what the file says and no more: its own secrets and volumes below a root of its own, the
+variables of its image and of the file, its command with the paths moved below that root. What only an engine
+can do is not done here: images, users, capabilities, networks. The entrypoint of PostgreSQL's image is played
+by `initialise_postgres`.
 """
 
 import graphlib
@@ -76,7 +77,9 @@ class Stack:
         self.services = read_services(self.variables)
         subprocess.run([TREE / "docker" / "make-secrets", self.folder / "secrets"], check=True)
         for path in (self.folder / "secrets").iterdir():
-            self.change_secret(path.name, path.read_text().replace("@postgres/", f"@127.0.0.1:{self.postgres_port}/"))
+            self.change_secret(
+                path.name, path.read_text().replace("@postgres/", f"@127.0.0.1:{self.postgres_port}/")
+            )
         (self.folder / "secrets").chmod(0o755)  # what the mount does: the folder's mode does not count
         self.account = homes.find_account()
         self.postgres = copy_binaries(find_binaries(18), self.folder).install_folder / "bin"
@@ -95,7 +98,10 @@ class Stack:
         if root.exists():
             return root
         service = self.services[name]
-        mounted = {f"/run/secrets/{secret}": self.folder / "secrets" / secret for secret in service.get("secrets", [])}
+        mounted = {
+            f"/run/secrets/{secret}": self.folder / "secrets" / secret
+            for secret in service.get("secrets", [])
+        }
         if "build" in service:
             mounted |= {f"/opt/tapewise/{room}": TREE / room for room in ("docker", "dashboards")}
         for volume in service.get("volumes", []):
@@ -113,7 +119,9 @@ class Stack:
 
     def move(self, name: str, text: str) -> str:
         """Text of the file with the container's paths and addresses made this machine's."""
-        text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace("127.0.0.1:8088", f"127.0.0.1:{self.pages_port}")
+        text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace(
+            "127.0.0.1:8088", f"127.0.0.1:{self.pages_port}"
+        )
         return MOVED.sub(lambda found: f"{self.root(name)}{found[0]}", text)
 
     def environment(self, name: str) -> dict[str, str]:
@@ -127,7 +135,11 @@ class Stack:
             values["PATH"] = values["PATH"].replace("/opt/venv/bin", str(PROGRAMS[image]))
             values["PATH"] = values["PATH"].replace("/usr/local/bin", str(TOOLS))
         else:
-            values |= {"PGPORT": str(self.postgres_port), "PGHOST": str(self.root(name)), "PGUSER": "postgres"}
+            values |= {
+                "PGPORT": str(self.postgres_port),
+                "PGHOST": str(self.root(name)),
+                "PGUSER": "postgres",
+            }
         values |= service.get("environment", {})
         return {key: self.move(name, str(value)) for key, value in values.items()}
 
@@ -183,10 +195,12 @@ class Stack:
             os.killpg(process.pid, signal.SIGTERM)
             process.wait(timeout=60)
         if (self.folder / "data").exists():
-            self._as_postgres(self.postgres / "pg_ctl", "-D", self.folder / "data", "-m", "fast", "-w", "stop")
+            self._as_postgres(
+                self.postgres / "pg_ctl", "-D", self.folder / "data", "-m", "fast", "-w", "stop"
+            )
 
     def initialise_postgres(self) -> None:
-        """Do what the image's entrypoint does on an empty volume; the server then listens on its socket only."""
+        """Do what the image does with an empty volume; the server then listens on its socket only."""
         data, root, environment = self.folder / "data", self.root("postgres"), self.environment("postgres")
         root.chmod(0o777)
         data.mkdir()
@@ -194,7 +208,9 @@ class Stack:
             shutil.chown(data, self.account.uid, self.account.gid)
         arguments = environment["POSTGRES_INITDB_ARGS"].split()
         password_file = environment["POSTGRES_PASSWORD_FILE"]
-        self._as_postgres("initdb", "-D", data, "-U", "postgres", "--no-sync", *arguments, f"--pwfile={password_file}")
+        self._as_postgres(
+            "initdb", "-D", data, "-U", "postgres", "--no-sync", *arguments, f"--pwfile={password_file}"
+        )
         (data / "pg_hba.conf").write_text("local all all trust\nhost all all all scram-sha-256\n")
         self._control("start", "")
         for script in (root / "docker-entrypoint-initdb.d").iterdir():
@@ -206,7 +222,9 @@ class Stack:
         self._control("start", "127.0.0.1")
 
     def _control(self, action: str, addresses: str) -> None:
-        options = f"-c listen_addresses={addresses} -c unix_socket_directories={self.root('postgres')} -c fsync=off"
+        options = (
+            f"-c listen_addresses={addresses} -c unix_socket_directories={self.root('postgres')} -c fsync=off"
+        )
         log = self.root("postgres") / "log"
         self._as_postgres("pg_ctl", "-D", self.folder / "data", "-w", "-o", options, "-l", log, action)
 

@@ -20,11 +20,14 @@ SERVICES = read_services(read_variables(EXAMPLE))
 def check_with_compose(folder: Path, text: str, environment: str) -> subprocess.CompletedProcess[str]:
     (folder / "docker-compose.yml").write_text(text)
     (folder / ".env").write_text(environment)
+    files = ["--env-file", folder / ".env", "--file", folder / "docker-compose.yml"]
     return subprocess.run(
-        [COMPOSE, "--project-directory", TREE, "--env-file", folder / ".env", "--file", folder / "docker-compose.yml",
-         "config", "--quiet"],
-        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [COMPOSE, "--project-directory", TREE, *files, "config", "--quiet"],
+        env={"PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def drop_secret(tree: dict[str, Any]) -> None:
@@ -49,7 +52,10 @@ class TestWithCompose:
     def test_it_names_what_env_does_not_say(self, tmp_path: Path, name: str) -> None:
         environment = re.sub(f"^{name}=.*$", "", EXAMPLE.read_text(), flags=re.MULTILINE)
         done = check_with_compose(tmp_path, FILE.read_text(), environment)
-        assert done.returncode == 1 and f"required variable {name} is missing a value: say in .env" in done.stderr
+        assert (
+            done.returncode == 1
+            and f"required variable {name} is missing a value: say in .env" in done.stderr
+        )
 
     @pytest.mark.parametrize(
         ("spoil", "said"),
@@ -90,7 +96,9 @@ def test_one_port_is_published_and_to_this_machine_only() -> None:
 
 def test_each_service_has_the_secrets_that_it_names_and_no_others() -> None:
     for name, service in SERVICES.items():
-        named = set(re.findall(r"/run/secrets/(\w+)", str(service.get("environment")) + str(service.get("command"))))
+        named = set(
+            re.findall(r"/run/secrets/(\w+)", str(service.get("environment")) + str(service.get("command")))
+        )
         assert named == set(service.get("secrets", [])), name
     with_owner = {name for name, service in SERVICES.items() if "owner_url" in service.get("secrets", [])}
     assert with_owner == {"postgres", "migrate"}
@@ -139,7 +147,9 @@ def test_what_the_dockerfiles_copy_is_let_in_by_dockerignore() -> None:
             copied |= set(line.split()[:-1])
     assert {path for path in copied if not (TREE / path).exists()} == set()
     assert {path for path in copied if path not in let_in and path.split("/")[0] not in let_in} == set()
-    assert {path for path in let_in if path not in copied and not any(c.startswith(f"{path}/") for c in copied)} == set()
+    assert {
+        path for path in let_in if path not in copied and not any(c.startswith(f"{path}/") for c in copied)
+    } == set()
 
 
 def test_versions_are_the_same_everywhere() -> None:
