@@ -6,10 +6,10 @@ can do is not done here: images, users, capabilities, networks. The entrypoint o
 by `initialise_postgres`.
 """
 
+import contextlib
 import graphlib
 import os
 import re
-import secrets
 import shutil
 import signal
 import socket
@@ -192,7 +192,8 @@ class Stack:
 
     def stop(self) -> None:
         for process in self.processes.values():
-            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+                os.killpg(process.pid, signal.SIGTERM)
             process.wait(timeout=60)
         if (self.folder / "data").exists():
             self._as_postgres(
@@ -243,7 +244,3 @@ class Stack:
             check=False,
         )
         assert done.returncode == 0, done.stdout
-
-
-def make_password() -> str:
-    return secrets.token_hex(12)

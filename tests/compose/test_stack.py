@@ -1,6 +1,7 @@
 """The services of docker-compose.yml are run without Docker, in the order of its `depends_on`."""
 
 import json
+import secrets
 import shutil
 import subprocess
 import tempfile
@@ -12,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.compose.stack import TOOLS, TREE, Stack, make_password, read_variables, start_order
+from tests.compose.stack import TOOLS, TREE, Stack, read_variables, start_order
 
 EXAMPLE = read_variables(TREE / "docker" / "env.example")
 needs_superset = pytest.mark.skipif(
@@ -89,7 +90,7 @@ def test_nobody_gets_in_without_his_password_or_into_what_is_not_his(stack: Stac
 
 def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
     old = stack.secret("reader_url")
-    new = old.replace(psycopg.conninfo.conninfo_to_dict(old)["password"], make_password())
+    new = old.replace(psycopg.conninfo.conninfo_to_dict(old)["password"], secrets.token_hex(12))
     stack.change_secret("reader_url", new)
     stack.complete("migrate")
     assert query(new, "SELECT 1") == [(1,)]
