@@ -74,6 +74,21 @@ class TestWithCompose:
         assert done.returncode != 0 and said in done.stderr
 
 
+def test_what_services_name_is_defined() -> None:
+    tree = yaml.safe_load(FILE.read_text())
+    named: dict[str, set[str]] = {"secrets": set(), "networks": set(), "volumes": set(), "services": set()}
+    for service in tree["services"].values():
+        named["services"] |= set(service.get("depends_on", {}))
+        named["secrets"] |= set(service.get("secrets", []))
+        named["networks"] |= set(service["networks"])
+        named["volumes"] |= {
+            each.split(":")[0] for each in service.get("volumes", []) if isinstance(each, str)
+        }
+    for kind in ("secrets", "networks", "volumes"):
+        assert named[kind] == set(tree[kind])
+    assert named["services"] <= set(tree["services"])
+
+
 @pytest.mark.parametrize("name", SERVICES)
 def test_every_service_is_hardened(name: str) -> None:
     service = SERVICES[name]
