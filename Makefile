@@ -8,6 +8,10 @@ SUPERSET := .venv-superset
 # The warehouse that the dashboards show: of `make demo`, unless said otherwise.
 DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
 DASHBOARDS_PORT ?= 8088
+# What checks docker-compose.yml, and what keeps the schedule in its container; both are built from source, which needs Go.
+TOOLS := .tools
+COMPOSE_VERSION := v2.40.3
+SUPERCRONIC_VERSION := v0.2.48
 
 .DEFAULT_GOAL := help
 
@@ -48,6 +52,32 @@ dashboards: $(VENV)/runtime.stamp $(SUPERSET)/stamp  ## install Superset and ser
 .PHONY: dashboards-stop
 dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of its warehouse
 	@$(BIN)/python -m dashboards.service --home $(DASHBOARDS_HOME) stop
+
+.PHONY: compose-secrets
+compose-secrets:  ## make the secrets of docker-compose.yml that are not there yet, below secrets/
+	@docker/make-secrets
+
+# The module is built where it lies, so that its own go.mod and go.sum say what goes into it.
+$(TOOLS)/docker-compose-$(COMPOSE_VERSION):
+	@echo "Building Docker Compose $(COMPOSE_VERSION), which takes minutes ..."
+	@mkdir -p $(TOOLS)
+	@folder="$$(go mod download -json github.com/docker/compose/v2@$(COMPOSE_VERSION) | sed -n 's/^\t"Dir": "\(.*\)",$$/\1/p')" \
+		&& cd "$$folder" && CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/$@" ./cmd
+
+$(TOOLS)/supercronic-$(SUPERCRONIC_VERSION):
+	@mkdir -p $(TOOLS)
+	@CGO_ENABLED=0 GOBIN="$(CURDIR)/$(TOOLS)" go install -trimpath github.com/aptible/supercronic@$(SUPERCRONIC_VERSION)
+	@mv $(TOOLS)/supercronic $@
+
+.PHONY: compose-tools
+compose-tools: $(TOOLS)/docker-compose-$(COMPOSE_VERSION) $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION)
+	@ln -sf docker-compose-$(COMPOSE_VERSION) $(TOOLS)/docker-compose
+	@ln -sf supercronic-$(SUPERCRONIC_VERSION) $(TOOLS)/supercronic
+
+.PHONY: compose-check
+compose-check: $(VENV)/dev.stamp compose-tools  ## check docker-compose.yml with Compose itself, and run its services without Docker
+	$(TOOLS)/docker-compose --env-file docker/env.example config -q
+	$(BIN)/python -m pytest tests/compose
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
@@ -109,4 +139,4 @@ lock:  ## renew the hashed lock files (needs uv)
 clean:  ## remove the environment and the demo's warehouse
 	@if [ -x $(BIN)/python ] && [ -d .demo ]; then $(BIN)/python -m dashboards.service --home .demo stop; fi
 	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db remove --yes; fi
-	rm -rf $(VENV) $(SUPERSET) .demo
+	rm -rf $(VENV) $(SUPERSET) $(TOOLS) .demo

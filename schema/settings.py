@@ -3,11 +3,13 @@
     flag              variable                   tapewise.toml
     --config          TAPEWISE_CONFIG
     --home            TAPEWISE_HOME              home = "..."
-    --database-url    TAPEWISE_DATABASE_URL      database_url = "postgresql://..."
-    --reader-url      TAPEWISE_READER_URL        reader_url = "postgresql://..."
+    --database-url    TAPEWISE_DATABASE_URL *    database_url = "postgresql://..."
+    --reader-url      TAPEWISE_READER_URL *      reader_url = "postgresql://..."
                       TAPEWISE_POSTGRES_VERSION  postgres_version = 18
                       TAPEWISE_PROMETHEUS_FILE   prometheus_file = "..."
                                                  [[archives]], see `schema/sites.py`
+
+* or, with `_FILE` behind its name, a file that holds it (a container's secret).
 
 Without a database's URL the warehouse lives in an embedded PostgreSQL below `home`. With one,
 `reader_url` is how `tapewise sql` logs in as the reading role. Paths in the file are from its own folder.
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pydantic import Field, ValidationError, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -32,6 +35,7 @@ from schema.sites import ArchiveSettings, check_names
 
 CONFIG_FILE = "tapewise.toml"
 _PATHS = ("home", "prometheus_file")
+_SECRETS = ("database_url", "reader_url")  # may hold a password
 
 
 def default_home() -> Path:
@@ -82,7 +86,24 @@ class Settings(BaseSettings):
         file = _ConfigFile(
             settings_cls, cast(Any, init_settings).init_kwargs.get("config", Path(CONFIG_FILE))
         )
-        return init_settings, env_settings, file
+        return init_settings, env_settings, _SecretFiles(settings_cls), file
+
+
+class _SecretFiles(PydanticBaseSettingsSource):
+    """What stands in the files that variables ending in `_FILE` name."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
+        variable = f"TAPEWISE_{field_name.upper()}"
+        path = os.environ.get(f"{variable}_FILE") if field_name in _SECRETS else None
+        if not path:
+            return None, field_name, False
+        if variable in os.environ:
+            raise SettingsError(f"both {variable} and {variable}_FILE are set", hint="Set one of them.")
+        return read_secret_file(Path(path)), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        values = {name: self.get_field_value(field, name)[0] for name, field in Settings.model_fields.items()}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 class _ConfigFile(TomlConfigSettingsSource):
@@ -95,6 +116,19 @@ class _ConfigFile(TomlConfigSettingsSource):
         for name in _PATHS:
             if isinstance(self.init_kwargs.get(name), str):
                 self.init_kwargs[name] = path.parent / self.init_kwargs[name]
+
+
+def read_secret_file(path: Path) -> str:
+    """Return the one line that `path` holds. Raises SettingsError, which never says what is in it."""
+    try:
+        (line,) = path.read_text(encoding="utf-8").strip().splitlines()
+    except OSError as error:
+        raise SettingsError(
+            f"{path} cannot be read: {error.strerror}", hint="A variable that ends in _FILE names it."
+        ) from None
+    except ValueError:  # not one line, or not UTF-8
+        raise SettingsError(f"{path} must hold one line of text") from None
+    return line
 
 
 def read_settings(**flags: Any) -> Settings:

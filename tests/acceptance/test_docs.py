@@ -57,7 +57,7 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
     folder.chmod(0o755)  # as root, the server's own account must get in
-    for name in ("Makefile", "requirements", "pyproject.toml", "examples"):
+    for name in ("Makefile", "requirements", "pyproject.toml", "examples", "docker", "docker-compose.yml"):
         (folder / name).symlink_to(TREE / name)
     # `make` finds an environment that is new enough, with this interpreter's `tapewise` in it.
     programs = folder / ".venv" / "bin"

@@ -1,0 +1,63 @@
+"""Give roles of PostgreSQL the passwords that stand in the URLs by which they log in.
+
+    TAPEWISE_DATABASE_URL_FILE=owner_url python docker/passwords.py loader_url reader_url
+
+Each argument is a file that holds a URL with user and password. It logs in as the owner of the warehouse,
+who made those roles (`tapewise db upgrade`), and may be run as often as one likes. The server is told a
+password's SCRAM verifier only, so that no log of its statements can hold a password.
+"""
+
+import sys
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from schema.database import Role, open_warehouse
+from schema.errors import DatabaseError, SettingsError, TapewiseError
+from schema.settings import read_secret_file, read_settings
+
+
+def read_login(path: Path) -> tuple[str, str]:
+    """Return user and password of the URL in `path`. Raises SettingsError if it has not both."""
+    try:
+        login = conninfo_to_dict(read_secret_file(path))
+    except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
+        login = {}
+    user, password = login.get("user"), login.get("password")
+    if not user or not password:
+        raise SettingsError(
+            f"{path}: no URL with user and password", hint="Write postgresql://user:password@host/database."
+        )
+    return str(user), str(password)
+
+
+def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
+    """Give `user` the password. Raises DatabaseError if it is not ours to change."""
+    verifier = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256")
+    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(
+        sql.Identifier(user), sql.Literal(verifier.decode())
+    )
+    try:
+        connection.execute(statement)
+    except psycopg.Error as error:
+        raise DatabaseError(f"role {user} gets no password: {error}") from error
+
+
+def main(paths: list[str]) -> int:
+    """Set the passwords of all, or of none; return the exit status."""
+    try:
+        logins = [read_login(Path(path)) for path in paths]
+        with open_warehouse(read_settings()) as warehouse, warehouse.connect(Role.OWNER) as connection:
+            for user, password in logins:
+                set_password(connection, user, password)
+    except TapewiseError as error:
+        print(f"passwords.py: {error}", *([error.hint] if error.hint else []), sep="\n", file=sys.stderr)
+        return error.exit_status
+    print("Passwords are set: " + ", ".join(user for user, _ in logins))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,22 @@
+-- The image's entrypoint runs this once, on an empty volume, as the superuser: two databases, each with an owner that
+-- is no superuser and cannot get into the other one. `migrate` makes the other roles and gives them their passwords.
+\set owner_url `cat "$OWNER_URL_FILE"`
+SELECT substring(:'owner_url' FROM '^postgresql://tapewise:([A-Za-z0-9._~-]{16,})@') AS password \gset
+\if :{?password}
+\else
+    DO $$ BEGIN
+        RAISE EXCEPTION 'the secret owner_url must be postgresql://tapewise:PASSWORD@postgres/tapewise'
+        USING HINT = 'Its password: 16 or more letters, digits, dots, tildes, - or _. Run docker/make-secrets, '
+            'then `docker compose down --volumes`, and begin anew.';
+    END $$;
+\endif
+CREATE ROLE tapewise LOGIN CREATEROLE PASSWORD :'password';
+CREATE DATABASE tapewise OWNER tapewise ENCODING 'UTF8' TEMPLATE template0;
+
+-- Made by the owner, who thereby may change its password (`migrate` does).
+SET ROLE tapewise;
+CREATE ROLE superset LOGIN;
+RESET ROLE;
+CREATE DATABASE superset OWNER superset ENCODING 'UTF8' TEMPLATE template0;
+
+REVOKE ALL ON DATABASE tapewise, superset, postgres FROM PUBLIC;
