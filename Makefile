@@ -75,13 +75,13 @@ compose-tools: $(TOOLS)/docker-compose-$(COMPOSE_VERSION) $(TOOLS)/supercronic-$
 	@ln -sf supercronic-$(SUPERCRONIC_VERSION) $(TOOLS)/supercronic
 
 .PHONY: compose-check
-compose-check: $(VENV)/dev.stamp compose-tools  ## check docker-compose.yml with Compose itself, and run its services without Docker
+compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docker-compose.yml with Compose itself, and run its services without Docker
 	$(TOOLS)/docker-compose --env-file docker/env.example config -q
 	$(BIN)/python -m pytest tests/compose
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/dashboards
+	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/dashboards --ignore tests/compose
 	@# What tells servers apart is in the SQL and the migrations: the rest need not run twice.
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
@@ -92,7 +92,7 @@ mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries 
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards --ignore tests/compose
 
 .PHONY: test-dashboards
 test-dashboards: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## the dashboards: their numbers, their pages in a browser (Debian's chromium), who may what

@@ -131,7 +131,7 @@ class Stack:
         if "build" in service:
             dockerfile = (TREE / service["build"]["dockerfile"]).read_text()
             values |= dict(re.findall(r"^ENV (\w+)=(.*)$", dockerfile, re.MULTILINE))
-            image = service["build"]["dockerfile"].split("/")[1]
+            image = service["build"]["dockerfile"].split("/")[2]
             values["PATH"] = values["PATH"].replace("/opt/venv/bin", str(PROGRAMS[image]))
             values["PATH"] = values["PATH"].replace("/usr/local/bin", str(TOOLS))
         else:

@@ -42,7 +42,6 @@ def misspell_key(tree: dict[str, Any]) -> None:
     tree["services"]["postgres"]["helthcheck"] = tree["services"]["postgres"].pop("healthcheck")
 
 
-@pytest.mark.skipif(not COMPOSE.exists(), reason="no Compose here: `make compose-tools`, which needs Go")
 class TestWithCompose:
     def test_it_takes_the_file(self, tmp_path: Path) -> None:
         done = check_with_compose(tmp_path, FILE.read_text(), EXAMPLE.read_text())
@@ -145,7 +144,7 @@ def test_secrets_are_random_kept_from_others_and_never_made_anew(tmp_path: Path)
 
 def test_images_are_made_of_the_hashed_locks_and_of_nothing_else_from_outside() -> None:
     for name, lock in [("tapewise", "requirements/runtime.txt"), ("superset", "dashboards/requirements.txt")]:
-        dockerfile = re.sub(r"\\\n *", "", (TREE / "docker" / name / "Dockerfile").read_text())
+        dockerfile = re.sub(r"\\\n *", "", (TREE / "docker" / "images" / name / "Dockerfile").read_text())
         installs = [line for line in dockerfile.splitlines() if " install " in line and " pip " in line]
         assert f"COPY {lock}" in dockerfile and "--require-hashes" in installs[0]
         assert all("--no-index" in line for line in installs[1:])
@@ -157,7 +156,7 @@ def test_what_the_dockerfiles_copy_is_let_in_by_dockerignore() -> None:
     lines = (TREE / ".dockerignore").read_text().splitlines()
     let_in = {line[1:] for line in lines if line.startswith("!")}
     copied = set()
-    for dockerfile in (TREE / "docker").glob("*/Dockerfile"):
+    for dockerfile in (TREE / "docker" / "images").glob("*/Dockerfile"):
         for line in re.findall(r"^COPY (?!--from)(.*)$", dockerfile.read_text(), re.MULTILINE):
             copied |= set(line.split()[:-1])
     assert {path for path in copied if not (TREE / path).exists()} == set()
@@ -170,7 +169,7 @@ def test_what_the_dockerfiles_copy_is_let_in_by_dockerignore() -> None:
 def test_versions_are_the_same_everywhere() -> None:
     makefile = (TREE / "Makefile").read_text()
     (supercronic,) = re.findall(r"^SUPERCRONIC_VERSION := (.*)$", makefile, re.MULTILINE)
-    assert f"supercronic@{supercronic}\n" in (TREE / "docker" / "tapewise" / "Dockerfile").read_text()
+    assert f"supercronic@{supercronic}\n" in (TREE / "docker" / "images" / "tapewise" / "Dockerfile").read_text()
     (version,) = re.findall(r'^version = "(.*)"$', (TREE / "pyproject.toml").read_text(), re.MULTILINE)
     images = {service["image"] for service in SERVICES.values()}
     assert images == {"postgres:18", f"tapewise:{version}", f"tapewise-superset:{version}"}

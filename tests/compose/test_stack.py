@@ -16,13 +16,6 @@ import pytest
 from tests.compose.stack import TOOLS, TREE, Stack, read_variables, start_order
 
 EXAMPLE = read_variables(TREE / "docker" / "env.example")
-needs_superset = pytest.mark.skipif(
-    not (TREE / ".venv-superset" / "stamp").exists(), reason="no Superset here: `make .venv-superset/stamp`"
-)
-needs_supercronic = pytest.mark.skipif(
-    not (TOOLS / "supercronic").exists(), reason="no supercronic here: `make compose-tools`, which needs Go"
-)
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +102,6 @@ def test_a_secret_that_is_no_url_is_told_of_without_showing_it(stack: Stack) -> 
     assert "reader_url: no URL with user and password" in done.stdout and "hush" not in done.stdout
 
 
-@needs_supercronic
 def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) -> None:
     stack.start("ingest")
     stack.wait_until("ingest", lambda: stack.log("ingest").count("job succeeded") >= 2)
@@ -124,9 +116,8 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
     assert (health.returncode, set(wrong)) == (1, {"sources"}), health.stdout
 
 
-@needs_supercronic
 def test_the_schedule_that_is_shipped_is_one_at_night() -> None:
-    crontab = TREE / "docker" / "tapewise" / "crontab"
+    crontab = TREE / "docker" / "images" / "tapewise" / "crontab"
     subprocess.run([TOOLS / "supercronic", "-test", crontab], check=True, capture_output=True)
     assert [line for line in crontab.read_text().splitlines() if not line.startswith("#")] == [
         "0 1 * * * tapewise ingest"
@@ -144,7 +135,6 @@ def ask(stack: Stack, path: str, *, body: dict[str, object] | None = None, token
         return json.load(answer)
 
 
-@needs_superset
 def test_superset_is_provisioned_healthy_and_lets_its_users_in(stack: Stack) -> None:
     assert "dashboards are in place" in stack.complete("superset-init")
     stack.start("superset")
