@@ -12,10 +12,10 @@ from ingest.archives import drop_archive, list_archives
 from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import FORMATS, find_format
-from ingest.results import escape_controls
 from schema.database import Role
 from schema.models import FACT_TABLES
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 GONE = "(the line is no longer in that file: it is gone, or was rotated)"

@@ -1,19 +1,13 @@
 """What a reading of a file did, as text for people and as JSON for programs."""
 
-import re
 from collections import Counter
 from typing import Any
 
 from ingest.loads import FileResult
 from ingest.rounds import SourceOutcome
+from schema.texts import escape_controls
 
 TEXT_WIDTH = 80
-CONTROLS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")  # all but TAB
-
-
-def escape_controls(text: str) -> str:
-    r"""`text` with control characters as \xNN: by the name of a file one could steer a terminal."""
-    return CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def describe_result(result: FileResult) -> list[str]:

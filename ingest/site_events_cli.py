@@ -9,7 +9,6 @@ from typing import Any
 import click
 import psycopg
 
-from ingest.results import escape_controls
 from ingest.site_events import (
     CONFIG_CHANGES,
     OUTAGES,
@@ -23,6 +22,7 @@ from ingest.site_events import (
 from ingest.sources import EARLIEST_AT
 from schema.database import Role
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 YEARS = range(EARLIEST_AT.year, 2200)  # beyond them it is a slip of the keyboard

@@ -3,12 +3,9 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
-import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.script import ScriptDirectory
 
 from schema.database import Role, Warehouse, open_warehouse
 from schema.definitions import make_roles
@@ -16,15 +13,22 @@ from schema.errors import RevisionError
 from schema.mart import drop_mart, rebuild_mart
 from schema.settings import Settings
 
+# Every command asks for the revision, few upgrade: Alembic and SQLAlchemy are imported by those.
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
 _UPGRADE_LOCK = (7461, 2)
 
 
+def known_revisions() -> list[str]:
+    """The revisions that this program knows, in their order: their files begin with their numbers."""
+    return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
 def newest_revision() -> str:
     """The revision that this program expects."""
-    newest = ScriptDirectory.from_config(_config()).get_current_head()
-    assert newest is not None
-    return newest
+    return known_revisions()[-1]
 
 
 def current_revision(connection: psycopg.Connection) -> str | None:
@@ -43,7 +47,7 @@ def check_revision(connection: psycopg.Connection) -> None:
         return
     if current is None:
         raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
-    if current in {script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()}:
+    if current in known_revisions():
         raise RevisionError(
             f"the warehouse is of revision {current}, this program expects {newest}",
             hint="Run `tapewise db backup`, then `tapewise db upgrade`.",
@@ -79,6 +83,8 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
     `connect` opens a connection as the owner. Two upgrades at a time wait for each other. The views are
     those of the newest revision, so that an older one, which only tests ask for, gets no `mart`.
     """
+    from alembic import command  # noqa: PLC0415  # see above
+
     with _transaction(connect) as (connection, config):
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
         make_roles(connection)
@@ -92,12 +98,16 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
     """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
+    from alembic import command  # noqa: PLC0415  # see above
+
     with _transaction(connect) as (connection, config):
         drop_mart(connection)
         command.downgrade(config, revision)
 
 
-def _config() -> Config:
+def _config() -> "Config":
+    from alembic.config import Config  # noqa: PLC0415  # see above
+
     config = Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
     config.set_main_option("path_separator", "os")
@@ -105,8 +115,10 @@ def _config() -> Config:
 
 
 @contextmanager
-def _transaction(connect: Callable[[], psycopg.Connection]) -> Iterator[tuple[psycopg.Connection, Config]]:
+def _transaction(connect: Callable[[], psycopg.Connection]) -> Iterator[tuple[psycopg.Connection, "Config"]]:
     """One transaction that Alembic (through SQLAlchemy) and our own statements share."""
+    import sqlalchemy as sa  # noqa: PLC0415  # see above
+
     engine = sa.create_engine("postgresql+psycopg://", creator=connect, poolclass=sa.pool.NullPool)
     with engine.begin() as bound:
         config = _config()

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import traceback
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
@@ -25,21 +26,48 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from clustering.cli import workload  # after the check
-from ingest.cli import archives, explain, formats
-from ingest.ingest_cli import ingest
-from ingest.site_events_cli import config_changes, outages
-from schema.cli import db
-from schema.errors import TapewiseError
+from schema.errors import TapewiseError  # after the check
 from schema.settings import read_settings
-from simulator.cli import simulate
-from tapewise.demo.command import demo
-from tapewise.doctor import doctor
-from tapewise.queries import sql
-from tapewise.status import status
+
+# Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
+# simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
+COMMANDS = {
+    "ingest": "ingest.ingest_cli:ingest",
+    "formats": "ingest.cli:formats",
+    "explain": "ingest.cli:explain",
+    "archives": "ingest.cli:archives",
+    "outages": "ingest.site_events_cli:outages",
+    "config-changes": "ingest.site_events_cli:config_changes",
+    "workload": "clustering.cli:workload",
+    "simulate": "simulator.cli:simulate",
+    "status": "tapewise.status:status",
+    "doctor": "tapewise.doctor:doctor",
+    "sql": "tapewise.queries:sql",
+    "db": "schema.cli:db",
+    "demo": "tapewise.demo.command:demo",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+class LateGroup(click.Group):
+    """A group whose commands are imported when they are asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click passes it
+        """The names, in the order in which help shows them."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
+        """The command of that name, imported now; None if there is none."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command = getattr(import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(
+    cls=LateGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(version("tapewise"), package_name="tapewise")
 @click.option(
     "--config",
@@ -67,24 +95,6 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     """
     context.meta["debug"] = debug
     context.obj = read_settings(**flags)
-
-
-for command in (
-    ingest,
-    formats,
-    explain,
-    archives,
-    outages,
-    config_changes,
-    workload,
-    simulate,
-    status,
-    doctor,
-    sql,
-    db,
-    demo,
-):
-    cli.add_command(command)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

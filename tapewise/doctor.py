@@ -11,11 +11,11 @@ import click
 import psycopg
 
 from ingest.plans import plan_round
-from ingest.results import escape_controls
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
 from schema.mart import is_mart_current
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.checks import (
     Finding,

@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from ingest.results import escape_controls
 from schema.database import Role, open_warehouse
 from schema.errors import LookupFailedError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ingest.results import escape_controls
+from schema.texts import escape_controls
 
 DIVISION_DIGITS = 10  # PostgreSQL gives a quotient more than these
 WIDE = 10_000  # a pipe has no edge to wrap at

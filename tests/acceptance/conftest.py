@@ -1,16 +1,48 @@
-"""The demo's home, made once for all pages that want it."""
+"""The commands as a user types them: a process each, in a home that the session's tests share."""
 
 import fcntl
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
+TAPEWISE = [sys.executable, "-m", "tapewise"]
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def run_command(arguments: list[str], **options) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | options.pop("env", {})
+    if "input" not in options:
+        options["stdin"] = subprocess.DEVNULL
+    command = [*TAPEWISE, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture(scope="session")
+def home() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="tapewise-home-"))
+    folder.chmod(0o755)  # as root, the server's own account must get in
+    yield folder
+    run_command(["--home", str(folder), "db", "stop"])
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def tapewise(home: Path, tmp_path: Path) -> Run:
+    """Run a command in a folder of the test's own, on the session's home."""
+
+    def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
+        return run_command(["--home", str(home), *arguments], **{"cwd": tmp_path} | options)
+
+    return run
 
 
 def find_demo_home(basetemp: Path) -> Path:
@@ -29,10 +61,11 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not home.exists():
             home.mkdir(mode=0o755)
-            program = [sys.executable, "-m", "tapewise", "--home", str(home)]
-            for arguments in (["demo"], ["db", "stop"]):
-                subprocess.run([*program, *arguments], cwd=TREE, check=True, stdout=subprocess.DEVNULL)
-            (home / "whole").touch()
+            done = [
+                run_command(["--home", str(home), *words], cwd=TREE) for words in (["demo"], ["db", "stop"])
+            ]
+            if all(each.returncode == 0 for each in done):
+                (home / "whole").touch()
         assert (home / "whole").exists(), "the demo failed before"
     return home
 

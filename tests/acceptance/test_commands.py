@@ -29,7 +29,9 @@ def ingest(tapewise, path, *options, archive, log_format="nft", zone="UTC"):
 
 
 def every_command(group=cli, path=()):
-    for name, command in group.commands.items():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         if isinstance(command, click.Group):
             yield from every_command(command, (*path, name))
         else:

@@ -122,9 +122,11 @@ def test_every_command_and_option_is_in_the_reference():
     reference = (TREE / "docs" / "reference" / "commands.md").read_text()
 
     def check(command: click.Command, name: str) -> None:
-        for child_name, child in getattr(command, "commands", {}).items():
-            check(child, f"{name} {child_name}")
-        if not isinstance(command, click.Group):
+        if isinstance(command, click.Group):
+            context = click.Context(command)
+            for child_name in command.list_commands(context):
+                check(command.get_command(context, child_name), f"{name} {child_name}")
+        else:
             section = re.search(rf"^## `{name}`\n(.*?)(?=^## |\Z)", reference, flags=re.MULTILINE | re.DOTALL)
             assert section, f"docs/reference/commands.md has no section `{name}`"
             for parameter in command.params:

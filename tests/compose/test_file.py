@@ -169,7 +169,9 @@ def test_what_the_dockerfiles_copy_is_let_in_by_dockerignore() -> None:
 def test_versions_are_the_same_everywhere() -> None:
     makefile = (TREE / "Makefile").read_text()
     (supercronic,) = re.findall(r"^SUPERCRONIC_VERSION := (.*)$", makefile, re.MULTILINE)
-    assert f"supercronic@{supercronic}\n" in (TREE / "docker" / "images" / "tapewise" / "Dockerfile").read_text()
+    assert (
+        f"supercronic@{supercronic}\n" in (TREE / "docker" / "images" / "tapewise" / "Dockerfile").read_text()
+    )
     (version,) = re.findall(r'^version = "(.*)"$', (TREE / "pyproject.toml").read_text(), re.MULTILINE)
     images = {service["image"] for service in SERVICES.values()}
     assert images == {"postgres:18", f"tapewise:{version}", f"tapewise-superset:{version}"}

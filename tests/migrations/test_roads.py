@@ -7,6 +7,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
@@ -19,7 +21,14 @@ from schema.database import Role, Warehouse
 from schema.errors import RevisionError
 from schema.mart import drop_mart
 from schema.models import metadata
-from schema.upgrade import check_revision, current_revision, downgrade, newest_revision, upgrade
+from schema.upgrade import (
+    check_revision,
+    current_revision,
+    downgrade,
+    known_revisions,
+    newest_revision,
+    upgrade,
+)
 from tests.conftest import NOW, Site, register
 
 
@@ -282,3 +291,12 @@ def test_no_reader_of_mart_may_write_or_see_behind_it(warehouse: Warehouse):
                 connection.execute(statement)
         with pytest.raises((psycopg.errors.InsufficientPrivilege, psycopg.errors.ReadOnlySqlTransaction)):
             connection.execute("CREATE TABLE mart.mine (a integer)")
+
+
+def test_the_revisions_are_known_without_alembic():
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parents[2] / "migrations"))
+    config.set_main_option("path_separator", "os")
+    scripts = ScriptDirectory.from_config(config)
+    assert known_revisions() == [script.revision for script in scripts.walk_revisions()][::-1]
+    assert newest_revision() == scripts.get_current_head()

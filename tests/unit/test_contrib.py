@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.cli import cli
+from tapewise.cli import COMMANDS
 
 CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
 SYSTEMD = CONTRIB / "systemd"
@@ -21,7 +21,7 @@ def test_cron_and_systemd_run_the_same_command_with_the_same_file() -> None:
     (started,) = re.findall(r"^ExecStart=(.*)$", service, re.MULTILINE)
     assert at_night == started
     program, command = started.split()
-    assert program.endswith("/tapewise") and command in cli.commands
+    assert program.endswith("/tapewise") and command in COMMANDS
     assert "TAPEWISE_CONFIG=/etc/tapewise.toml" in cron and "TAPEWISE_CONFIG=/etc/tapewise.toml" in service
 
 

@@ -1,0 +1,29 @@
+"""The front door opens quickly: a command imports its own room and not the others."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from tapewise.cli import COMMANDS, cli
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_where_it_is_said_to_be(name: str) -> None:
+    command = cli.get_command(click.Context(cli), name)
+    assert command is not None
+    assert command.name == name
+
+
+def test_a_command_that_is_not_there_is_none() -> None:
+    assert cli.get_command(click.Context(cli), "nothing") is None
+
+
+def test_asking_in_sql_does_not_wait_for_what_it_does_not_need() -> None:
+    script = (
+        "import click, sys; from tapewise.cli import cli; cli.get_command(click.Context(cli), 'sql');"
+        "print({'polars', 'numba', 'sklearn', 'sqlalchemy', 'alembic', 'pyarrow'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
