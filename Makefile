@@ -47,11 +47,11 @@ $(SUPERSET)/stamp: dashboards/requirements.txt
 
 .PHONY: dashboards
 dashboards: $(VENV)/runtime.stamp $(SUPERSET)/stamp  ## install Superset and serve the dashboards on 127.0.0.1
-	@$(BIN)/python -m dashboards.service --home $(DASHBOARDS_HOME) --port $(DASHBOARDS_PORT) start
+	@$(BIN)/python -m dashboards.service --home "$(DASHBOARDS_HOME)" --port $(DASHBOARDS_PORT) start
 
 .PHONY: dashboards-stop
 dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of its warehouse
-	@$(BIN)/python -m dashboards.service --home $(DASHBOARDS_HOME) stop
+	@$(BIN)/python -m dashboards.service --home "$(DASHBOARDS_HOME)" stop
 
 .PHONY: compose-secrets
 compose-secrets:  ## make the secrets of docker-compose.yml that are not there yet, below secrets/

@@ -12,6 +12,7 @@ import argparse
 import os
 import secrets
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -58,8 +59,10 @@ class Service:
             raise ServerError(
                 "Superset is not installed", hint="Run `make dashboards`, which installs it first."
             )
+        self._check_home()
         self.stop()
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._check_port()
+        self.folder.mkdir(mode=0o700, exist_ok=True)
         environment = self._environment(self._start_warehouse())
         self._run("the upgrade of its database", "superset", "db", "upgrade", environment=environment)
         self._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
@@ -81,12 +84,32 @@ class Service:
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while self.find_process() is not None:
             if time.monotonic() > deadline:
-                raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
+                os.killpg(process, signal.SIGKILL)  # its workers too; nothing in it must be written down
+                deadline += STOP_TIMEOUT_S
             time.sleep(0.1)
         if self._child is not None:
             self._child.wait()
         self.process_file.unlink(missing_ok=True)
         return True
+
+    def _check_home(self) -> None:
+        if (
+            self._is_embedded
+            and EmbeddedServer(self.settings.home, self.settings.postgres_version).status().cluster is None
+        ):
+            raise ServerError(
+                f"{self.settings.home} holds no warehouse", hint="`make demo` makes one in .demo."
+            )
+
+    def _check_port(self) -> None:
+        """Whoever answers at a port in use is not us, and would be told our passwords."""
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", self.port))
+            except OSError as error:
+                hint = "Choose another: `make dashboards DASHBOARDS_PORT=8090`."
+                raise ServerError(f"port {self.port} cannot be used: {error.strerror}", hint=hint) from None
 
     def stop_warehouse(self) -> None:
         """Stop the embedded PostgreSQL, as `tapewise db stop` does; leave a site's own server alone."""
@@ -194,7 +217,14 @@ def main() -> int:
     """Start or stop; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m dashboards.service", description=__doc__)
     parser.add_argument("--home", help="the home of the warehouse, as for `tapewise --home`")
-    parser.add_argument("--port", type=int, default=8088, help="on 127.0.0.1; default %(default)s")
+    parser.add_argument(
+        "--port",
+        type=int,
+        choices=range(1, 65536),
+        metavar="PORT",
+        default=8088,
+        help="on 127.0.0.1; default %(default)s",
+    )
     parser.add_argument("action", choices=["start", "stop"])
     given = parser.parse_args()
     try:
@@ -206,6 +236,9 @@ def main() -> int:
         service.start()
     except TapewiseError as error:
         print(f"dashboards: {error}", *([error.hint] if error.hint else []), sep="\n", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"dashboards: {error.filename or given.home}: {error.strerror}", file=sys.stderr)
         return 1
     print(f"The dashboards are at {service.address}")
     print(f"Users and their passwords are in {service.login_file}")

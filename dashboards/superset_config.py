@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 
 from colour_schemes import CATEGORICAL, SEQUENTIAL
+from viewers import ViewerSecurityManager
 
 
 def read_secret(name: str) -> str:
@@ -48,6 +49,7 @@ EXPLORE_FORM_DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/forms
 RATELIMIT_STORAGE_URI = "memory://"
 SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; below gunicorn's own
 
+CUSTOM_SECURITY_MANAGER = ViewerSecurityManager
 # Nobody is let in without a login, and nobody makes one for himself.
 PUBLIC_ROLE_LIKE = None
 AUTH_USER_REGISTRATION = False

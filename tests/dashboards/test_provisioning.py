@@ -1,6 +1,7 @@
 """What provisioning makes stays as it is the second time, and holds what assets/ says and no more."""
 
 import re
+import socket
 import sqlite3
 import stat
 import subprocess
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from dashboards.service import PROGRAMS, ROOM, Service
+from schema.errors import ServerError
+from schema.settings import Settings
 from tests.dashboards.api import Api
 
 # Which rows there are and what they say; not when they were last written.
@@ -131,3 +134,19 @@ def test_it_listens_on_this_machine_only(service: Service) -> None:
     addresses = {line.split()[1] for line in listening if line.split()[3] == "0A"}
     port = f"{service.port:04X}"
     assert {address for address in addresses if address.endswith(f":{port}")} == {f"0100007F:{port}"}
+
+
+def test_a_port_in_use_is_refused(service: Service) -> None:
+    other = Service(service.settings, service.port)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        other.port = taken.getsockname()[1]
+        with pytest.raises(ServerError, match=f"port {other.port} cannot be used"):
+            other._check_port()
+
+
+def test_a_home_without_a_warehouse_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ServerError, match="holds no warehouse"):
+        Service(Settings(home=tmp_path), 8088).start()
+    assert list(tmp_path.iterdir()) == []
