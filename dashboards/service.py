@@ -213,18 +213,18 @@ class Service:
         return lines[-1] if lines else "it said nothing"
 
 
+def port_number(text: str) -> int:
+    """The number of a port; argparse makes a message of the error."""
+    if not 0 < int(text) < 65536:
+        raise ValueError
+    return int(text)
+
+
 def main() -> int:
     """Start or stop; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m dashboards.service", description=__doc__)
     parser.add_argument("--home", help="the home of the warehouse, as for `tapewise --home`")
-    parser.add_argument(
-        "--port",
-        type=int,
-        choices=range(1, 65536),
-        metavar="PORT",
-        default=8088,
-        help="on 127.0.0.1; default %(default)s",
-    )
+    parser.add_argument("--port", type=port_number, default=8088, help="on 127.0.0.1; default %(default)s")
     parser.add_argument("action", choices=["start", "stop"])
     given = parser.parse_args()
     try:
