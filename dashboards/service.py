@@ -62,7 +62,7 @@ class Service:
         self._check_home()
         self.stop()
         self._check_port()
-        self.folder.mkdir(mode=0o700, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment = self._environment(self._start_warehouse())
         self._run("the upgrade of its database", "superset", "db", "upgrade", environment=environment)
         self._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
@@ -81,16 +81,20 @@ class Service:
         if process is None:
             return False
         os.kill(process, signal.SIGTERM)
-        deadline = time.monotonic() + STOP_TIMEOUT_S
-        while self.find_process() is not None:
-            if time.monotonic() > deadline:
-                os.killpg(process, signal.SIGKILL)  # its workers too; nothing in it must be written down
-                deadline += STOP_TIMEOUT_S
-            time.sleep(0.1)
+        if not self._has_ended():
+            os.killpg(process, signal.SIGKILL)  # its workers too; nothing in them must be written down
+            if not self._has_ended():
+                raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
         if self._child is not None:
             self._child.wait()
         self.process_file.unlink(missing_ok=True)
         return True
+
+    def _has_ended(self) -> bool:
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while self.find_process() is not None and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return self.find_process() is None
 
     def _check_home(self) -> None:
         if (
