@@ -16,6 +16,7 @@ from ingest.rounds import SourceOutcome, hold_round, read_source
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 
@@ -37,7 +38,7 @@ def load_sources(
     try:
         with (
             open_ready_warehouse(settings) as warehouse,
-            nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
+            nullcontext(True) if dry_run else hold_round(warehouse, _warn) as is_only,
         ):
             if not is_only:
                 # No failure: what the other run leaves unread the next one reads. Silence would show as an
@@ -73,15 +74,19 @@ def load_sources(
         )
 
 
+def _warn(said: str) -> None:
+    click.echo(f"tapewise: {escape_controls(said)}", err=True)
+
+
 def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
     where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
     for pattern in plan.unmatched:
-        click.echo(f"tapewise: {where}: nothing matches '{pattern}'", err=True)
+        _warn(f"{where}: nothing matches '{pattern}'")
 
 
 def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
     if isinstance(found, TapewiseError):
-        click.echo(f"tapewise: {found.message}", err=True)
+        _warn(found.message)
 
 
 def _tell_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from ingest.plans import SourcePlan
-from ingest.rounds import ROUND_LOCK
+from ingest.rounds import find_holders
 from schema.database import Warehouse
 from schema.models import FACT_TABLES, event_time_columns
 from tapewise.source_states import SourceState
@@ -208,17 +208,19 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Whether a run over the sources is under way, and not for more than a day."""
-    row = connection.execute(
-        "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
-        " WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2"
-        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-        ROUND_LOCK,
-    ).fetchone()
-    if row is None:
-        return
-    if row[0] is None:
-        yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
-        return
-    verdict: Literal["wrong", "note"] = "wrong" if row[0] > LONGEST_RUN else "note"
-    yield Finding("run", verdict, f"A run over the sources is under way for {describe_span(row[0])}.")
+    """Whether a run over the sources is under way, and not for more than a day.
+
+    `connection` is the loader's. Who holds the lock of runs and may not load is no run, and is noted.
+    """
+    for holder in find_holders(connection):
+        if not holder.is_round:
+            sentence = (
+                f"Role {holder.role} (pid {holder.pid}) holds the lock of the nightly runs, but may not load."
+            )
+            yield Finding("run", "note", sentence)
+        elif holder.age is None:
+            yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
+        else:
+            verdict: Literal["wrong", "note"] = "wrong" if holder.age > LONGEST_RUN else "note"
+            said = f"A run over the sources is under way for {describe_span(holder.age)}."
+            yield Finding("run", verdict, said)

@@ -193,6 +193,29 @@ def test_one_round_at_a_time(warehouse: Warehouse) -> None:
         assert third
 
 
+def test_who_may_not_load_stops_no_round(warehouse: Warehouse) -> None:
+    warnings: list[str] = []
+    for function in ("pg_advisory_lock", "pg_advisory_lock_shared"):
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+            reader.execute(f"SELECT {function}(%s, %s)".encode(), rounds.ROUND_LOCK)
+            with hold_round(warehouse, warnings.append) as is_only:
+                assert is_only
+            said = warnings.pop()
+            assert said.startswith(f"role tapewise_reader (pid {reader.info.backend_pid}) holds the lock")
+            assert warnings == []
+    with hold_round(warehouse, warnings.append) as is_only:
+        assert (is_only, warnings) == (True, [])
+
+
+def test_a_round_is_one_though_a_reader_holds_its_lock_too(warehouse: Warehouse) -> None:
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        reader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
+        with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+            loader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
+            with hold_round(warehouse) as is_only:
+                assert not is_only
+
+
 def test_metrics_are_what_prometheus_reads(
     warehouse: Warehouse, folder: Path, run: Round, tmp_path: Path
 ) -> None:
