@@ -13,7 +13,10 @@ from schema.sites import ArchiveSettings, SourceSettings
 
 @dataclass(frozen=True)
 class SourcePlan:
-    """A source as configured, and what its globs match: files, oldest first, and globs without any."""
+    """A source as configured, and what its globs match: files, oldest first.
+
+    `unmatched` says of each glob without a file what it matches instead.
+    """
 
     request: SourceRequest
     settings: SourceSettings
@@ -69,7 +72,8 @@ def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings)
         matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute ones
         files = [path for path in map(Path, matched) if not path.is_dir()]
         if not files:
-            unmatched.append(pattern)
+            folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
+            unmatched.append(folder if matched else f"nothing matches '{pattern}'")
         for path in files:
             found.setdefault(path.resolve(), path)
     return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)

@@ -80,8 +80,8 @@ def _warn(said: str) -> None:
 
 def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
     where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
-    for pattern in plan.unmatched:
-        _warn(f"{where}: nothing matches '{pattern}'")
+    for said in plan.unmatched:
+        _warn(f"{where}: {said}")
 
 
 def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:

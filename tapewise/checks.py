@@ -36,12 +36,15 @@ class Finding:
 
 
 def check_globs(plans: list[SourcePlan]) -> Iterator[Finding]:
-    """Whether every configured glob matches a file."""
-    unmatched = [(plan, pattern) for plan in plans for pattern in plan.unmatched]
-    for plan, pattern in unmatched:
+    """Whether every configured glob matches a file, and nothing that is none."""
+    is_wrong = False
+    for plan in plans:
         label = f"{plan.request.archive}/{plan.request.name}"
-        yield Finding("globs", "wrong", f"Nothing matches '{pattern}' of source {label}.")
-    if plans and not unmatched:
+        odd = [path for path in plan.paths if path.exists() and not path.is_file()]
+        for said in [*plan.unmatched, *(f"{path} is not a regular file" for path in odd)]:
+            is_wrong = True
+            yield Finding("globs", "wrong", f"Of source {label} {said}{'' if said.endswith('?') else '.'}")
+    if plans and not is_wrong:
         count = sum(len(plan.paths) for plan in plans)
         yield Finding("globs", "ok", f"All configured globs match files, {count:,} in all.")
 

@@ -1,5 +1,6 @@
 """What `doctor` finds wrong, each thing made wrong once, and what `status` shows."""
 
+import os
 import re
 from collections.abc import Callable
 from contextlib import closing
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
+from ingest.plans import plan_round
 from ingest.rounds import ROUND_LOCK, hold_round
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError
@@ -192,12 +194,23 @@ def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
     url = "postgresql://tapewise@127.0.0.1:1/nowhere"
     settings = read_settings(config=tmp_path / "tapewise.toml", database_url=url)
     found = list(examine(settings, NOW))
-    assert found[0] == Finding("globs", "wrong", "Nothing matches 'nft*' of source llnl/nft.")
+    assert found[0] == Finding("globs", "wrong", "Of source llnl/nft nothing matches 'nft*'.")
     assert (found[1].check, found[1].verdict) == ("database", "wrong")
     assert found[1].sentence.startswith("The database cannot be reached")
     result = CliRunner().invoke(doctor, obj=settings)
     assert result.exit_code == 1
-    assert result.stdout.startswith("WRONG    globs     Nothing matches")
+    assert result.stdout.startswith("WRONG    globs     Of source llnl/nft nothing matches")
+
+
+def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "tapewise.toml").write_text(CONFIG.replace('"nft*"', '"nft*", "logs"'))
+    (tmp_path / "logs").mkdir()
+    os.mkfifo(tmp_path / "nft.fifo")
+    found = list(checks.check_globs(plan_round(read_settings(config=tmp_path / "tapewise.toml"))))
+    assert found == [
+        Finding("globs", "wrong", "Of source llnl/nft 'logs' is a folder: did you mean 'logs/*'?"),
+        Finding("globs", "wrong", f"Of source llnl/nft {tmp_path}/nft.fifo is not a regular file."),
+    ]
 
 
 def test_the_disk_fills(

@@ -138,4 +138,14 @@ def test_files_come_as_they_were_rotated_and_folders_are_none(config: Path) -> N
 
 def test_globs_that_match_nothing_are_kept_apart(config: Path) -> None:
     config.write_text(GOOD.replace('"logs/nft*"', '"logs/nft*", "elsewhere/*"'))
-    assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [["elsewhere/*"], []]
+    assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [
+        ["nothing matches 'elsewhere/*'"],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("pattern", ["logs", "logs/", "log?"])
+def test_a_folder_is_told_as_one(config: Path, pattern: str) -> None:
+    config.write_text(GOOD.replace('"logs/nft*"', f'"logs/nft*", "{pattern}"'))
+    first, _ = plan_round(read_settings(config=config))
+    assert first.unmatched == [f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"]
