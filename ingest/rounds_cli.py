@@ -9,7 +9,7 @@ import click
 import psycopg
 
 from ingest.loads import FileResult
-from ingest.metrics import RoundReport, read_database_bytes, read_lines, write_metrics
+from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome, result_to_json
 from ingest.rounds import SourceOutcome, hold_round, read_source
@@ -25,9 +25,12 @@ def load_sources(
 ) -> None:
     """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
 
-    Raises ConfigError before anything is read, LogFileError after everything that could be read was.
+    Raises ConfigError, and SettingsError for a place where no metrics can be written, before anything is
+    read; LogFileError after everything that could be read was.
     """
     plans = plan_round(settings, archive)
+    if prometheus_file is not None and not dry_run:
+        check_target(prometheus_file)
     began_at = datetime.now(UTC)
     outcomes: list[SourceOutcome] = []
 

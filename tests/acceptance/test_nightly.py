@@ -1,6 +1,7 @@
 """The nightly job as cron runs it: what it prints, where, and its exit status."""
 
 import json
+import os
 
 import pytest
 
@@ -92,6 +93,17 @@ def test_wrong_usage(tapewise, folder, options, message):
     done = tapewise("--config", str(folder / "tapewise.toml"), "ingest", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
+
+
+def test_metrics_without_a_place_stop_the_run_before_it_begins(tapewise, folder, tmp_path):
+    run = ["--config", str(folder / "tapewise.toml"), "ingest", "--prometheus"]
+    os.mkfifo(tmp_path / "fifo")
+    for target, message in (("fifo", "fifo: is not a regular file"), ("nowhere/x", "no such folder")):
+        done = tapewise(*run, target)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert message in done.stderr
+    assert (tmp_path / "fifo").is_fifo()
+    assert tapewise(*run, "tapewise.prom").stdout.count(" 1 loaded ") == 2
 
 
 def test_a_wrong_file_is_told_of_by_every_command(tapewise, folder):

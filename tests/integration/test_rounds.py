@@ -10,12 +10,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from ingest import rounds
-from ingest.metrics import RoundReport, read_database_bytes, read_lines, write_metrics
+from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome
 from ingest.rounds import SourceOutcome, hold_round, read_source
 from schema.database import Role, Warehouse
-from schema.errors import TapewiseError
+from schema.errors import SettingsError, TapewiseError
 from schema.settings import read_settings
 
 CONFIG = """
@@ -272,3 +272,20 @@ def test_metrics_that_cannot_be_written_name_the_file_and_leave_nothing(tmp_path
     with pytest.raises(OSError, match="taken"):
         write_metrics(tmp_path / "taken", report)
     assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+
+
+def test_metrics_replace_regular_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.prom").touch()
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "null.prom").symlink_to("/dev/null")
+    check_target(tmp_path / "old.prom")
+    check_target(tmp_path / "new.prom")
+    for name in ("folder", "fifo", "null.prom"):
+        with pytest.raises(SettingsError, match=f"{name}: is not a regular file"):
+            check_target(tmp_path / name)
+    with pytest.raises(SettingsError, match="nowhere: there is no such folder"):
+        check_target(tmp_path / "nowhere" / "x.prom")
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
+    with pytest.raises(SettingsError, match=f"{tmp_path}: no file can be made in this folder"):
+        check_target(tmp_path / "new.prom")
