@@ -20,6 +20,8 @@ from tapewise.status import describe_span
 RECENT = timedelta(days=7)
 SUSPECT_LINES = 10
 SUSPECT_TIMES = 2
+RULE_OF_THREE = 3  # none of n: with 95 % confidence the share is below 3 / n
+CLOCK_ERROR = timedelta(hours=1)
 MONTH = timedelta(days=30)
 LEAST_FREE_RATIO = 0.1
 LONGEST_RUN = timedelta(hours=24)
@@ -64,6 +66,10 @@ def check_sources(
             yield Finding("sources", "wrong", f"No line of source {label} is in the warehouse yet.")
             continue
         lag = now - state.last_event_at
+        if lag < -CLOCK_ERROR:
+            ahead = f"The last line of source {label} is {describe_span(-lag)} ahead of now"
+            yield Finding("sources", "wrong", f"{ahead}: a clock or a zone is wrong.")
+            continue
         said = f"The last line of source {label} is {describe_span(lag)} old"
         limit = timedelta(hours=plan.settings.silent_after_hours)
         if lag <= limit:
@@ -87,8 +93,10 @@ def check_sources(
 def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:
     """Whether of the files of the source's last 7 days more is rejected than of those before.
 
-    Wrong where at least 10 lines are, and more than twice the share of before (all of them, where there
-    is no before). A file belongs to the time of its last event, or of its first reading if it has none; so a
+    Wrong where at least 10 lines are, and more than twice what the share before may have been: (rejected
+    + 3) / lines, which of 0 rejected lines is an upper bound of 95 % (the rule of three: J. A. Hanley and
+    A. Lippman-Hand, JAMA 249, 1983; of more the confidence is less). Or where all are, and before not more than
+    half were. A file belongs to the time of its last event, or of its first reading if it has none; so a
     single log that grows for ever cannot be compared with itself.
     """
     row = connection.execute(
@@ -108,13 +116,15 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
     ratio = rejected_count / line_count
     said = f"Of the last 7 days of source {state.label}, {ratio:.2%} of the lines are rejected"
     if line_count_before:
-        before = rejected_count_before / line_count_before
-        said += f", before {before:.2%}"
-        is_risen = ratio > SUSPECT_TIMES * before
+        said += f", before {rejected_count_before / line_count_before:.2%}"
     else:
         said += "; there are no older files to compare with"
-        is_risen = rejected_count == line_count
-    is_wrong = is_risen and rejected_count >= SUSPECT_LINES
+    # The same in whole numbers, as no rounding moves the limit; never, if there is no before.
+    most_before = rejected_count_before + RULE_OF_THREE
+    is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
+    # A few lines before bound nothing.
+    is_all = rejected_count == line_count and SUSPECT_TIMES * rejected_count_before <= line_count_before
+    is_wrong = (is_risen or is_all) and rejected_count >= SUSPECT_LINES
     yield Finding("rejects", "wrong" if is_wrong else "ok", f"{said}.")
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import psycopg
 import pytest
 from click.testing import CliRunner
@@ -20,7 +21,7 @@ from tapewise import checks
 from tapewise.checks import Finding, check_rejects, check_run
 from tapewise.doctor import doctor, examine, examine_warehouse
 from tapewise.source_states import SourceState, find_gaps, read_days, read_states
-from tapewise.status import describe_span
+from tapewise.status import describe_span, status
 from tests.sql.cases import insert_rows
 
 NOW = datetime(1997, 10, 2, tzinfo=UTC)
@@ -89,6 +90,27 @@ def record_outage(database: psycopg.Connection, started_at: datetime, ended_at: 
     database.commit()
 
 
+def test_a_last_line_ahead_of_now(settings: Settings, warehouse: Warehouse) -> None:
+    last_at = datetime(1997, 10, 1, 2, 1, 42, tzinfo=UTC)
+    assert find(settings, warehouse, now=last_at - timedelta(minutes=59)) == []
+    assert find(settings, warehouse, now=last_at - timedelta(minutes=61)) == [
+        (
+            "sources",
+            "The last line of source llnl/nft is 1 h 1 min ahead of now: a clock or a zone is wrong.",
+        )
+    ]
+
+
+@pytest.mark.parametrize("command", [doctor, status])
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_no_calendar_has_that_now(command: click.Command, moment: str, tmp_path: Path) -> None:
+    # Nothing listens there: were the moment taken, no database would be asked.
+    settings = Settings(config=tmp_path / "none", database_url="postgresql://x@127.0.0.1:1/y")
+    result = CliRunner().invoke(command, ["--now", moment], obj=settings)
+    assert result.exit_code == 2
+    assert f"'{moment}' is not within the years 2 to 9998" in " ".join(result.stderr.split())
+
+
 def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse: Warehouse) -> None:
     settings.config.write_text(CONFIG.replace('format = "nft"', 'format = "nft"\n  name = "new"'))
     renamed = read_settings(config=settings.config)
@@ -138,8 +160,13 @@ def test_mart_of_another_version(
 @pytest.mark.parametrize(
     ("before", "recent", "verdict"),
     [
-        ((1000, 10), (1000, 21), "wrong"),
-        ((1000, 10), (1000, 20), "ok"),  # no more than twice
+        ((1000, 10), (1000, 27), "wrong"),
+        ((1000, 10), (1000, 26), "ok"),  # no more than twice what the share before may have been
+        ((100, 0), (4000, 240), "ok"),
+        ((100, 0), (4000, 241), "wrong"),
+        ((2, 0), (1000, 999), "ok"),  # too few before to tell
+        ((2, 0), (1000, 1000), "wrong"),
+        ((2, 2), (1000, 1000), "ok"),
         ((1000, 0), (1000, 9), "ok"),  # too few to tell
         ((1000, 0), (1000, 10), "wrong"),
         (None, (1000, 999), "ok"),  # nothing to compare with
