@@ -9,6 +9,7 @@ from ingest.sources import SourceRequest, check_timezone
 from schema.errors import ConfigError, FormatError, SourceError
 from schema.settings import Settings
 from schema.sites import ArchiveSettings, SourceSettings
+from schema.texts import escape_controls
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
             owner = owners.setdefault(path.resolve(), plan.request.name)
             if owner != plan.request.name:
                 raise ConfigError(
-                    f"{config}: archives[{plan.request.archive}]: {path} is in sources"
+                    f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"
                     f" '{owner}' and '{plan.request.name}'",
                     hint="Narrow the globs of one of them: what two sources tell counts twice.",
                 )

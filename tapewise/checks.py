@@ -95,9 +95,9 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
 
     Wrong where at least 10 lines are, and more than twice what the share before may have been: (rejected
     + 3) / lines, which of 0 rejected lines is an upper bound of 95 % (the rule of three: J. A. Hanley and
-    A. Lippman-Hand, JAMA 249, 1983; of more the confidence is less). Or where all are, and before not more than
-    half were. A file belongs to the time of its last event, or of its first reading if it has none; so a
-    single log that grows for ever cannot be compared with itself.
+    A. Lippman-Hand, JAMA 249, 1983; of more the confidence is less). Or where all are, and before not more
+    than half were. A file belongs to the time of its last event, or of its first reading if it has none;
+    so a single log that grows for ever cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
