@@ -3,6 +3,7 @@
 Only whole lines are read: what stands behind the last newline waits until it is finished.
 """
 
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,10 +102,15 @@ class LogFileReader:
 
 @contextmanager
 def open_log(path: Path, *, is_complete: bool = False) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not. Raises LogFileError naming the file."""
+    """Open a log file, compressed (gz, bz2, xz, zst) or not.
+
+    Raises LogFileError naming the file, also for what is none: a folder, pipe, socket or device.
+    """
     try:
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a tape be wound
+            raise LogFileError(f"{path}: is not a regular file", hint="Name log files only.")
         with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
             yield LogFileReader(stream, raw, path, is_complete=is_complete)
     except OSError as error:

@@ -17,6 +17,7 @@ from ingest.rounds_cli import load_sources
 from ingest.sources import INGESTED_KINDS, SourceRequest, check_timezone
 from schema.errors import LogFileError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 NEEDED_WITH_PATHS = ("archive", "format_name", "timezone")
@@ -167,12 +168,13 @@ def _load_paths(
                 failures.append(error)
                 if as_json:
                     click.echo(json.dumps({"path": str(path), "error": error.message}))
-                click.echo(f"tapewise: {error.message}", err=True)
+                click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
                 continue
             click.echo(json.dumps(result_to_json(result)) if as_json else "\n".join(describe_result(result)))
             if result.tally.is_all_rejected:
                 failures.append(LogFileError(f"{path}: no line of it is of format {log_format.name}"))
-                click.echo(f"tapewise: {failures[-1].message}; see `tapewise formats`", err=True)
+                said = escape_controls(failures[-1].message)
+                click.echo(f"tapewise: {said}; see `tapewise formats`", err=True)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:

@@ -13,6 +13,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from ingest.rounds import SourceOutcome
+from schema.errors import SettingsError
 
 FATES = ("loaded", "held", "ignored", "rejected")
 LABELS = ("archive", "source")
@@ -61,6 +62,20 @@ def read_database_bytes(connection: psycopg.Connection) -> int:
     row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
     assert row is not None
     return int(row[0])
+
+
+def check_target(path: Path) -> None:
+    """Raise SettingsError if `write_metrics` could not write `path`, or would replace what is no file.
+
+    Asked before a round, not only after hours of it.
+    """
+    hint = "It was named by --prometheus, TAPEWISE_PROMETHEUS_FILE or prometheus_file. Nothing was read."
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path}: is not a regular file, and would be replaced by one", hint=hint)
+    if not path.parent.is_dir():
+        raise SettingsError(f"{path.parent}: there is no such folder to write metrics in", hint=hint)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise SettingsError(f"{path.parent}: no file can be made in this folder, for metrics", hint=hint)
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:

@@ -9,11 +9,15 @@ from ingest.sources import SourceRequest, check_timezone
 from schema.errors import ConfigError, FormatError, SourceError
 from schema.settings import Settings
 from schema.sites import ArchiveSettings, SourceSettings
+from schema.texts import escape_controls
 
 
 @dataclass(frozen=True)
 class SourcePlan:
-    """A source as configured, and what its globs match: files, oldest first, and globs without any."""
+    """A source as configured, and what its globs match: files, oldest first.
+
+    `unmatched` says of each glob without a file what it matches instead.
+    """
 
     request: SourceRequest
     settings: SourceSettings
@@ -69,7 +73,8 @@ def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings)
         matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute ones
         files = [path for path in map(Path, matched) if not path.is_dir()]
         if not files:
-            unmatched.append(pattern)
+            folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
+            unmatched.append(folder if matched else f"nothing matches '{pattern}'")
         for path in files:
             found.setdefault(path.resolve(), path)
     return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)
@@ -91,7 +96,7 @@ def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
             owner = owners.setdefault(path.resolve(), plan.request.name)
             if owner != plan.request.name:
                 raise ConfigError(
-                    f"{config}: archives[{plan.request.archive}]: {path} is in sources"
+                    f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"
                     f" '{owner}' and '{plan.request.name}'",
                     hint="Narrow the globs of one of them: what two sources tell counts twice.",
                 )

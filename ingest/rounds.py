@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import psycopg
+from psycopg.rows import class_row
 
 from ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
 from ingest.loads import FileResult, load_file, preview_file
@@ -62,15 +63,59 @@ class SourceOutcome:
 Tell = Callable[[SourcePlan, FileResult | TapewiseError], None]
 
 
+@dataclass(frozen=True)
+class LockHolder:
+    """A session that holds the lock of rounds. `age` is None where we may not know it."""
+
+    pid: int
+    role: str
+    is_round: bool
+    age: timedelta | None
+
+
+def find_holders(connection: psycopg.Connection) -> list[LockHolder]:
+    """The sessions that hold the lock of rounds, the oldest first.
+
+    Anybody who may log in can take an advisory lock; a round can be of a role only that may load.
+    """
+    with connection.cursor(row_factory=class_row(LockHolder)) as cursor:
+        return cursor.execute(
+            "SELECT pid, usename AS role,"
+            " usename = session_user OR pg_has_role(usesysid, %s, 'MEMBER') AS is_round,"
+            " clock_timestamp() - backend_start AS age"
+            " FROM pg_locks JOIN pg_stat_activity USING (pid)"
+            " WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2 AND granted"
+            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            " ORDER BY age DESC NULLS LAST, pid",
+            [Role.LOADER.value, *ROUND_LOCK],
+        ).fetchall()
+
+
 @contextmanager
-def hold_round(warehouse: Warehouse) -> Iterator[bool]:
+def hold_round(warehouse: Warehouse, warn: Callable[[str], None] = lambda _: None) -> Iterator[bool]:
     """Whether this is the only round of the warehouse; if so it stays that until the block ends.
 
-    The lock is the connection's: it goes with the process, however that ends.
+    The lock is the connection's: it goes with the process, however that ends. If who holds it is no
+    round, `warn` is told so, and this round goes on without the lock: nobody else may stop the nights,
+    and two rounds at a time read nothing twice.
     """
     with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
-        taken = connection.execute("SELECT pg_try_advisory_lock(%s, %s)", ROUND_LOCK).fetchone()
-        yield taken == (True,)
+        yield _is_only_round(connection, warn)
+
+
+def _is_only_round(connection: psycopg.Connection, warn: Callable[[str], None]) -> bool:
+    while connection.execute("SELECT pg_try_advisory_lock(%s, %s)", ROUND_LOCK).fetchone() != (True,):
+        holders = find_holders(connection)  # none: let go of meanwhile
+        if any(holder.is_round for holder in holders):
+            return False
+        for holder in holders:
+            warn(
+                f"role {holder.role} (pid {holder.pid}) holds the lock of the nightly runs, but may not load;"
+                " this run goes on without it"
+            )
+        if holders:
+            return True
+    return True
 
 
 def read_source(

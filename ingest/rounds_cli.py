@@ -9,13 +9,14 @@ import click
 import psycopg
 
 from ingest.loads import FileResult
-from ingest.metrics import RoundReport, read_database_bytes, read_lines, write_metrics
+from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome, result_to_json
 from ingest.rounds import SourceOutcome, hold_round, read_source
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 
@@ -24,9 +25,12 @@ def load_sources(
 ) -> None:
     """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
 
-    Raises ConfigError before anything is read, LogFileError after everything that could be read was.
+    Raises ConfigError, and SettingsError for a place where no metrics can be written, before anything is
+    read; LogFileError after everything that could be read was.
     """
     plans = plan_round(settings, archive)
+    if prometheus_file is not None and not dry_run:
+        check_target(prometheus_file)
     began_at = datetime.now(UTC)
     outcomes: list[SourceOutcome] = []
 
@@ -37,7 +41,7 @@ def load_sources(
     try:
         with (
             open_ready_warehouse(settings) as warehouse,
-            nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
+            nullcontext(True) if dry_run else hold_round(warehouse, _warn) as is_only,
         ):
             if not is_only:
                 # No failure: what the other run leaves unread the next one reads. Silence would show as an
@@ -73,15 +77,19 @@ def load_sources(
         )
 
 
+def _warn(said: str) -> None:
+    click.echo(f"tapewise: {escape_controls(said)}", err=True)
+
+
 def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
     where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
-    for pattern in plan.unmatched:
-        click.echo(f"tapewise: {where}: nothing matches '{pattern}'", err=True)
+    for said in plan.unmatched:
+        _warn(f"{where}: {said}")
 
 
 def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
     if isinstance(found, TapewiseError):
-        click.echo(f"tapewise: {found.message}", err=True)
+        _warn(found.message)
 
 
 def _tell_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:

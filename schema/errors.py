@@ -2,7 +2,7 @@
 
     TapewiseError
     ├── SettingsError            a setting is missing, malformed or contradicts another
-    │   └── ConfigError          ... in what tapewise.toml says of archives and sources (exit status 2)
+    │   └── ConfigError          ... in tapewise.toml or what is over it (exit status 2)
     ├── ServerError              the embedded PostgreSQL cannot be used
     │   └── ServerOwnerError     ... because its home belongs to somebody else
     ├── DatabaseError            a database cannot be reached, or is not as it must be
@@ -27,7 +27,8 @@ chain of messages and exits with `exit_status`; wrong usage is click's own and e
 class TapewiseError(Exception):
     """The root: catch it to catch whatever Tapewise raises on purpose.
 
-    `message` is one sentence without a full stop; `hint`, if any, is what the user can do about it.
+    `message` is one sentence without a full stop; a ConfigError's has a line for each fault, a
+    QueryError's may end in a picture of the place. `hint`, if any, is what the user can do about it.
     """
 
     exit_status = 1
@@ -43,7 +44,7 @@ class SettingsError(TapewiseError):
 
 
 class ConfigError(SettingsError):
-    """What tapewise.toml says of archives and sources is malformed; the message names file and field.
+    """The settings cannot be read, or are malformed; the message names file and field, a line each.
 
     Its exit status is that of wrong usage: a nightly job tells it from a log file that cannot be read.
     """

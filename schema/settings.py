@@ -17,11 +17,14 @@ Without a database's URL the warehouse lives in an embedded PostgreSQL below `ho
 
 import os
 import tomllib
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -31,10 +34,13 @@ from pydantic_settings import (
 
 from schema.binaries import INSTALL_FOLDERS
 from schema.errors import ConfigError, SettingsError
-from schema.sites import ArchiveSettings, check_names
+from schema.sites import ArchiveSettings, SourceSettings, check_names
+from schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
 _PATHS = ("home", "prometheus_file")
+# How a list is written in the file; other lists are of texts.
+_LISTS = {"archives": "[[archives]]", "sources": "[[archives.sources]]"}
 _SECRETS = ("database_url", "reader_url")  # may hold a password
 
 
@@ -135,8 +141,8 @@ def read_settings(**flags: Any) -> Settings:
     """The settings in force here and now; a flag that is None was not given.
 
     Reads the environment and the configuration file: `config`, else TAPEWISE_CONFIG, else `tapewise.toml`
-    in the current folder, if there is one. Raises SettingsError that names the setting and where it may
-    come from, and ConfigError where what the file says of archives is wrong.
+    in the current folder, if there is one. Raises ConfigError that names file and field, or the setting
+    and where it may come from, and SettingsError for a secret that cannot be read.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if "home" in given and not given.keys() & {"database_url", "reader_url"}:
@@ -145,27 +151,58 @@ def read_settings(**flags: Any) -> Settings:
     named = given.get("config") or os.environ.get("TAPEWISE_CONFIG")
     given["config"] = file = Path(named or CONFIG_FILE)
     if named and not file.is_file():
-        raise SettingsError(
+        raise ConfigError(
             f"{file}: there is no such file", hint="It was named by --config or TAPEWISE_CONFIG."
         )
     try:
         return Settings(**given)
     except ValidationError as error:
-        # A misspelt key is told of before the key that is missing for it.
-        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
-        reason = first["msg"].removeprefix("Value error, ")
-        if first["loc"][0] == "archives":
-            raise ConfigError(
-                f"{file}: {_locate(file, first['loc'])}: {reason}",
-                hint="docs/how-to/nightly.md shows what the file may say of archives and their sources.",
-            ) from None
-        name = ".".join(str(part) for part in first["loc"])
-        raise SettingsError(
-            f"setting '{name}': {first['msg']}",
-            hint=f"It was read from a flag, TAPEWISE_{name.upper()} or {file}.",
-        ) from None
+        raise _tell_faults(file, error.errors()) from None
     except (ValueError, OSError) as error:  # tomllib's own error, a ValueError, names line and column
-        raise SettingsError(f"{file} cannot be read: {error}") from error
+        raise ConfigError(f"{file} cannot be read: {error}") from error
+
+
+def _tell_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
+    """One error of all that is wrong, a line each."""
+    lines, hints, meant = [], [], set()
+    # A misspelt key comes first: what it is meant for is not missing then.
+    for fault in sorted(faults, key=lambda each: each["type"] != "extra_forbidden"):
+        place = fault["loc"]
+        reason = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            near = _find_near(place)
+            meant.add((*place[:-1], near))
+            reason = "no such key" + (f"; did you mean '{near}'?" if near else "")
+        elif fault["type"] == "missing" and place in meant:
+            continue
+        elif fault["type"] == "too_short" and any(_is_in(each["loc"], place) for each in faults):
+            continue  # pydantic counts the right ones only
+        elif fault["type"] == "tuple_type":
+            key = str(place[-1])
+            reason = "a list is wanted: " + _LISTS.get(key, f'{key} = ["..."]')
+        elif fault["type"] == "bool_type":
+            reason = "true or false is wanted, without quotes"
+        name = ".".join(map(str, place))
+        is_of_file = place[0] == "archives" or fault["type"] == "extra_forbidden"
+        where = f"{file}: {_locate(file, place)}" if is_of_file else f"setting '{name}'"
+        lines.append(escape_controls(f"{where}: {reason}"))
+        if place[0] == "archives":
+            hints.append("docs/how-to/nightly.md shows what the file may say of archives and their sources.")
+        elif not is_of_file:
+            hints.append(f"'{name}' was read from a flag, TAPEWISE_{name.upper()} or {file}.")
+    return ConfigError("\n".join(lines), hint="\n".join(dict.fromkeys(hints)) or None)
+
+
+def _is_in(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
+    return len(place) > len(outer) and place[: len(outer)] == outer
+
+
+def _find_near(place: tuple[int | str, ...]) -> str | None:
+    """The key of the file that comes next to the one at `place`, if it is like one."""
+    models: dict[int, type[BaseModel]] = {1: Settings, 3: ArchiveSettings, 5: SourceSettings}
+    model = models[len(place)]  # archives, 0, sources, 1, key
+    keys = [key for key in model.model_fields if key != "config"]
+    return next(iter(get_close_matches(str(place[-1]), keys, 1)), None)
 
 
 def _locate(file: Path, location: tuple[int | str, ...]) -> str:

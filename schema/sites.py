@@ -21,9 +21,10 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 DAY_AND_A_LITTLE_H = 26
+CENTURY_H = 876_600
 
 
 def check_names(what: str, names: Iterable[str]) -> None:
@@ -51,9 +52,9 @@ class SourceSettings(BaseModel):
     name: _Name = ""
     paths: Annotated[tuple[str, ...], Field(min_length=1)]
     timezone: str | None = None
-    counted: bool = True
-    complete: bool = False
-    silent_after_hours: Annotated[float, Field(gt=0)] = DAY_AND_A_LITTLE_H
+    counted: StrictBool = True
+    complete: StrictBool = False
+    silent_after_hours: Annotated[float, Field(strict=True, gt=0, le=CENTURY_H)] = DAY_AND_A_LITTLE_H
 
     @model_validator(mode="before")
     @classmethod

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from ingest.plans import SourcePlan
-from ingest.rounds import ROUND_LOCK
+from ingest.rounds import find_holders
 from schema.database import Warehouse
 from schema.models import FACT_TABLES, event_time_columns
 from tapewise.source_states import SourceState
@@ -20,6 +20,8 @@ from tapewise.status import describe_span
 RECENT = timedelta(days=7)
 SUSPECT_LINES = 10
 SUSPECT_TIMES = 2
+RULE_OF_THREE = 3  # none of n: with 95 % confidence the share is below 3 / n
+CLOCK_ERROR = timedelta(hours=1)
 MONTH = timedelta(days=30)
 LEAST_FREE_RATIO = 0.1
 LONGEST_RUN = timedelta(hours=24)
@@ -36,12 +38,15 @@ class Finding:
 
 
 def check_globs(plans: list[SourcePlan]) -> Iterator[Finding]:
-    """Whether every configured glob matches a file."""
-    unmatched = [(plan, pattern) for plan in plans for pattern in plan.unmatched]
-    for plan, pattern in unmatched:
+    """Whether every configured glob matches a file, and nothing that is none."""
+    is_wrong = False
+    for plan in plans:
         label = f"{plan.request.archive}/{plan.request.name}"
-        yield Finding("globs", "wrong", f"Nothing matches '{pattern}' of source {label}.")
-    if plans and not unmatched:
+        odd = [path for path in plan.paths if path.exists() and not path.is_file()]
+        for said in [*plan.unmatched, *(f"{path} is not a regular file" for path in odd)]:
+            is_wrong = True
+            yield Finding("globs", "wrong", f"Of source {label} {said}{'' if said.endswith('?') else '.'}")
+    if plans and not is_wrong:
         count = sum(len(plan.paths) for plan in plans)
         yield Finding("globs", "ok", f"All configured globs match files, {count:,} in all.")
 
@@ -61,6 +66,10 @@ def check_sources(
             yield Finding("sources", "wrong", f"No line of source {label} is in the warehouse yet.")
             continue
         lag = now - state.last_event_at
+        if lag < -CLOCK_ERROR:
+            ahead = f"The last line of source {label} is {describe_span(-lag)} ahead of now"
+            yield Finding("sources", "wrong", f"{ahead}: a clock or a zone is wrong.")
+            continue
         said = f"The last line of source {label} is {describe_span(lag)} old"
         limit = timedelta(hours=plan.settings.silent_after_hours)
         if lag <= limit:
@@ -84,9 +93,11 @@ def check_sources(
 def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:
     """Whether of the files of the source's last 7 days more is rejected than of those before.
 
-    Wrong where at least 10 lines are, and more than twice the share of before (all of them, where there
-    is no before). A file belongs to the time of its last event, or of its first reading if it has none; so a
-    single log that grows for ever cannot be compared with itself.
+    Wrong where at least 10 lines are, and more than twice what the share before may have been: (rejected
+    + 3) / lines, which of 0 rejected lines is an upper bound of 95 % (the rule of three: J. A. Hanley and
+    A. Lippman-Hand, JAMA 249, 1983; of more the confidence is less). Or where all are, and before not more
+    than half were. A file belongs to the time of its last event, or of its first reading if it has none;
+    so a single log that grows for ever cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
@@ -105,13 +116,15 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
     ratio = rejected_count / line_count
     said = f"Of the last 7 days of source {state.label}, {ratio:.2%} of the lines are rejected"
     if line_count_before:
-        before = rejected_count_before / line_count_before
-        said += f", before {before:.2%}"
-        is_risen = ratio > SUSPECT_TIMES * before
+        said += f", before {rejected_count_before / line_count_before:.2%}"
     else:
         said += "; there are no older files to compare with"
-        is_risen = rejected_count == line_count
-    is_wrong = is_risen and rejected_count >= SUSPECT_LINES
+    # The same in whole numbers, as no rounding moves the limit; never, if there is no before.
+    most_before = rejected_count_before + RULE_OF_THREE
+    is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
+    # A few lines before bound nothing.
+    is_all = rejected_count == line_count and SUSPECT_TIMES * rejected_count_before <= line_count_before
+    is_wrong = (is_risen or is_all) and rejected_count >= SUSPECT_LINES
     yield Finding("rejects", "wrong" if is_wrong else "ok", f"{said}.")
 
 
@@ -208,17 +221,19 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Whether a run over the sources is under way, and not for more than a day."""
-    row = connection.execute(
-        "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
-        " WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2"
-        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
-        ROUND_LOCK,
-    ).fetchone()
-    if row is None:
-        return
-    if row[0] is None:
-        yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
-        return
-    verdict: Literal["wrong", "note"] = "wrong" if row[0] > LONGEST_RUN else "note"
-    yield Finding("run", verdict, f"A run over the sources is under way for {describe_span(row[0])}.")
+    """Whether a run over the sources is under way, and not for more than a day.
+
+    `connection` is the loader's. Who holds the lock of runs and may not load is no run, and is noted.
+    """
+    for holder in find_holders(connection):
+        if not holder.is_round:
+            sentence = (
+                f"Role {holder.role} (pid {holder.pid}) holds the lock of the nightly runs, but may not load."
+            )
+            yield Finding("run", "note", sentence)
+        elif holder.age is None:
+            yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
+        else:
+            verdict: Literal["wrong", "note"] = "wrong" if holder.age > LONGEST_RUN else "note"
+            said = f"A run over the sources is under way for {describe_span(holder.age)}."
+            yield Finding("run", verdict, said)

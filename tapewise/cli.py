@@ -26,8 +26,9 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from schema.errors import TapewiseError  # after the check
+from schema.errors import ConfigError, QueryError, TapewiseError  # after the check
 from schema.settings import read_settings
+from schema.texts import escape_controls
 
 # Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
 # simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
@@ -129,13 +130,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def tell(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do."""
     if isinstance(error, TapewiseError):
-        # A message of several lines ends in a picture of the place, not in a sentence.
-        click.echo(f"tapewise: {error.message}{'' if chr(10) in error.message else '.'}", err=True)
+        # Several lines are a fault each, or end in a picture of the place; a name breaks no line.
+        has_lines = isinstance(error, ConfigError | QueryError)
+        message = _escape_lines(error.message) if has_lines else escape_controls(error.message)
+        stop = "" if "\n" in message or message.endswith("?") else "."
+        click.echo(f"tapewise: {message}{stop}", err=True)
         if error.hint:
-            click.echo(error.hint, err=True)
+            click.echo(_escape_lines(error.hint), err=True)
         return
     if isinstance(error, OSError):
-        click.echo(f"tapewise: {error.filename or 'output'}: {error.strerror or error}", err=True)
+        said = escape_controls(f"{error.filename or 'output'}: {error.strerror or error}")
+        click.echo(f"tapewise: {said}", err=True)
         return
     if isinstance(error, psycopg.Error):
         click.echo(f"tapewise: the database refused: {' '.join(str(error).split())}", err=True)
@@ -144,3 +149,7 @@ def tell(error: BaseException) -> None:
         return
     click.echo(f"tapewise: unexpected {type(error).__name__}: {error}", err=True)
     click.echo("This is a fault of Tapewise: run it again with --debug and report what it prints.", err=True)
+
+
+def _escape_lines(text: str) -> str:
+    return "\n".join(map(escape_controls, text.split("\n")))

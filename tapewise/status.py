@@ -16,7 +16,19 @@ from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
 
-MOMENT = click.DateTime(["%Y-%m-%dT%H:%M:%S%z"])
+
+class _Moment(click.DateTime):
+    """A moment with its zone, far enough from the ends of Python's calendar to count days from it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """The moment; wrong usage if it is none, or not within the years."""
+        moment: datetime = super().convert(value, param, ctx)
+        if not datetime.min.year < moment.year < datetime.max.year:
+            self.fail(f"'{value}' is not within the years 2 to 9998", param, ctx)
+        return moment
+
+
+MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
 
 
 @click.command()

@@ -1,6 +1,7 @@
 """The nightly job as cron runs it: what it prints, where, and its exit status."""
 
 import json
+import os
 
 import pytest
 
@@ -94,11 +95,36 @@ def test_wrong_usage(tapewise, folder, options, message):
     assert message in done.stderr
 
 
+def test_what_a_file_is_called_breaks_no_line_of_what_is_told(tapewise, folder):
+    os.mkfifo(folder / "logs" / "nft\n\x1b[2J")
+    done = tapewise("--config", str(folder / "tapewise.toml"), "ingest")
+    assert done.returncode == 1
+    assert "logs/nft\\x0a\\x1b[2J: is not a regular file\n" in done.stderr
+    named = ["--archive", "nightly", "--format", "nft", "--timezone", "UTC", "--kind", "synthetic"]
+    done = tapewise("ingest", *named, str(folder / "logs" / "nft\n\x1b[2J"))
+    assert done.returncode == 1
+    assert "logs/nft\\x0a\\x1b[2J: is not a regular file\n" in done.stderr
+
+
+def test_metrics_without_a_place_stop_the_run_before_it_begins(tapewise, folder, tmp_path):
+    run = ["--config", str(folder / "tapewise.toml"), "ingest", "--prometheus"]
+    os.mkfifo(tmp_path / "fifo")
+    for target, message in (("fifo", "fifo: is not a regular file"), ("nowhere/x", "no such folder")):
+        done = tapewise(*run, target)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert message in done.stderr
+    assert (tmp_path / "fifo").is_fifo()
+    assert tapewise(*run, "tapewise.prom").stdout.count(" 1 loaded ") == 2
+
+
 def test_a_wrong_file_is_told_of_by_every_command(tapewise, folder):
     (folder / "tapewise.toml").write_text(CONFIG.replace("paths", "path", 1))
     done = tapewise("formats", cwd=folder)
     assert done.returncode == 2
-    assert "tapewise.toml: archives[nightly].sources[nft].path: Extra inputs" in done.stderr
+    assert (
+        "tapewise.toml: archives[nightly].sources[nft].path: no such key; did you mean 'paths'?"
+        in done.stderr
+    )
 
 
 def test_a_database_that_is_not_there_shows_in_the_metrics(tapewise, folder, tmp_path):

@@ -1,16 +1,19 @@
 """What `doctor` finds wrong, each thing made wrong once, and what `status` shows."""
 
+import os
 import re
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import click
 import psycopg
 import pytest
 from click.testing import CliRunner
 
-from ingest.rounds import hold_round
+from ingest.plans import plan_round
+from ingest.rounds import ROUND_LOCK, hold_round
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError
 from schema.settings import Settings, read_settings
@@ -18,7 +21,7 @@ from tapewise import checks
 from tapewise.checks import Finding, check_rejects, check_run
 from tapewise.doctor import doctor, examine, examine_warehouse
 from tapewise.source_states import SourceState, find_gaps, read_days, read_states
-from tapewise.status import describe_span
+from tapewise.status import describe_span, status
 from tests.sql.cases import insert_rows
 
 NOW = datetime(1997, 10, 2, tzinfo=UTC)
@@ -87,6 +90,27 @@ def record_outage(database: psycopg.Connection, started_at: datetime, ended_at: 
     database.commit()
 
 
+def test_a_last_line_ahead_of_now(settings: Settings, warehouse: Warehouse) -> None:
+    last_at = datetime(1997, 10, 1, 2, 1, 42, tzinfo=UTC)
+    assert find(settings, warehouse, now=last_at - timedelta(minutes=59)) == []
+    assert find(settings, warehouse, now=last_at - timedelta(minutes=61)) == [
+        (
+            "sources",
+            "The last line of source llnl/nft is 1 h 1 min ahead of now: a clock or a zone is wrong.",
+        )
+    ]
+
+
+@pytest.mark.parametrize("command", [doctor, status])
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_no_calendar_has_that_now(command: click.Command, moment: str, tmp_path: Path) -> None:
+    # Nothing listens there: were the moment taken, no database would be asked.
+    settings = Settings(config=tmp_path / "none", database_url="postgresql://x@127.0.0.1:1/y")
+    result = CliRunner().invoke(command, ["--now", moment], obj=settings)
+    assert result.exit_code == 2
+    assert f"'{moment}' is not within the years 2 to 9998" in " ".join(result.stderr.split())
+
+
 def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse: Warehouse) -> None:
     settings.config.write_text(CONFIG.replace('format = "nft"', 'format = "nft"\n  name = "new"'))
     renamed = read_settings(config=settings.config)
@@ -136,8 +160,13 @@ def test_mart_of_another_version(
 @pytest.mark.parametrize(
     ("before", "recent", "verdict"),
     [
-        ((1000, 10), (1000, 21), "wrong"),
-        ((1000, 10), (1000, 20), "ok"),  # no more than twice
+        ((1000, 10), (1000, 27), "wrong"),
+        ((1000, 10), (1000, 26), "ok"),  # no more than twice what the share before may have been
+        ((100, 0), (4000, 240), "ok"),
+        ((100, 0), (4000, 241), "wrong"),
+        ((2, 0), (1000, 999), "ok"),  # too few before to tell
+        ((2, 0), (1000, 1000), "wrong"),
+        ((2, 2), (1000, 1000), "ok"),
         ((1000, 0), (1000, 9), "ok"),  # too few to tell
         ((1000, 0), (1000, 10), "wrong"),
         (None, (1000, 999), "ok"),  # nothing to compare with
@@ -192,12 +221,23 @@ def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
     url = "postgresql://tapewise@127.0.0.1:1/nowhere"
     settings = read_settings(config=tmp_path / "tapewise.toml", database_url=url)
     found = list(examine(settings, NOW))
-    assert found[0] == Finding("globs", "wrong", "Nothing matches 'nft*' of source llnl/nft.")
+    assert found[0] == Finding("globs", "wrong", "Of source llnl/nft nothing matches 'nft*'.")
     assert (found[1].check, found[1].verdict) == ("database", "wrong")
     assert found[1].sentence.startswith("The database cannot be reached")
     result = CliRunner().invoke(doctor, obj=settings)
     assert result.exit_code == 1
-    assert result.stdout.startswith("WRONG    globs     Nothing matches")
+    assert result.stdout.startswith("WRONG    globs     Of source llnl/nft nothing matches")
+
+
+def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "tapewise.toml").write_text(CONFIG.replace('"nft*"', '"nft*", "logs"'))
+    (tmp_path / "logs").mkdir()
+    os.mkfifo(tmp_path / "nft.fifo")
+    found = list(checks.check_globs(plan_round(read_settings(config=tmp_path / "tapewise.toml"))))
+    assert found == [
+        Finding("globs", "wrong", "Of source llnl/nft 'logs' is a folder: did you mean 'logs/*'?"),
+        Finding("globs", "wrong", f"Of source llnl/nft {tmp_path}/nft.fifo is not a regular file."),
+    ]
 
 
 def test_the_disk_fills(
@@ -233,6 +273,22 @@ def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.Monke
             monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
             (found,) = check_run(connection)
             assert found.verdict == "wrong"
+
+
+def test_who_only_holds_the_lock_of_runs_is_no_run(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
+    with (
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection,
+        closing(warehouse.connect(Role.READER, autocommit=True)) as reader,
+    ):
+        reader.execute("SELECT pg_advisory_lock(%s, %s)", ROUND_LOCK)
+        (found,) = check_run(connection)
+        assert found.verdict == "note"
+        assert found.sentence.startswith(
+            f"Role tapewise_reader (pid {reader.info.backend_pid}) holds the lock"
+        )
 
 
 def test_status_tells_hours_and_gaps(settings: Settings, warehouse: Warehouse) -> None:

@@ -10,12 +10,12 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from ingest import rounds
-from ingest.metrics import RoundReport, read_database_bytes, read_lines, write_metrics
+from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome
 from ingest.rounds import SourceOutcome, hold_round, read_source
 from schema.database import Role, Warehouse
-from schema.errors import TapewiseError
+from schema.errors import SettingsError, TapewiseError
 from schema.settings import read_settings
 
 CONFIG = """
@@ -164,6 +164,21 @@ def test_one_bad_file_or_source_keeps_nothing_else_out(
     assert (len(nft_outcome.failures), len(cond_outcome.failures)) == (1, 0)
 
 
+def test_what_is_no_regular_file_is_not_waited_for(
+    folder: Path, run: Round, told: list[TapewiseError]
+) -> None:
+    os.mkfifo(folder / "nft.fifo")
+    (folder / "nft.null").symlink_to("/dev/null")
+    (folder / "nft.1").write_text(nft(1))
+    (folder / "nft.latest").symlink_to("nft.1")
+    (nft_outcome, cond_outcome) = run()
+    assert sorted(each.message for each in told) == [
+        f"{folder}/nft.fifo: is not a regular file",
+        f"{folder}/nft.null: is not a regular file",
+    ]
+    assert (nft_outcome.loaded_count, len(nft_outcome.failures), cond_outcome.loaded_count) == (3, 2, 1)
+
+
 def test_an_archives_own_zone_does_not_change_either(
     folder: Path, run: Round, told: list[TapewiseError]
 ) -> None:
@@ -191,6 +206,29 @@ def test_one_round_at_a_time(warehouse: Warehouse) -> None:
         assert (first, second) == (True, False)
     with hold_round(warehouse) as third:
         assert third
+
+
+def test_who_may_not_load_stops_no_round(warehouse: Warehouse) -> None:
+    warnings: list[str] = []
+    for function in ("pg_advisory_lock", "pg_advisory_lock_shared"):
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+            reader.execute(f"SELECT {function}(%s, %s)".encode(), rounds.ROUND_LOCK)
+            with hold_round(warehouse, warnings.append) as is_only:
+                assert is_only
+            said = warnings.pop()
+            assert said.startswith(f"role tapewise_reader (pid {reader.info.backend_pid}) holds the lock")
+            assert warnings == []
+    with hold_round(warehouse, warnings.append) as is_only:
+        assert (is_only, warnings) == (True, [])
+
+
+def test_a_round_is_one_though_a_reader_holds_its_lock_too(warehouse: Warehouse) -> None:
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        reader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
+        with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+            loader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
+            with hold_round(warehouse) as is_only:
+                assert not is_only
 
 
 def test_metrics_are_what_prometheus_reads(
@@ -234,3 +272,20 @@ def test_metrics_that_cannot_be_written_name_the_file_and_leave_nothing(tmp_path
     with pytest.raises(OSError, match="taken"):
         write_metrics(tmp_path / "taken", report)
     assert [each.name for each in tmp_path.iterdir()] == ["taken"]
+
+
+def test_metrics_replace_regular_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "old.prom").touch()
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "null.prom").symlink_to("/dev/null")
+    check_target(tmp_path / "old.prom")
+    check_target(tmp_path / "new.prom")
+    for name in ("folder", "fifo", "null.prom"):
+        with pytest.raises(SettingsError, match=f"{name}: is not a regular file"):
+            check_target(tmp_path / name)
+    with pytest.raises(SettingsError, match="nowhere: there is no such folder"):
+        check_target(tmp_path / "nowhere" / "x.prom")
+    monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
+    with pytest.raises(SettingsError, match=f"{tmp_path}: no file can be made in this folder"):
+        check_target(tmp_path / "new.prom")

@@ -6,7 +6,8 @@ import sys
 import click
 import pytest
 
-from tapewise.cli import COMMANDS, cli
+from schema.errors import ConfigError, LogFileError
+from tapewise.cli import COMMANDS, cli, tell
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -27,3 +28,22 @@ def test_asking_in_sql_does_not_wait_for_what_it_does_not_need() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            LogFileError("a\nb\x1b[2J: is a folder", hint="one\ntwo\x07"),
+            "a\\x0ab\\x1b[2J: is a folder.\none\ntwo\\x07\n",
+        ),
+        (ConfigError("one\ntwo\x1b"), "one\ntwo\\x1b\n"),
+        (ConfigError("one: did you mean two?"), "one: did you mean two?\n"),
+        (FileNotFoundError(2, "No such file", "a\nb"), "a\\x0ab: No such file\n"),
+    ],
+)
+def test_no_name_breaks_a_line_or_steers_a_terminal(
+    error: Exception, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell(error)
+    assert capsys.readouterr().err == f"tapewise: {said}"

@@ -71,8 +71,24 @@ def test_the_variable_names_a_file_and_the_flag_wins(
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('format = "nft"', 'fromat = "nft"', "archives[llnl].sources[1].fromat: Extra inputs"),
-        ("counted = false", "is_counted = false", "archives[llnl].sources[stat-gw].is_counted: Extra inputs"),
+        (
+            'format = "nft"',
+            'fromat = "nft"',
+            "archives[llnl].sources[1].fromat: no such key; did you mean 'format'?",
+        ),
+        (
+            "counted = false",
+            "is_counted = false",
+            "sources[stat-gw].is_counted: no such key; did you mean 'counted'?",
+        ),
+        ("counted = false", "zzz = 1", "archives[llnl].sources[stat-gw].zzz: no such key"),
+        ("counted = false", 'counted = "no"', "[stat-gw].counted: true or false is wanted, without quotes"),
+        ("counted = false", "complete = 1", "[stat-gw].complete: true or false is wanted, without quotes"),
+        ("counted = false", "silent_after_hours = true", "sources[stat-gw].silent_after_hours: "),
+        ("counted = false", "silent_after_hours = inf", "sources[stat-gw].silent_after_hours: "),
+        ('paths = ["logs/nft*"]', 'paths = "logs/nft*"', '[nft].paths: a list is wanted: paths = ["..."]'),
+        ('home = "warehouse"', 'hom = "warehouse"', "hom: no such key; did you mean 'home'?"),
+        ('name = "stat-gw"', 'name = "a\\nb"', r"sources[a\x0ab].name: a name is printable text"),
         ("counted = false", "silent_after_hours = 0", "sources[stat-gw].silent_after_hours: "),
         ('name = "stat-gw"', 'name = "nft"', "archives[llnl]: 2 sources are called 'nft'"),
         ('name = "stat-gw"', 'name = " "', "sources[ ].name: a name is printable text"),
@@ -88,6 +104,41 @@ def test_what_is_wrong_is_named(config: Path, old: str, new: str, message: str) 
     with pytest.raises(ConfigError, match=re.escape(f"{config}: ") + ".*" + re.escape(message)) as caught:
         read_settings(config=config)
     assert caught.value.exit_status == 2
+
+
+def test_all_that_is_wrong_is_told_a_line_each(config: Path) -> None:
+    config.write_text(
+        GOOD.replace("home =", "hom =").replace("format = ", "fromat = ", 1).replace("false", "0")
+    )
+    with pytest.raises(ConfigError) as caught:
+        read_settings(config=config)
+    here = f"{config}: archives[llnl].sources"
+    assert sorted(caught.value.message.splitlines()) == [
+        f"{here}[1].fromat: no such key; did you mean 'format'?",  # and not that it is missing
+        f"{here}[stat-gw].counted: true or false is wanted, without quotes",
+        f"{config}: hom: no such key; did you mean 'home'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[archives]", r"archives: a list is wanted: \[\[archives\]\]"),
+        (
+            GOOD.replace("[[archives.sources]]", "[archives.sources]", 1).split("  [[")[0],
+            r"\[\[archives\.sources\]\]",
+        ),
+        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL is 16 or 18, not 3"),
+        ("home", "cannot be read: "),
+    ],
+)
+def test_a_wrong_file_is_wrong_usage_whatever_it_is(config: Path, text: str, message: str) -> None:
+    config.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        read_settings(config=config)
+    config.unlink()
+    with pytest.raises(ConfigError, match="there is no such file"):
+        read_settings(config=config)
 
 
 def test_two_archives_of_one_name(config: Path) -> None:
@@ -138,4 +189,21 @@ def test_files_come_as_they_were_rotated_and_folders_are_none(config: Path) -> N
 
 def test_globs_that_match_nothing_are_kept_apart(config: Path) -> None:
     config.write_text(GOOD.replace('"logs/nft*"', '"logs/nft*", "elsewhere/*"'))
-    assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [["elsewhere/*"], []]
+    assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [
+        ["nothing matches 'elsewhere/*'"],
+        [],
+    ]
+
+
+def test_a_file_with_a_line_break_in_its_name_breaks_no_line(config: Path) -> None:
+    (config.parent / "logs" / "stat\nnft").touch()
+    config.write_text(GOOD.replace("logs/nft*", "logs/*nft*"))
+    with pytest.raises(ConfigError, match=r"stat\\x0anft is in sources 'nft' and 'stat-gw'"):
+        plan_round(read_settings(config=config))
+
+
+@pytest.mark.parametrize("pattern", ["logs", "logs/", "log?"])
+def test_a_folder_is_told_as_one(config: Path, pattern: str) -> None:
+    config.write_text(GOOD.replace('"logs/nft*"', f'"logs/nft*", "{pattern}"'))
+    first, _ = plan_round(read_settings(config=config))
+    assert first.unmatched == [f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"]
