@@ -15,8 +15,9 @@ CHOICES = {
     "nothing chosen": Choice(),
     "the simulated archive": Choice({"archive": "example-on-llnl"}),
     "an interface and a direction": Choice({"archive": "example", "interface": "nft", "direction": "get"}),
-    "a class of service": Choice({"archive": "example", "class_of_service": "21"}),
-    "a client": Choice({"archive": "example", "client": "data01.example.gov"}),
+    "a client and a class of service": Choice(
+        {"archive": "example", "client": "data01.example.gov", "class_of_service": "21"}
+    ),
     "four days by the archive's clock": Choice(
         {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
     ),

@@ -649,7 +649,7 @@ READINGS = st.lists(
 numbers = itertools.count()
 
 
-@settings(max_examples=50, **SHARED_FIXTURES)
+@settings(max_examples=25, **SHARED_FIXTURES)
 @given(data=st.data(), format_name=st.sampled_from(sorted(FORMATS)), readings=READINGS)
 def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
     warehouse: Warehouse,
@@ -704,7 +704,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 
 
 @EVERY_FORMAT
-@settings(max_examples=40, **SHARED_FIXTURES)
+@settings(max_examples=20, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))
 def test_any_bytes_in_the_four_counts_add_up(
     warehouse: Warehouse,
