@@ -3,7 +3,7 @@
 A block fenced as `console` holds commands behind `$ ` and what they print; a line `...` stands for any
 lines, `...` within a line for any text. The blocks of a page run in order, in a folder with the
 examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what it makes
-(`make demo > /dev/null`) gets a copy of it.
+(`make demo > /dev/null`, or `tapewise demo`) gets a copy of it.
 """
 
 import importlib.util
@@ -33,7 +33,7 @@ class Example:
     expected: list[str]
 
 
-DEMO = Example("make demo > /dev/null", [])
+DEMOS = [Example(f"{program} demo > /dev/null", []) for program in ("make", "tapewise")]
 
 
 def read_examples(text: str) -> Iterator[Example]:
@@ -75,7 +75,7 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
     }
     try:
         for example in read_examples(page.read_text()):
-            if example == DEMO:
+            if example in DEMOS:
                 home = request.getfixturevalue("demo_home")
                 subprocess.run(["cp", "-a", home, folder / ".demo"], check=True)
                 continue
