@@ -16,9 +16,7 @@ CANDIDATES = tuple(range(2, 13))
 CRITERION = "mean simplified silhouette of the requests, the highest; of equal ones the fewest classes"
 
 
-# scikit-learn ships no types, so that its classes are Any to mypy, which no class may be derived from; its
-# contract wants them as bases.
-class CellKMeans(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class CellKMeans(ClusterMixin, BaseEstimator):
     """k-means of cells, each as heavy as the requests in it, with as many classes as the criterion says.
 
     The criterion is the *simplified silhouette*: of a request at distance a from its own centre and b from

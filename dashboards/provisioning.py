@@ -68,7 +68,7 @@ def read_assets(reader_url: str) -> dict[str, str]:
 
 def set_user(manager: Any, name: str, role: Any, password: str) -> Any:
     """Make the user, or set an old one's password and role; return it."""
-    from werkzeug.security import check_password_hash  # noqa: PLC0415  # beside the rest of Superset's
+    from werkzeug.security import check_password_hash
 
     user = manager.find_user(name)
     if user is None:
@@ -86,8 +86,8 @@ def set_user(manager: Any, name: str, role: Any, password: str) -> Any:
 
 def import_assets(contents: dict[str, str], admin: Any) -> None:
     """Make database, datasets, charts and dashboards what the files say, as the user `admin`."""
-    from superset.commands.importers.v1.assets import ImportAssetsCommand  # noqa: PLC0415  # needs an app
-    from superset.utils.core import override_user  # noqa: PLC0415
+    from superset.commands.importers.v1.assets import ImportAssetsCommand
+    from superset.utils.core import override_user
 
     with override_user(admin):
         ImportAssetsCommand(contents).run()
@@ -95,10 +95,10 @@ def import_assets(contents: dict[str, str], admin: Any) -> None:
 
 def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
     """Delete what came from `assets/` and is there no longer; return the names."""
-    from superset import db  # noqa: PLC0415  # needs an app
-    from superset.connectors.sqla.models import SqlaTable  # noqa: PLC0415
-    from superset.models.dashboard import Dashboard  # noqa: PLC0415
-    from superset.models.slice import Slice  # noqa: PLC0415
+    from superset import db
+    from superset.connectors.sqla.models import SqlaTable
+    from superset.models.dashboard import Dashboard
+    from superset.models.slice import Slice
 
     kept = {str(yaml.safe_load(text).get("uuid")) for text in contents.values()}
     gone = []
@@ -113,8 +113,8 @@ def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
 
 def grant_viewer(manager: Any, contents: dict[str, str]) -> Any:
     """Return the viewer's role, with exactly its permissions and the datasets that are in `assets/`."""
-    from superset import db  # noqa: PLC0415  # needs an app
-    from superset.connectors.sqla.models import SqlaTable  # noqa: PLC0415
+    from superset import db
+    from superset.connectors.sqla.models import SqlaTable
 
     role = manager.find_role(VIEWER) or manager.add_role(VIEWER)
     granted = [manager.find_permission_view_menu(*names) for names in sorted(VIEWER_PERMISSIONS)]

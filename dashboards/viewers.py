@@ -15,8 +15,7 @@ from superset.exceptions import SupersetSecurityException
 from superset.security import SupersetSecurityManager
 
 
-# Superset is not in mypy's environment, so that its classes are Any there.
-class ViewerSecurityManager(SupersetSecurityManager):  # type: ignore[misc]
+class ViewerSecurityManager(SupersetSecurityManager):
     """Superset's, which also looks at what SQL a question for data brings along."""
 
     def raise_for_access(self, *given: Any, **named: Any) -> None:
@@ -37,9 +36,9 @@ class ViewerSecurityManager(SupersetSecurityManager):  # type: ignore[misc]
 
     def _find_known(self) -> set[str]:
         """The expressions of all charts, and the names of all columns."""
-        from superset import db  # noqa: PLC0415  # there once the app is
-        from superset.connectors.sqla.models import TableColumn  # noqa: PLC0415
-        from superset.models.slice import Slice  # noqa: PLC0415
+        from superset import db
+        from superset.connectors.sqla.models import TableColumn
+        from superset.models.slice import Slice
 
         known = {plain(name) for (name,) in db.session.query(TableColumn.column_name).distinct()}
         for params, question in db.session.query(Slice.params, Slice.query_context):

@@ -98,7 +98,7 @@ class Settings(BaseSettings):
 class _SecretFiles(PydanticBaseSettingsSource):
     """What stands in the files that variables ending in `_FILE` name."""
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002  # pydantic's
         variable = f"TAPEWISE_{field_name.upper()}"
         path = os.environ.get(f"{variable}_FILE") if field_name in _SECRETS else None
         if not path:

@@ -35,9 +35,9 @@ def _prepare_cache() -> bool:
         return False
     if not os.access(folder, os.W_OK):
         return False
-    # The module has its settings from the environment, by names that are not in its text: mypy sees none.
-    # Setting the variable instead would hand it to every program that is started from here.
-    numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    # The module takes its settings from the environment when it is imported; setting the variable instead
+    # would come too late, and hand it to every program that is started from here.
+    vars(numba.config)["CACHE_DIR"] = str(folder)
     return True
 
 
