@@ -8,8 +8,6 @@ from psycopg.rows import class_row
 
 from schema.errors import LookupFailedError
 
-ARCHIVE_LOCK = 7462
-
 
 @dataclass(frozen=True)
 class Archive:
@@ -35,10 +33,14 @@ def get_archive(connection: psycopg.Connection, name: str) -> Archive:
 def lock_archive(
     connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
 ) -> None:
-    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait."""
-    key = [ARCHIVE_LOCK, archive_id]
-    taken = connection.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", key).fetchone()
-    if taken == (False,):
+    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait.
+
+    The lock is the archive's row: who may only read cannot take it, as he could an advisory one. Nothing
+    is locked where the archive is gone.
+    """
+    row = "SELECT FROM core.archives WHERE id = %s"
+    free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
+    if free.rowcount == 0 and connection.execute(row, [archive_id]).rowcount:
         if on_wait is not None:
             on_wait()
-        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", key)
+        connection.execute(f"{row} FOR NO KEY UPDATE", [archive_id])

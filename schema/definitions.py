@@ -35,7 +35,9 @@ BEGIN
     ) THEN
         RAISE EXCEPTION 'core.% is not cut into months', fact_table;
     END IF;
-    PERFORM pg_advisory_xact_lock(7461, 0);
+    -- One at a time, by a lock that minds neither those who read nor those who load, and that a reader cannot
+    -- take: an advisory lock anybody may take who may connect.
+    EXECUTE format('LOCK TABLE ONLY core.%I IN SHARE UPDATE EXCLUSIVE MODE', fact_table);
     FOR since IN SELECT DISTINCT date_trunc('month', month)::date FROM unnest(months) AS month ORDER BY 1 LOOP
         partition := format('%s_%s', fact_table, to_char(since, 'YYYY_MM'));
         CONTINUE WHEN to_regclass(format('core.%I', partition)) IS NOT NULL;
@@ -73,6 +75,7 @@ GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOA
 GRANT INSERT, UPDATE ON core.activity_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
+GRANT INSERT, DELETE ON ledger.segments TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
 GRANT USAGE ON SCHEMA studies TO {LOADER};

@@ -9,7 +9,7 @@ table's event time, by which it is cut into months.
 """
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB, UUID
 
 metadata = sa.MetaData(
     naming_convention={
@@ -48,9 +48,13 @@ archives = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
+    # What was before is forgotten (`tapewise forget`): of it there are cells of activity, and no facts.
+    _instant("retained_since", nullable=True),
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",
+    # A table of a few rows is never analyzed otherwise, and plans for one of unknown size are twice as slow.
+    postgresql_with={"autovacuum_analyze_scale_factor": 0, "autovacuum_analyze_threshold": 0},
 )
 
 
@@ -85,6 +89,8 @@ sources = sa.Table(
     _instant("earliest_at"),
     _instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
+    # Tells the key apart with which names are made into pseudonyms, and gives nothing of it away; null: names stay.
+    sa.Column("pseudonym_key_id", sa.Text),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
     comment="One row per stream of logs; its settings do not change once it has been read from",
@@ -120,6 +126,27 @@ log_files = sa.Table(
     sa.Index("log_files_source_id_path_idx", "source_id", "path"),
     schema="ledger",
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
+)
+
+# Copies, rotated and grown files consist of pieces that were read before: these are told by their digests, and
+# are not parsed again.
+segments = sa.Table(
+    "segments",
+    metadata,
+    sa.Column("log_file_id", sa.Integer, sa.ForeignKey(log_files.c.id), primary_key=True),
+    sa.Column("first_line_number", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
+    sa.Column("digest", UUID, nullable=False),
+    sa.Column("line_count", sa.Integer, nullable=False),
+    sa.Column("fact_count", sa.Integer, nullable=False),
+    # By reason.
+    sa.Column("ignored_counts", JSONB, nullable=False),
+    sa.Column("rejected_count", sa.Integer, nullable=False),
+    _instant("first_event_at", nullable=True),
+    _instant("last_event_at", nullable=True),
+    sa.Index("segments_source_id_digest_idx", "source_id", "digest"),
+    schema="ledger",
+    comment="One row per piece of a log file whose lines are known: what became of them stands here in sum",
 )
 
 ignored_lines = sa.Table(

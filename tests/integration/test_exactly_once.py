@@ -29,7 +29,6 @@ from hypothesis import strategies as st
 from ingest.files import LogFileReader, open_log
 from ingest.formats import FORMATS, find_format
 from ingest.loads import FileResult
-from schema.archives import ARCHIVE_LOCK
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
@@ -565,12 +564,12 @@ def start(warehouse: Warehouse, format_name: str, *paths: Path) -> subprocess.Po
 
 
 def wait_for_waiters(
-    connection: psycopg.Connection, condition: str, processes: Sequence[subprocess.Popen[str]]
+    connection: psycopg.Connection, statement: str, processes: Sequence[subprocess.Popen[str]]
 ) -> None:
-    """Wait until as many sessions as there are processes wait for a lock that fulfils `condition`."""
+    """Wait until as many sessions as there are processes wait for a lock with a statement like this."""
     query = (
-        "SELECT count(DISTINCT pid) FROM pg_locks WHERE NOT granted"
-        f" AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND {condition}"
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        f" AND datname = current_database() AND query LIKE '{statement}'"
     )
     deadline = time.monotonic() + 120
     while connection.execute(query).fetchone() != (len(processes),):
@@ -585,19 +584,12 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        archive_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # making one waits
-        # Each of them draws a number for the archive; whose it gets, nobody knows.
-        archive_holder.execute(
-            "SELECT pg_advisory_xact_lock(%s, id) FROM generate_series(1, 20) AS id", [ARCHIVE_LOCK]
-        )
+        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # making one waits, as any lock of it
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)
-        wait_for_waiters(watcher, "relation = 'core.archives'::regclass", processes)
+        wait_for_waiters(watcher, "%INSERT INTO core.archives%", processes)
         table_holder.rollback()
-        wait_for_waiters(watcher, f"locktype = 'advisory' AND classid = {ARCHIVE_LOCK}", processes)
-        archive_holder.rollback()
         outputs = [process.communicate(timeout=120) for process in processes]
     assert [errors for _, errors in outputs] == [""] * len(paths)
     assert [process.returncode for process in processes] == [0] * len(paths)

@@ -26,7 +26,6 @@ import pytest
 from ingest.formats import find_format
 from ingest.loads import load_file
 from ingest.sources import SourceRequest
-from schema.archives import ARCHIVE_LOCK
 from schema.database import DATABASE, Role, Warehouse
 from schema.server import EmbeddedServer
 from schema.settings import Settings
@@ -59,8 +58,11 @@ class Moment:
 
 
 HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-LOADS = f"locktype = 'advisory' AND classid = {ARCHIVE_LOCK} AND {HERE}"
-LOADER = f"SELECT pid FROM pg_locks WHERE granted AND {LOADS}"
+# Who holds the archive's row: to lock rows takes this lock of the table, too.
+LOADER = (
+    "SELECT pid FROM pg_locks WHERE granted AND relation = 'core.archives'::regclass"
+    f" AND mode = 'RowShareLock' AND {HERE}"
+)
 
 
 def waits_for(table: str) -> str:
@@ -74,8 +76,9 @@ def lock(table: str) -> str:
 MAKES_SOURCE = Moment("makes the source", waits_for("core.archives"), lock("core.archives"))
 WAITS_FOR_ARCHIVE = Moment(
     "waits for the archive's lock",
-    f"SELECT pid FROM pg_locks WHERE NOT granted AND {LOADS}",
-    f"SELECT pg_advisory_xact_lock({ARCHIVE_LOCK}, 1)",
+    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR NO KEY UPDATE%'",
+    "INSERT INTO core.archives (name, kind, timezone) VALUES ('test', 'synthetic', 'UTC');"
+    " COMMIT; BEGIN; SELECT FROM core.archives FOR NO KEY UPDATE",
 )
 # Whoever makes the source has the archive's lock for a moment too.
 READS = Moment(
@@ -87,8 +90,8 @@ READS = Moment(
 MAKES_NAMES = Moment("makes names", f"{LOADER} AND EXISTS ({waits_for('core.users')})", lock("core.users"))
 MAKES_PARTITIONS = Moment(
     "makes partitions",
-    f"{LOADER} AND EXISTS (SELECT FROM pg_locks WHERE NOT granted AND classid = 7461)",
-    "SELECT pg_advisory_xact_lock(7461, 0)",
+    f"{LOADER} AND EXISTS ({waits_for('core.transfers')})",
+    "LOCK TABLE ONLY core.transfers IN SHARE UPDATE EXCLUSIVE MODE",
 )
 BEFORE_COPY = [MAKES_SOURCE, WAITS_FOR_ARCHIVE, READS, MAKES_NAMES, MAKES_PARTITIONS]
 CELLS, REASONS = "core.activity_cells", "ledger.ignored_lines"

@@ -186,7 +186,12 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
     assert len(data) == 9
 
     upgrade(connect)
-    added = {"core.transfers": {"persona": None, "status_text": None}, "ledger.log_files": {"log_date": None}}
+    added = {
+        "core.transfers": {"persona": None, "status_text": None},
+        "core.archives": {"retained_since": None},
+        "ledger.log_files": {"log_date": None},
+        "ledger.sources": {"pseudonym_key_id": None},
+    }
     upgraded = read_tables(empty)
     assert upgraded == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
     with empty.connect(Role.READER) as connection:
