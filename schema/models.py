@@ -89,7 +89,7 @@ sources = sa.Table(
     _instant("earliest_at"),
     _instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Tells the key apart with which names are made into pseudonyms, and gives nothing of it away; null: names stay.
+    # Tells apart the keys with which names become pseudonyms, and gives nothing of them away; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
@@ -128,8 +128,8 @@ log_files = sa.Table(
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
 )
 
-# Copies, rotated and grown files consist of pieces that were read before: these are told by their digests, and
-# are not parsed again.
+# Copies, rotated and grown files consist of pieces that were read before: their digests tell, and they are
+# not parsed again.
 segments = sa.Table(
     "segments",
     metadata,
