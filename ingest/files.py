@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import polars_hash  # noqa: F401  # registers the expressions `.nchash`
 import pyarrow as pa
@@ -29,11 +30,13 @@ class Block:
 
     `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
     would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
-    line's bytes without its line end) and `text` (bytes that are no UTF-8, and NULs, escaped).
+    line's bytes without its line end) and `text` (bytes that are no UTF-8, and NULs, escaped). `ends` says
+    for each line how many bytes the block has up to the line's end, line ends apart (int64).
     """
 
     newline_count: int
     lines: pl.DataFrame
+    ends: npt.NDArray[np.int64]
 
 
 class LogFileReader:
@@ -70,8 +73,9 @@ class LogFileReader:
             self._hash.update(content)
             self.read_bytes += len(content)
             whole = content if content.endswith(b"\n") else content + b"\n"
-            lines = split_lines(whole, line_number)
-            yield Block(newline_count=whole.count(b"\n"), lines=lines)
+            newline_count = whole.count(b"\n")
+            lines, ends = _split_content(whole, line_number)
+            yield Block(newline_count, lines, ends)
             line_number += lines.height
 
     def _contents(self, block_bytes: int) -> Iterator[bytes]:
@@ -157,16 +161,21 @@ def split_lines(content: bytes, first_line_number: int = 1) -> pl.DataFrame:
     A CR before the newline belongs to the line's end: a copy with other line ends holds the same
     lines.
     """
+    return _split_content(content, first_line_number)[0]
+
+
+def _split_content(content: bytes, first_line_number: int) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
-    raw = _split(content)
+    raw, ends = _split(content)
     escaped = _escape(content)
-    text = (raw if escaped is content else _split(escaped)).cast(pl.String)
-    return pl.select(
+    text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
+    lines = pl.select(
         line_number=pl.int_range(first_line_number, first_line_number + raw.len(), dtype=pl.Int64),
         line_hash=hash_bytes(pl.lit(raw)),
         text=pl.lit(text),
     )
+    return lines, ends
 
 
 def hash_bytes(column: pl.Expr) -> pl.Expr:
@@ -187,11 +196,11 @@ def _escape(content: bytes) -> bytes:
     return content.replace(b"\0", rb"\x00") if b"\0" in content else content
 
 
-def _split(content: bytes) -> pl.Series:
+def _split(content: bytes) -> tuple[pl.Series, npt.NDArray[np.int64]]:
     """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
     newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
     offsets = np.zeros(len(newlines) + 1, np.int64)
     offsets[1:] = newlines - np.arange(len(newlines))
     values = pa.py_buffer(content.replace(b"\n", b""))
     array = pa.Array.from_buffers(pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values])
-    return cast(pl.Series, pl.from_arrow(array))
+    return cast(pl.Series, pl.from_arrow(array)), offsets[1:]

@@ -117,10 +117,9 @@ def begin_log_file(
     format_version: int,
     now: datetime,
 ) -> int:
-    """The number of the file's row, made empty, or emptied of what a new reading writes again."""
+    """The number of the file's row, made empty, or rid of the counts that a new reading writes again."""
     if known is not None:
-        for table in ("ignored_lines", "rejected_lines"):
-            connection.execute(f"DELETE FROM ledger.{table} WHERE log_file_id = %s", [known.id])  # noqa: S608  # ours
+        connection.execute("DELETE FROM ledger.ignored_lines WHERE log_file_id = %s", [known.id])
         return known.id
     row = connection.execute(
         "INSERT INTO ledger.log_files (source_id, path, content_digest, read_bytes, waiting_bytes,"

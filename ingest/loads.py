@@ -1,14 +1,15 @@
 """Loads one log file into the warehouse: all of it or nothing, exactly once.
 
-One transaction holds the archive's lock, the facts, the rollup and the ledger. A thread reads,
-parses, compares and encodes ahead of it; what must be visible before the facts (names, month
-partitions, row numbers) that thread settles in short transactions of its own.
+One transaction holds the archive's lock, the facts, the rollup and the ledger. Two threads work ahead of it:
+one reads and parses, and begins before the lock is there; one compares and encodes, and settles what must be
+visible before the facts (names, month partitions, row numbers) in short transactions.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 
 import adbc_driver_postgresql.dbapi as adbc
@@ -21,6 +22,7 @@ from ingest.facts import make_facts
 from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.holdings import Holdings
+from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from ingest.ledger import (
     LogFileRow,
     begin_log_file,
@@ -28,11 +30,10 @@ from ingest.ledger import (
     find_log_file,
     find_other_date,
     ledger_path,
-    reject_lines,
     touch_log_file,
 )
 from ingest.log_dates import find_log_date
-from ingest.reading import Tally, read_records, split_by_table
+from ingest.reading import Part, Tally, read_parts, split_by_table
 from ingest.requests import rebuild_requests
 from ingest.sources import Source, get_source
 from schema.archives import lock_archive
@@ -43,6 +44,8 @@ from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
 from schema.models import FACT_TABLES, event_time_columns
 from schema.names import NameTable
 
+# Parts of a file that may wait for the lock, or to be compared.
+PARTS_AHEAD = 2
 # Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
 AHEAD_DEPTH = 60
 
@@ -68,13 +71,9 @@ class _Facts:
     cells: pl.DataFrame | None
 
 
-@dataclass(frozen=True)
-class _Rejects:
-    records: pl.DataFrame
-
-
 _END_OF_FACTS = b""
-_Item = _Facts | _Rejects | bytes
+# A part follows its facts, so that the ledger is told of it when they are sent.
+_Item = _Facts | Part | bytes
 
 
 @contextmanager
@@ -111,28 +110,24 @@ def load_file(
     log_date = _settle_date(source, path, log_date)
     with (
         _losses_told(path),
-        closing(warehouse.connect(Role.LOADER)) as connection,
-        connection.transaction(),
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
-        lock_archive(connection, source.archive_id, on_wait)
-        if get_source(connection, source.id) != source:
-            raise SourceError(
-                f"the settings of archive '{source.archive}' or its source '{source.name}'"
-                " were changed meanwhile",
-                hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
-            )
-        known = find_log_file(connection, source.id, ledger_path(path))
-        if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
-            is_same = _is_continued(path, known, prefix, log_date)
-            is_read = not prefix.has_more and known.format_version == source.format.version
-            # What was a time in the future then may be one in the past now.
-            if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
-                tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
-                return FileResult(path, tally, prefix.waiting_bytes, True)
-            known = known if is_same else None
-        load = _Load(warehouse, source, path, log_date, now, progress)
-        return load.run(connection, known, is_complete=is_complete)
+        while True:
+            known = newest = find_log_file(settling, source.id, ledger_path(path))
+            if known is not None:
+                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+                is_same = _is_continued(path, known, prefix, log_date)
+                is_read = not prefix.has_more and known.format_version == source.format.version
+                # What was a time in the future then may be one in the past now.
+                if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
+                    tally = touch_log_file(settling, known, waiting_bytes=prefix.waiting_bytes, now=now)
+                    return FileResult(path, tally, prefix.waiting_bytes, True)
+                known = known if is_same else None
+            load = _Load(warehouse, source, path, log_date, now, newest, progress)
+            try:
+                return load.run(settling, known, is_complete=is_complete, on_wait=on_wait)
+            except ChangedMeanwhileError:
+                continue
 
 
 def preview_file(
@@ -159,9 +154,11 @@ def preview_file(
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
             _is_continued(path, known, prefix, log_date)
+        find_known = partial(find_segments, connection, source.id)
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
-            for records in read_records(reader, source.format, settings, tally):
-                for table, found in split_by_table(records):
+            for part in read_parts(reader, source.format, settings, tally, find_known):
+                tally.add_part(part)
+                for table, found in split_by_table(part.records):
                     tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
                 if progress is not None:
                     progress(reader.progress_bytes)
@@ -222,8 +219,10 @@ class _Load:
         path: Path,
         log_date: date | None,
         now: datetime,
+        newest: LogFileRow | None,
         progress: Progress | None,
     ) -> None:
+        self._newest = newest
         self._warehouse = warehouse
         self._source = source
         self._path = path
@@ -235,8 +234,51 @@ class _Load:
         self._days: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
     def run(
-        self, connection: psycopg.Connection, known: LogFileRow | None, *, is_complete: bool
+        self,
+        settling: psycopg.Connection,
+        known: LogFileRow | None,
+        *,
+        is_complete: bool,
+        on_wait: Callable[[], None] | None,
     ) -> FileResult:
+        """Read the file and load it once the archive is ours. `known` is what it continues."""
+        source = self._source
+        settings = source.line_settings(self._now, self._log_date)
+        find_known = partial(find_segments, settling, source.id)
+        with (
+            open_log(self._path, is_complete=is_complete) as reader,
+            run_ahead(
+                read_parts(reader, source.format, settings, self._tally, find_known), PARTS_AHEAD
+            ) as parts,
+            closing(self._warehouse.connect(Role.LOADER)) as connection,
+            connection.transaction(),
+        ):
+            lock_archive(connection, source.archive_id, on_wait)
+            self._check_unchanged(connection)
+            self._load(connection, settling, parts, reader, known)
+            return FileResult(self._path, self._tally, reader.waiting_bytes)
+
+    def _check_unchanged(self, connection: psycopg.Connection) -> None:
+        """Raise if what was found before the lock is no longer so."""
+        source = self._source
+        if get_source(connection, source.id) != source:
+            raise SourceError(
+                f"the settings of archive '{source.archive}' or its source '{source.name}'"
+                " were changed meanwhile",
+                hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
+            )
+        newest = find_log_file(connection, source.id, ledger_path(self._path))
+        if newest != self._newest:
+            raise ChangedMeanwhileError
+
+    def _load(
+        self,
+        connection: psycopg.Connection,
+        settling: psycopg.Connection,
+        parts: Iterator[Part],
+        reader: LogFileReader,
+        known: LogFileRow | None,
+    ) -> None:
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -248,41 +290,43 @@ class _Load:
             now=self._now,
         )
         cells: list[pl.DataFrame] = []
-        with (
-            open_log(self._path, is_complete=is_complete) as reader,
-            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as settling,
-            Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings,
-        ):
-            items = self._prepare(reader, settling, holdings, log_file_id)
+        log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
+        with Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings:
+            items = self._prepare(parts, reader, settling, holdings, log_file_id)
             with run_ahead(items, AHEAD_DEPTH) as ahead:
-                self._send(connection, ahead, log_file_id, cells)
-            _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
-            add_cells(connection, source.archive_id, cells)
-            rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
-            end_log_file(
-                connection,
-                log_file_id,
-                known,
-                self._tally,
-                digest=reader.digest,
-                read_bytes=reader.read_bytes,
-                waiting_bytes=reader.waiting_bytes,
-                format_version=source.format.version,
-                now=self._now,
-            )
-            return FileResult(self._path, self._tally, reader.waiting_bytes)
+                self._send(connection, ahead, log, cells)
+        log.end(source.id)
+        _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
+        add_cells(connection, source.archive_id, cells)
+        rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
+        end_log_file(
+            connection,
+            log_file_id,
+            known,
+            self._tally,
+            digest=reader.digest,
+            read_bytes=reader.read_bytes,
+            waiting_bytes=reader.waiting_bytes,
+            format_version=source.format.version,
+            now=self._now,
+        )
 
     def _prepare(
-        self, reader: LogFileReader, settling: psycopg.Connection, holdings: Holdings, log_file_id: int
+        self,
+        parts: Iterator[Part],
+        reader: LogFileReader,
+        settling: psycopg.Connection,
+        holdings: Holdings,
+        log_file_id: int,
     ) -> Iterator[_Item]:
-        """The work of the thread: everything of the load but sending."""
+        """The work of the second thread: everything between parsing and sending."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
         tables = {table.name: table for table in FACT_TABLES}
-        settings = source.line_settings(self._now, self._log_date)
-        for records in read_records(reader, source.format, settings, self._tally):
-            for name, found in split_by_table(records):
+        for part in parts:
+            self._tally.add_part(part)
+            for name, found in split_by_table(part.records):
                 new = holdings.drop_held(name, found)
                 self._tally.add_facts(name, found.height, new.height)
                 if new.is_empty():
@@ -295,9 +339,7 @@ class _Load:
                 yield _Facts(tables[name], facts.height, cells)
                 yield from encode_frame(facts, tables[name])
                 yield _END_OF_FACTS
-            rejected = records.filter(pl.col("rejected").is_not_null())
-            if not rejected.is_empty():
-                yield _Rejects(rejected)
+            yield part
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
 
@@ -305,12 +347,12 @@ class _Load:
         self,
         connection: psycopg.Connection,
         items: Iterator[_Item],
-        log_file_id: int,
+        log: SegmentLog,
         cells: list[pl.DataFrame],
     ) -> None:
         for item in items:
-            if isinstance(item, _Rejects):
-                reject_lines(connection, log_file_id, item.records)
+            if isinstance(item, Part):
+                log.add(item)
             elif isinstance(item, _Facts):
                 written = copy_encoded(connection, item.table, _take_pieces(items))
                 if written != item.row_count:

@@ -3,16 +3,19 @@
 Needs no database: a dry run, a load and `explain line` read a file in the same way.
 """
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from uuid import UUID
 
+import numpy as np
 import polars as pl
 
-from ingest.files import LogFileReader
-from ingest.formats.base import Format, LineSettings
+from ingest.files import Block, LogFileReader
+from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings
 from ingest.occurrences import OccurrenceCounter
+from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
 SAMPLES = 3
@@ -46,9 +49,14 @@ class Tally:
         """Whether there were lines, and none could be read: then the format is the wrong one."""
         return self.rejected.total() > 0 and self.loaded_count + self.held_count == 0
 
-    def add_block(self, newline_count: int, records: pl.DataFrame) -> None:
-        """Count a block: its lines as its bytes have them, and the fates that need no warehouse."""
-        self.line_count += newline_count
+    def add_part(self, part: "Part") -> None:
+        """Count the fates that need no warehouse; where a part is known, its facts are held."""
+        for _, known in part.known:
+            self._add_fate(known.fate)
+        if part.records is not None:
+            self._add_records(part.records)
+
+    def _add_records(self, records: pl.DataFrame) -> None:
         self.ignored.update(_count(records["ignored"]))
         rejected = records.filter(pl.col("rejected").is_not_null())
         self.rejected.update(_count(rejected["rejected"]))
@@ -56,33 +64,178 @@ class Tally:
         self.rejected_samples += rejected.select("line_number", "rejected", "text").head(room).rows()
         first, last = records["event_at"].min(), records["event_at"].max()
         if isinstance(first, datetime) and isinstance(last, datetime):
-            self.first_event_at = min(first, self.first_event_at or first)
-            self.last_event_at = max(last, self.last_event_at or last)
+            self._span(first, last)
+
+    def _add_fate(self, fate: "SegmentFate") -> None:
+        self.held_count += fate.fact_count
+        self.ignored.update(fate.ignored)
+        self.rejected.update(fate.rejected)
+        if fate.first_event_at is not None and fate.last_event_at is not None:
+            self._span(fate.first_event_at, fate.last_event_at)
 
     def add_facts(self, table: str, found_count: int, new_count: int) -> None:
         """Count `found_count` lines that are facts of `table`, `new_count` of them new."""
         self.loaded[table] += new_count
         self.held_count += found_count - new_count
 
+    def _span(self, first: datetime, last: datetime) -> None:
+        self.first_event_at = min(first, self.first_event_at or first)
+        self.last_event_at = max(last, self.last_event_at or last)
+
+
+@dataclass(frozen=True)
+class SegmentFate:
+    """What became of a segment's lines: facts, the others by reason; and the span of the facts' times."""
+
+    line_count: int
+    fact_count: int
+    ignored: dict[str, int]
+    rejected: dict[str, int]
+    first_event_at: datetime | None
+    last_event_at: datetime | None
+
+
+@dataclass(frozen=True)
+class KnownSegment:
+    """A segment that stands in a file that was loaded, at that line of it."""
+
+    log_file_id: int
+    first_line_number: int
+    fate: SegmentFate
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some lines of a file that come after one another: either parsed, or known already.
+
+    `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
+    `text` and `occurrence`; `fresh` are those of their segments that may be remembered. `known` are the
+    segments that were passed over.
+    """
+
+    first_line_number: int
+    line_count: int
+    records: pl.DataFrame | None = None
+    fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
+    known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
+
+
+Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
+
+
+def read_parts(
+    reader: LogFileReader,
+    log_format: Format,
+    settings: LineSettings,
+    tally: Tally,
+    find_known: Lookup | None = None,
+) -> Iterator[Part]:
+    """All lines of the file, parsed where `find_known` does not know them.
+
+    Counts the lines into `tally`, and nothing else: whoever takes the parts may do so in another thread.
+    """
+
+    def counted() -> Iterator[Block]:
+        for block in reader.blocks():
+            tally.line_count += block.newline_count
+            yield block
+
+    salt = f"{log_format.version} {settings.log_date} ".encode()
+    with OccurrenceCounter() as occurrences:
+        for batch in cut_segments(counted(), salt):
+            found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
+            waiting: list[Segment] = []
+            for segment in batch.segments:
+                known = found.get(segment.digest)
+                if known is None:
+                    waiting.append(segment)
+                    continue
+                if waiting:
+                    yield _parse(waiting, batch.lines, log_format, settings, occurrences)
+                    waiting = []
+                if _is_passed_over(segment, known.fate, batch.lines, occurrences):
+                    yield Part(segment.first_line_number, segment.line_count, known=[(segment, known)])
+                else:
+                    waiting.append(segment)
+            if waiting:
+                yield _parse(waiting, batch.lines, log_format, settings, occurrences)
+
 
 def read_records(
     reader: LogFileReader, log_format: Format, settings: LineSettings, tally: Tally
 ) -> Iterator[pl.DataFrame]:
-    """The record frame of each block of the file, with each line's identity beside it.
+    """The record frames of all lines of the file, as `Part.records`. Counts lines and fates into `tally`."""
+    for part in read_parts(reader, log_format, settings, tally):
+        tally.add_part(part)
+        assert part.records is not None  # nothing is known beforehand
+        yield part.records
 
-    To the columns of `RECORD_SCHEMA` come `line_number`, `line_hash`, `text` and `occurrence`.
-    Counts lines and fates into `tally`.
+
+def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:
+    begin = segments[0].first_line_number - int(lines["line_number"][0])
+    return lines.slice(begin, sum(segment.line_count for segment in segments))
+
+
+def _is_passed_over(
+    segment: Segment, fate: SegmentFate, lines: pl.DataFrame, occurrences: OccurrenceCounter
+) -> bool:
+    own = _slice(lines, [segment])
+    # Blank lines repeat all the time, and are never facts.
+    hashes = own["line_hash"].filter(own["text"] != "")
+    return occurrences.pass_over(hashes, fate.first_event_at, fate.last_event_at)
+
+
+def _parse(
+    segments: list[Segment],
+    lines: pl.DataFrame,
+    log_format: Format,
+    settings: LineSettings,
+    occurrences: OccurrenceCounter,
+) -> Part:
+    own = _slice(lines, segments)
+    records = own.hstack(log_format.parse(own["text"], settings))
+    records = records.with_columns(occurrences.number(records))
+    return Part(
+        segments[0].first_line_number, own.height, records=records, fresh=_remember(segments, records)
+    )
+
+
+def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segment, SegmentFate]]:
+    """The segments whose lines have the same fates wherever they stand, and these fates.
+
+    Also those with a line that stood in the file before: where they stand first, it is held all the more.
     """
-    occurrences = OccurrenceCounter()
-    for block in reader.blocks():
-        records = block.lines.hstack(log_format.parse(block.lines["text"], settings))
-        records = records.with_columns(occurrences.number(records))
-        tally.add_block(block.newline_count, records)
-        yield records
+    numbers = np.repeat(np.arange(len(segments), dtype=np.uint32), [each.line_count for each in segments])
+    facts = records.select("table", "ignored", "rejected", "event_at").with_columns(
+        segment=pl.Series(numbers)
+    )
+    # A time in the future will be one in the past.
+    changeable = set(facts.filter(pl.col("rejected") == OUTSIDE_WINDOW)["segment"])
+    sums = facts.group_by("segment", maintain_order=True).agg(
+        fact_count=pl.col("table").count(),
+        first=pl.col("event_at").min(),
+        last=pl.col("event_at").max(),
+    )
+    ignored, rejected = (_count_by_segment(facts, reason) for reason in ("ignored", "rejected"))
+    return [
+        (segment, SegmentFate(segment.line_count, fact_count, ignored[index], rejected[index], first, last))
+        for segment, (index, fact_count, first, last) in zip(segments, sums.iter_rows(), strict=True)
+        if index not in changeable
+    ]
 
 
-def split_by_table(records: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The records that are facts, table by table, without the texts of their lines."""
+def _count_by_segment(facts: pl.DataFrame, reason: str) -> defaultdict[int, dict[str, int]]:
+    counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    counted = facts.filter(pl.col(reason).is_not_null()).group_by("segment", reason).len()
+    for index, why, count in counted.iter_rows():
+        counts[index][why] = count
+    return counts
+
+
+def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The records that are facts, table by table, without the texts of their lines; none of None."""
+    if records is None:
+        return
     # Copying costs more than comparing: what facts never have is left behind first.
     told = records.drop("text", "ignored", "rejected")
     for table in FACT_TABLES:

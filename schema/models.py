@@ -89,7 +89,7 @@ sources = sa.Table(
     _instant("earliest_at"),
     _instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Tells apart the keys with which names become pseudonyms, and gives nothing of them away; null: names stay.
+    # Tells apart the keys by which names become pseudonyms, and gives no key away; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
@@ -141,7 +141,7 @@ segments = sa.Table(
     sa.Column("fact_count", sa.Integer, nullable=False),
     # By reason.
     sa.Column("ignored_counts", JSONB, nullable=False),
-    sa.Column("rejected_count", sa.Integer, nullable=False),
+    sa.Column("rejected_counts", JSONB, nullable=False),
     _instant("first_event_at", nullable=True),
     _instant("last_event_at", nullable=True),
     sa.Index("segments_source_id_digest_idx", "source_id", "digest"),

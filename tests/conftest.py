@@ -21,6 +21,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from ingest import segments
 from ingest.formats import find_format
 from ingest.loads import FileResult, load_file
 from ingest.sources import Source, SourceRequest, make_source
@@ -137,6 +138,14 @@ def warehouse(site: Site) -> Iterator[Warehouse]:
     """A fresh warehouse of its own."""
     with site.clone() as fresh:
         yield fresh
+
+
+@pytest.fixture
+def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are cut into segments of a few lines, so that short ones have several."""
+    monkeypatch.setattr(segments, "CUT_MASK", 1)
+    monkeypatch.setattr(segments, "MIN_LINES", 2)
+    monkeypatch.setattr(segments, "MAX_LINES", 9)
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ CREATE TABLE ledger.segments (
     line_count integer NOT NULL,
     fact_count integer NOT NULL,
     ignored_counts jsonb NOT NULL,
-    rejected_count integer NOT NULL,
+    rejected_counts jsonb NOT NULL,
     first_event_at timestamptz,
     last_event_at timestamptz,
     CONSTRAINT segments_pkey PRIMARY KEY (log_file_id, first_line_number),

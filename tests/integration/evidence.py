@@ -124,6 +124,34 @@ VIOLATIONS = {
         JOIN facts ON facts.log_file_id = log_files.id GROUP BY log_files.id
         HAVING (min(event_at) < first_event_at OR max(event_at) > last_event_at) IS NOT FALSE
     """,
+    "segments overlap, or lie beyond their file": """
+        SELECT path, first_line_number, segments.line_count, next FROM (
+            SELECT *, lead(first_line_number) OVER (
+                PARTITION BY log_file_id ORDER BY first_line_number) AS next
+            FROM ledger.segments
+        ) AS segments JOIN ledger.log_files ON log_files.id = log_file_id
+        WHERE first_line_number + segments.line_count > coalesce(next, log_files.line_count + 1)
+            OR segments.source_id <> log_files.source_id
+    """,
+    "a segment's rejected lines are not those of the ledger": """
+        SELECT log_file_id, first_line_number, rejected_counts FROM ledger.segments
+        WHERE rejected_counts <> (
+            SELECT coalesce(jsonb_object_agg(reason, line_count), '{}') FROM (
+                SELECT reason, count(*) AS line_count FROM ledger.rejected_lines
+                WHERE rejected_lines.log_file_id = segments.log_file_id AND line_number >= first_line_number
+                    AND line_number < first_line_number + segments.line_count
+                GROUP BY reason
+            ) AS counted
+        )
+    """,
+    "a segment has facts that nobody holds": """
+        SELECT path, first_line_number, fact_count, count(facts.id) FROM ledger.segments
+        JOIN ledger.log_files ON log_files.id = log_file_id
+        LEFT JOIN facts ON facts.log_file_id = segments.log_file_id AND line_number >= first_line_number
+            AND line_number < first_line_number + segments.line_count
+        GROUP BY segments.log_file_id, first_line_number, path, held_count
+        HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
+    """,
     "the cells are not a recount of the transfers": """
         , counted AS (
             SELECT transfers.archive_id,

@@ -34,6 +34,7 @@ from schema.errors import LogFileError
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 
 PROJECT = Path(__file__).parents[2]
+pytestmark = pytest.mark.usefixtures("short_segments")
 EVERY_FORMAT = pytest.mark.parametrize("format_name", sorted(FORMATS))
 BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date

@@ -1,0 +1,70 @@
+"""Occurrences: the same numbers whether lines were parsed or passed over, in memory or on disk."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest import occurrences
+from ingest.occurrences import OccurrenceCounter
+
+BEGIN = datetime(1998, 1, 1, tzinfo=UTC)
+# A line is a number; its time follows from it, and a negative one is no fact.
+PARTS = st.lists(st.lists(st.integers(-3, 25), max_size=20), max_size=8)
+
+
+def frame(lines: list[int]) -> pl.DataFrame:
+    times = [BEGIN + timedelta(seconds=line // 3) if line >= 0 else None for line in lines]
+    schema = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64}
+    return pl.DataFrame({"event_at": times, "line_hash": lines}, schema=schema)
+
+
+def expect(seen: Counter[int], lines: list[int]) -> list[int | None]:
+    numbers: list[int | None] = []
+    for line in lines:
+        numbers.append(seen[line] if line >= 0 else None)
+        seen[line] += 1
+    return numbers
+
+
+@settings(deadline=None)
+@given(parts=PARTS, memory_bytes=st.sampled_from([1, 100, 10**6]))
+def test_repeats_are_counted_from_the_files_beginning(
+    monkeypatch_module: pytest.MonkeyPatch, parts: list[list[int]], memory_bytes: int
+) -> None:
+    monkeypatch_module.setattr(occurrences, "MEMORY_BYTES", memory_bytes)
+    seen: Counter[int] = Counter()
+    with OccurrenceCounter() as counter:
+        for lines in parts:
+            assert counter.number(frame(lines)).to_list() == expect(seen, lines)
+
+
+@settings(deadline=None)
+@given(parts=PARTS, passed=st.lists(st.booleans(), min_size=8, max_size=8))
+def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
+    parts: list[list[int]], passed: list[bool]
+) -> None:
+    seen: Counter[int] = Counter()
+    with OccurrenceCounter() as counter:
+        for lines, wants_pass in zip(parts, passed, strict=False):
+            facts = [line for line in lines if line >= 0]
+            if wants_pass:
+                span = frame(facts)["event_at"]
+                is_passed = counter.pass_over(pl.Series(lines, dtype=pl.Int64), span.min(), span.max())
+                stood_before = any(seen[line] for line in facts)
+                assert not (is_passed and stood_before)
+                # A line that is no fact may hold up lines for nothing, but a fact never.
+                assert is_passed or stood_before or any(seen[line] for line in lines)
+                if is_passed:
+                    expect(seen, lines)
+                    continue
+            assert counter.number(frame(lines)).to_list() == expect(seen, lines)
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module() -> pytest.MonkeyPatch:
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
