@@ -4,6 +4,7 @@ import polars as pl
 import psycopg
 
 CELL_US = 600_000_000
+MINUTE_US = 60_000_000
 
 _KEY = ("cell_at", "interface", "direction")
 _SUMS = ("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us")
@@ -16,21 +17,27 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     cell also where the zone is 5:45 from UTC. Sums hold the transfers that did not fail, as whole
     bytes and microseconds, so that they equal a recount whatever the order of addition.
     """
-    local = pl.col("ended_at").dt.convert_time_zone(timezone)
-    into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
-    begin = pl.col("ended_at") - into_cell
-    # Some zones have changed their clocks by a minute past midnight, or by a quarter of an hour: a cell
-    # that would begin on another day is cut into minutes.
-    is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
-    cell_at = pl.when(is_same_day).then(begin).otherwise(pl.col("ended_at").dt.truncate("1m"))
     moved = pl.col("is_failed").not_()
-    return transfers.group_by(cell_at.alias("cell_at"), "interface", "direction").agg(
+    # Clocks differ from UTC by whole minutes: what is of one minute is of one cell. There are few of them, and the
+    # arithmetic of zones costs more than the sums.
+    minutes = transfers.group_by(
+        pl.col("ended_at").dt.epoch("us").floordiv(MINUTE_US).alias("minute"), "interface", "direction"
+    ).agg(
         transfer_count=pl.len().cast(pl.Int64),
         failed_count=pl.col("is_failed").sum().cast(pl.Int64),
         saturated_count=(pl.col("is_size_saturated") & moved).sum().cast(pl.Int64),
         size_bytes=pl.col("size_bytes").filter(moved).cast(pl.Int128).sum(),
         duration_us=(pl.col("duration_s").filter(moved) * 1e6).round().cast(pl.Int64).sum(),
     )
+    at = pl.from_epoch(pl.col("minute") * MINUTE_US, "us").dt.replace_time_zone("UTC")
+    local = at.dt.convert_time_zone(timezone)
+    into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
+    begin = at - into_cell
+    # Some zones have changed their clocks by a minute past midnight, or by a quarter of an hour: a cell
+    # that would begin on another day is cut into minutes.
+    is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
+    cell_at = pl.when(is_same_day).then(begin).otherwise(at)
+    return minutes.group_by(cell_at.alias("cell_at"), "interface", "direction").agg(pl.col(_SUMS).sum())
 
 
 def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:

@@ -8,7 +8,9 @@ first three columns is set: `table` (the line is a fact of that table), `ignored
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
+from functools import lru_cache, partial
+from zoneinfo import ZoneInfo
 
 import polars as pl
 
@@ -128,21 +130,79 @@ def event_time(local: pl.Expr, settings: LineSettings) -> EventTime:
 
     Where the end of summer time makes it ambiguous, the earlier of the two is taken and flagged.
     """
-    settle = local.dt.replace_time_zone
-    certain = settle(settings.timezone, ambiguous="null", non_existent="null")
-    earliest = settle(settings.timezone, ambiguous="earliest", non_existent="null")
-    at = earliest.dt.convert_time_zone("UTC")
+    zone = settings.timezone
+    at = local.map_batches(partial(_settle, zone), return_dtype=UTC_TIME, is_elementwise=True)
+    is_ambiguous = local.map_batches(
+        partial(_find_ambiguous, zone), return_dtype=pl.Boolean(), is_elementwise=True
+    )
     window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
     return EventTime(
         at=at,
-        is_ambiguous=certain.is_null() & earliest.is_not_null(),
+        is_ambiguous=is_ambiguous,
         rejected=pl.when(local.is_null())
         .then(pl.lit(NO_SUCH_TIME))
-        .when(earliest.is_null())
+        .when(at.is_null())
         .then(pl.lit(SKIPPED_TIME))
         .when(~window)
         .then(pl.lit(OUTSIDE_WINDOW)),
     )
+
+
+def _settle(zone: str, local: pl.Series) -> pl.Series:
+    """The earliest UTC time that the zone's clocks show as `local`; null for what they never show."""
+    offset = _find_offset(zone, local)
+    if offset is not None:
+        return (local - offset).dt.replace_time_zone("UTC")
+    return local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null").dt.convert_time_zone(
+        "UTC"
+    )
+
+
+def _find_ambiguous(zone: str, local: pl.Series) -> pl.Series:
+    """Whether the zone's clocks show that time twice."""
+    if _find_offset(zone, local) is not None:
+        return local.is_null() & False
+    first, last = (
+        local.dt.replace_time_zone(zone, ambiguous=which, non_existent="null")
+        for which in ("earliest", "latest")
+    )
+    return (first != last).fill_null(False)
+
+
+DAY_US = 86_400_000_000
+# A zone's offset is looked at over so many days at most. No zone has changed its clocks twice within hours.
+_LONGEST_SPAN_D = 30
+_STEP = timedelta(hours=3)
+_EPOCH = datetime(1970, 1, 1)
+# Days that Python's datetime has, with a margin.
+_FIRST_DAY, _LAST_DAY = -700_000, 2_900_000
+
+
+def _find_offset(zone: str, local: pl.Series) -> timedelta | None:
+    """The zone's offset from UTC, where it is the same at all these times; None where it may not be.
+
+    Zones cost more than all else of reading a time, and most lines of a log stand far from a change.
+    """
+    if zone == "UTC":
+        return timedelta(0)
+    physical = local.to_physical()
+    first_us, last_us = physical.min(), physical.max()
+    if not isinstance(first_us, int) or not isinstance(last_us, int):
+        return timedelta(0)  # no times, so any will do
+    first, last = first_us // DAY_US - 1, last_us // DAY_US + 2
+    if last - first > _LONGEST_SPAN_D or first < _FIRST_DAY or last > _LAST_DAY:
+        return None
+    return _find_offset_of_days(zone, first, last)
+
+
+@lru_cache(maxsize=1000)
+def _find_offset_of_days(zone: str, first: int, last: int) -> timedelta | None:
+    """The offset from the beginning of day `first` to that of `last`, counted from 1970, if it is but one."""
+    here = ZoneInfo(zone)
+    begin = _EPOCH + timedelta(days=first)
+    steps = timedelta(days=last - first) // _STEP
+    offsets = {(begin + n * _STEP).replace(tzinfo=here).utcoffset() for n in range(steps + 1)}
+    return offsets.pop() if len(offsets) == 1 else None
 
 
 def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
@@ -158,9 +218,10 @@ def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
             columns.append(pl.col(name).cast(dtype))
             continue
         if name in known:
-            value = pl.col(name).cast(dtype)
+            columns.append(pl.when(is_fact).then(pl.col(name).cast(dtype)).alias(name))
+        elif dtype == pl.Boolean():
+            columns.append(pl.when(is_fact).then(pl.lit(False)).alias(name))
         else:
-            value = pl.lit(False if dtype == pl.Boolean() else None, dtype=dtype)
-        columns.append(pl.when(is_fact).then(value).alias(name))
+            columns.append(pl.lit(None, dtype=dtype).alias(name))
     # The streaming engine keeps the order of rows here, and takes two thirds of the time.
     return records.select(columns).collect(engine="streaming")
