@@ -9,13 +9,12 @@ import click
 from click.core import ParameterSource
 
 from ingest.formats import find_format
-from ingest.loads import load_file, preview_file
-from ingest.progress import show_progress
 from ingest.results import describe_result, result_to_json
 from ingest.rounds import prepare_source
 from ingest.rounds_cli import load_sources
 from ingest.sources import INGESTED_KINDS, SourceRequest, check_timezone
-from schema.errors import LogFileError
+from ingest.workers import FileTask, read_files
+from schema.errors import LogFileError, TapewiseError
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
@@ -56,6 +55,12 @@ FOR_PATHS = ("kind", "format_name", "timezone", "source", "not_counted", "comple
     help="The day of the file, where its lines have none.  [default: the date in the file's name]",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Read so many files at a time.  [default: one a core, if there is much to read]",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
 @click.option(
     "--prometheus",
@@ -70,6 +75,7 @@ def ingest(
     /,
     archive: str | None,
     dry_run: bool,
+    jobs: int | None,
     as_json: bool,
     prometheus_file: Path | None,
     paths: tuple[Path, ...],
@@ -99,7 +105,9 @@ def ingest(
             raise click.UsageError(
                 f"Missing argument 'PATHS...', and {settings.config} names no archives to read instead."
             )
-        load_sources(settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file)
+        load_sources(
+            settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs
+        )
         return
     for parameter in context.command.params:
         if parameter.name in NEEDED_WITH_PATHS and context.params[parameter.name] is None:
@@ -107,7 +115,7 @@ def ingest(
     if prometheus_file is not None:
         raise click.UsageError("Option '--prometheus' is for what tapewise.toml names, without PATHS.")
     assert archive is not None
-    _load_paths(settings, archive, dry_run=dry_run, as_json=as_json, paths=paths, **of_paths)
+    _load_paths(settings, archive, dry_run=dry_run, jobs=jobs, as_json=as_json, paths=paths, **of_paths)
 
 
 def _load_paths(
@@ -121,6 +129,7 @@ def _load_paths(
     complete: bool,
     log_date: datetime | None,
     dry_run: bool,
+    jobs: int | None,
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
@@ -148,28 +157,20 @@ def _load_paths(
             click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
 
     failures: list[LogFileError] = []
+    day = log_date.date() if log_date else None
     with open_ready_warehouse(settings) as warehouse:
         target = prepare_source(warehouse, request, is_dry=dry_run)
-        for path in paths:
-            try:
-                with show_progress(path, is_shown=not as_json) as tell:
-                    read = preview_file if dry_run else load_file
-                    result = read(
-                        warehouse,
-                        target,
-                        path,
-                        now=now,
-                        log_date=log_date.date() if log_date else None,
-                        is_complete=complete,
-                        progress=tell,
-                        on_wait=tell_of_wait,
-                    )
-            except LogFileError as error:
-                failures.append(error)
+        tasks = [FileTask(target, path, day, is_complete=complete, is_dry=dry_run) for path in paths]
+        results = read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait)
+        for path, result in zip(paths, results, strict=True):
+            if isinstance(result, LogFileError):
+                failures.append(result)
                 if as_json:
-                    click.echo(json.dumps({"path": str(path), "error": error.message}))
-                click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
+                    click.echo(json.dumps({"path": str(path), "error": result.message}))
+                click.echo(f"tapewise: {escape_controls(result.message)}", err=True)
                 continue
+            if isinstance(result, TapewiseError):
+                raise result
             click.echo(json.dumps(result_to_json(result)) if as_json else "\n".join(describe_result(result)))
             if result.tally.is_all_rejected:
                 failures.append(LogFileError(f"{path}: no line of it is of format {log_format.name}"))

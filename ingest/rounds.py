@@ -4,20 +4,21 @@ What a night missed the next one reads, because nothing is asked but what the le
 warehouse goes at a time. A file that was not touched since it was last read is not opened.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from pathlib import Path
 
 import psycopg
 from psycopg.rows import class_row
 
 from ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
-from ingest.loads import FileResult, load_file, preview_file
+from ingest.loads import FileResult
 from ingest.log_dates import find_log_date
 from ingest.plans import SourcePlan
-from ingest.progress import show_progress
 from ingest.sources import (
     Source,
     SourceRequest,
@@ -25,8 +26,9 @@ from ingest.sources import (
     make_source,
     unsaved_source,
 )
+from ingest.workers import FileTask, read_files
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError
+from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.sites import SourceSettings
 
 ROUND_LOCK = (7463, 0)
@@ -118,50 +120,72 @@ def _is_only_round(connection: psycopg.Connection, warn: Callable[[str], None]) 
     return True
 
 
-def read_source(
-    warehouse: Warehouse, plan: SourcePlan, *, now: datetime, is_dry: bool, is_shown: bool, tell: Tell
-) -> SourceOutcome:
-    """Read what is new in one source; a file that cannot be read keeps nothing else out.
+def read_sources(
+    warehouse: Warehouse,
+    plans: Sequence[SourcePlan],
+    *,
+    now: datetime,
+    is_dry: bool,
+    is_shown: bool,
+    tell: Tell,
+    jobs: int | None = None,
+) -> Iterator[SourceOutcome]:
+    """Read what is new in the sources; a file that cannot be read keeps nothing else out.
 
-    `now` is when the round began. `is_dry` writes nothing, `is_shown` shows progress on a terminal; `tell`
-    gets every file that was opened, and every failure. Raises nothing for a file, a source's settings or
-    the database: these are the failures of the outcome.
+    Gives the outcome of each source when the last of its files is read. `now` is when the round began.
+    `is_dry` writes nothing, `is_shown` shows progress on a terminal, `jobs` is how many files are read at a
+    time (None: one a core). `tell` gets every file that was opened, and every failure. Raises nothing for a
+    file, a source's settings or the database: these are the failures of the outcome.
     """
-    outcome = SourceOutcome(plan.request.archive, plan.request.name)
+    outcomes = [SourceOutcome(plan.request.archive, plan.request.name) for plan in plans]
+    queues = []
+    for plan, outcome in zip(plans, outcomes, strict=True):
+        try:
+            queues.append(_plan_tasks(warehouse, plan, outcome, now, is_dry=is_dry))
+        except TapewiseError as error:
+            queues.append([])
+            _fail(plan, outcome, error, tell)
+    left = Counter({number: len(queue) for number, queue in enumerate(queues)})
+    yield from (outcome for number, outcome in enumerate(outcomes) if not left[number])
+    # In turn, so that archives are loaded beside each other: one takes one file at a time.
+    turns = [
+        (number, task) for row in zip_longest(*queues) for number, task in enumerate(row) if task is not None
+    ]
+    results = read_files(warehouse, [task for _, task in turns], now=now, jobs=jobs, is_shown=is_shown)
+    for (number, task), found in zip(turns, results, strict=True):
+        plan, outcome = plans[number], outcomes[number]
+        if isinstance(found, FileResult):
+            outcome.add(found)
+            tell(plan, found)
+            if found.tally.is_all_rejected:
+                said = f"{task.path}: no line of it is of format {task.source.format.name}"
+                _fail(plan, outcome, LogFileError(said), tell)
+        else:
+            _fail(plan, outcome, found, tell)
+        left[number] -= 1
+        if not left[number]:
+            yield outcome
 
-    def fail(error: TapewiseError) -> None:
-        outcome.failures.append(error)
-        tell(plan, error)
 
+def _plan_tasks(
+    warehouse: Warehouse, plan: SourcePlan, outcome: SourceOutcome, now: datetime, *, is_dry: bool
+) -> list[FileTask]:
+    """The files of the source that must be opened."""
     if not plan.paths:
-        fail(LogFileError(f"{plan.request.archive}/{plan.request.name}: no file of it is there"))
-        return outcome
-    try:
-        source = prepare_source(warehouse, plan.request, is_dry=is_dry)
-        changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
-        outcome.untouched_count = len(plan.paths) - len(changed)
-        read = preview_file if is_dry else load_file
-        for path in changed:
-            try:
-                with show_progress(path, is_shown=is_shown) as progress:
-                    result = read(
-                        warehouse,
-                        source,
-                        path,
-                        now=now,
-                        is_complete=plan.settings.complete,
-                        progress=progress,
-                    )
-            except LogFileError as error:
-                fail(error)
-                continue
-            outcome.add(result)
-            tell(plan, result)
-            if result.tally.is_all_rejected:
-                fail(LogFileError(f"{path}: no line of it is of format {source.format.name}"))
-    except (SourceError, DatabaseError) as error:
-        fail(error)
-    return outcome
+        raise LogFileError(f"{plan.request.archive}/{plan.request.name}: no file of it is there")
+    source = prepare_source(warehouse, plan.request, is_dry=is_dry)
+    changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
+    outcome.untouched_count = len(plan.paths) - len(changed)
+    return [FileTask(source, path, is_complete=plan.settings.complete, is_dry=is_dry) for path in changed]
+
+
+def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, tell: Tell) -> None:
+    # A database that is gone, or other settings, all files of a source meet with: that is told once.
+    is_of_all = not isinstance(error, LogFileError)
+    if is_of_all and any(type(failure) is type(error) for failure in outcome.failures):
+        return
+    outcome.failures.append(error)
+    tell(plan, error)
 
 
 def prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: bool) -> Source:

@@ -12,7 +12,7 @@ from ingest.loads import FileResult
 from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome, result_to_json
-from ingest.rounds import SourceOutcome, hold_round, read_source
+from ingest.rounds import SourceOutcome, hold_round, read_sources
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.settings import Settings
@@ -21,7 +21,13 @@ from schema.upgrade import open_ready_warehouse
 
 
 def load_sources(
-    settings: Settings, archive: str | None, dry_run: bool, as_json: bool, prometheus_file: Path | None
+    settings: Settings,
+    archive: str | None,
+    dry_run: bool,
+    as_json: bool,
+    prometheus_file: Path | None,
+    *,
+    jobs: int | None,
 ) -> None:
     """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
 
@@ -50,14 +56,15 @@ def load_sources(
                 return
             for plan in plans:
                 _warn_of_globs(settings, plan)
-                outcome = read_source(
-                    warehouse,
-                    plan,
-                    now=began_at,
-                    is_dry=dry_run,
-                    is_shown=not as_json,
-                    tell=_tell_json if as_json else _tell,
-                )
+            for outcome in read_sources(
+                warehouse,
+                plans,
+                now=began_at,
+                is_dry=dry_run,
+                is_shown=not as_json,
+                tell=_tell_json if as_json else _tell,
+                jobs=jobs,
+            ):
                 outcomes.append(outcome)
                 if not as_json:
                     click.echo(describe_outcome(outcome))

@@ -18,7 +18,7 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     bytes and microseconds, so that they equal a recount whatever the order of addition.
     """
     moved = pl.col("is_failed").not_()
-    # Clocks differ from UTC by whole minutes: what is of one minute is of one cell. There are few of them, and the
+    # Clocks differ from UTC by whole minutes: what is of one minute is of one cell. Minutes are few, and the
     # arithmetic of zones costs more than the sums.
     minutes = transfers.group_by(
         pl.col("ended_at").dt.epoch("us").floordiv(MINUTE_US).alias("minute"), "interface", "direction"

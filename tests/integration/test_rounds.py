@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ingest import rounds
+from ingest import rounds, workers
 from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome
-from ingest.rounds import SourceOutcome, hold_round, read_source
+from ingest.rounds import SourceOutcome, hold_round, read_sources
 from schema.database import Role, Warehouse
 from schema.errors import SettingsError, TapewiseError
 from schema.settings import read_settings
@@ -60,12 +60,10 @@ def run(warehouse: Warehouse, folder: Path, told: list[TapewiseError]) -> Round:
             told.append(found)
 
     def run(after: timedelta = timedelta(), *, is_dry: bool = False) -> list[SourceOutcome]:
-        return [
-            read_source(
-                warehouse, plan, now=datetime.now(UTC) + after, is_dry=is_dry, is_shown=False, tell=tell
-            )
-            for plan in plan_round(read_settings(config=folder / "tapewise.toml"))
-        ]
+        plans = plan_round(read_settings(config=folder / "tapewise.toml"))
+        now = datetime.now(UTC) + after
+        found = read_sources(warehouse, plans, now=now, is_dry=is_dry, is_shown=False, tell=tell)
+        return sorted(found, key=lambda outcome: outcome.source != "nft")
 
     return run
 
@@ -103,9 +101,9 @@ def test_an_untouched_file_is_not_opened_until_it_changes(
     folder: Path, run: Round, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    load = rounds.load_file
+    load = workers.load_file
     monkeypatch.setattr(
-        rounds, "load_file", lambda *args, **rest: (opened.append(args[2].name), load(*args, **rest))[1]
+        workers, "load_file", lambda *args, **rest: (opened.append(args[2].name), load(*args, **rest))[1]
     )
     (folder / "nft.1").write_text(nft(1))
     (folder / "nft.2").write_text(nft(2))

@@ -1,0 +1,119 @@
+"""Reads many log files, several at a time on as many cores as there are.
+
+One archive is loaded by one process at a time; while that sends, the others read and parse.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+from ingest.loads import FileResult, load_file, preview_file
+from ingest.progress import show_count, show_progress
+from ingest.sources import Source
+from schema.database import Warehouse
+from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError
+
+# Another process takes more than a second to start: for less than this one is enough.
+WORTH_BYTES = 20_000_000
+
+
+@dataclass(frozen=True)
+class FileTask:
+    """A file to be read for a source; the options are those of `load_file`."""
+
+    source: Source
+    path: Path
+    log_date: date | None = None
+    is_complete: bool = False
+    is_dry: bool = False
+
+
+def read_files(
+    warehouse: Warehouse,
+    tasks: Sequence[FileTask],
+    *,
+    now: datetime,
+    jobs: int | None = None,
+    is_shown: bool = False,
+    on_wait: Callable[[], None] | None = None,
+) -> Iterator[FileResult | TapewiseError]:
+    """What became of each file, in the order of `tasks`, while others are being read.
+
+    `jobs` processes at a time, by default one a core; files that are small together are read by this one.
+    `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
+    What is wrong with a file, a source's settings or the database is given, not raised.
+    """
+    count = min(jobs or os.cpu_count() or 1, len(tasks))
+    if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
+        for task in tasks:
+            with show_progress(task.path, is_shown=is_shown) as progress:
+                found = _read(warehouse, task, now, progress, on_wait)
+            yield found
+        return
+    with show_count(len(tasks), is_shown=is_shown) as advance, _run(count, warehouse, tasks, now) as results:
+        for found in results:
+            advance()
+            yield found
+
+
+def _read(
+    warehouse: Warehouse,
+    task: FileTask,
+    now: datetime,
+    progress: Callable[[int], None] | None = None,
+    on_wait: Callable[[], None] | None = None,
+) -> FileResult | TapewiseError:
+    read = preview_file if task.is_dry else load_file
+    try:
+        return read(
+            warehouse,
+            task.source,
+            task.path,
+            now=now,
+            log_date=task.log_date,
+            is_complete=task.is_complete,
+            progress=progress,
+            on_wait=on_wait,
+        )
+    except (LogFileError, SourceError, DatabaseError) as error:
+        return error
+
+
+@contextmanager
+def _run(
+    count: int, warehouse: Warehouse, tasks: Sequence[FileTask], now: datetime
+) -> Iterator[Iterator[FileResult | TapewiseError]]:
+    """The results of `count` processes of their own, which end with the block."""
+    # Takes a fifth of a second, and a single file needs it not.
+    from joblib import Parallel, delayed  # noqa: PLC0415  # as above
+    from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # as above
+
+    # Each has a core: threads of polars' own would only stand in each other's way.
+    threads = {"POLARS_MAX_THREADS": "1"}
+    before = {name: os.environ.get(name) for name in threads}
+    os.environ.update(threads)
+    try:
+        run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
+        results = run(delayed(_read)(warehouse, task, now) for task in tasks)
+        try:
+            yield results
+        finally:
+            # What is under way when the block is left early is broken off, and the database rolls it back.
+            results.close()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        get_reusable_executor().shutdown(wait=True, kill_workers=True)
+
+
+def _count_bytes(task: FileTask) -> int:
+    try:
+        return task.path.stat().st_size
+    except OSError:
+        return 0  # its reading says what is wrong
