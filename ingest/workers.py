@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
+from warnings import catch_warnings
 
 from ingest.loads import FileResult, load_file, preview_file
 from ingest.progress import show_count, show_progress
@@ -102,7 +103,8 @@ def _run(
             yield results
         finally:
             # What is under way when the block is left early is broken off, and the database rolls it back.
-            results.close()
+            with catch_warnings(action="ignore"):
+                results.close()
     finally:
         for name, value in before.items():
             if value is None:
