@@ -98,6 +98,7 @@ def load_file(
     now: datetime,
     log_date: date | None = None,
     is_complete: bool = False,
+    is_forced: bool = False,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
@@ -105,8 +106,9 @@ def load_file(
 
     `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
     lines have none; without it, the file's name says the day. `is_complete` says that an unfinished
-    last line is none. `progress` is told the position in the file, `on_wait` is called
-    if another load of the archive goes first. Raises LogFileError, DatabaseError.
+    last line is none, `is_forced` that a file is read also if it is as it was. `progress` is told the
+    position in the file, `on_wait` is called if another load of the archive goes first. Raises
+    LogFileError, DatabaseError.
     """
     log_date = _settle_date(source, path, log_date)
     with (
@@ -115,21 +117,27 @@ def load_file(
         connection.transaction(),
     ):
         lock_archive(connection, source.archive_id, on_wait)
-        if get_source(connection, source.id) != source:
+        current = get_source(connection, source.id)
+        if current is None or current != source:
             raise SourceError(
                 f"the settings of archive '{source.archive}' or its source '{source.name}'"
                 " were changed meanwhile",
                 hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
             )
+        source = current  # what the archive has forgotten may be more than before we waited
         known = find_log_file(connection, source.id, ledger_path(path))
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
             is_same = _is_continued(path, known, prefix, log_date)
             is_read = not prefix.has_more and known.format_version == source.format.version
             # What was a time in the future then may be one in the past now.
-            if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
+            if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
                 tally = touch_log_file(connection, known, waiting_bytes=prefix.waiting_bytes, now=now)
                 return FileResult(path, tally, prefix.waiting_bytes, True)
+            if is_same and not prefix.ends_line:
+                # An unfinished last line was read, and is read again unless it goes on by now.
+                is_same = not prefix.waiting_bytes
+                is_complete = is_complete or is_same
             known = known if is_same else None
         load = _Load(warehouse, source, path, log_date, now, progress)
         return load.run(connection, known, is_complete=is_complete)

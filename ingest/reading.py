@@ -11,7 +11,7 @@ from datetime import datetime
 import polars as pl
 
 from ingest.files import LogFileReader
-from ingest.formats.base import Format, LineSettings
+from ingest.formats.base import Format, LineSettings, ignore_forgotten
 from ingest.occurrences import OccurrenceCounter
 from schema.models import FACT_TABLES
 
@@ -75,7 +75,8 @@ def read_records(
     """
     occurrences = OccurrenceCounter()
     for block in reader.blocks():
-        records = block.lines.hstack(log_format.parse(block.lines["text"], settings))
+        parsed = ignore_forgotten(log_format.parse(block.lines["text"], settings), settings)
+        records = block.lines.hstack(parsed)
         records = records.with_columns(occurrences.number(records))
         tally.add_block(block.newline_count, records)
         yield records
