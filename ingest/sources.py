@@ -200,7 +200,7 @@ _MAKE_ARCHIVE = """
     ON CONFLICT DO NOTHING
 """
 
-# The settings of an archive, or of a source, may change as long as nothing was loaded (or forgotten) with them.
+# The settings of an archive, or a source, may change as long as nothing was loaded (or forgotten) with them.
 _MEND_ARCHIVE = """
     UPDATE core.archives SET kind = %(kind)s,
         timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)

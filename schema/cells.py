@@ -59,7 +59,7 @@ def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[
 
     Sums are of whole numbers, so what is left equals a recount of what is left.
     """
-    add_cells(connection, archive_id, [frame.with_columns(-pl.col(_SUMS)) for frame in cells])
+    add_cells(connection, archive_id, [frame.with_columns(pl.col(_SUMS) * -1) for frame in cells])
     connection.execute(
         "DELETE FROM core.activity_cells WHERE archive_id = %s AND transfer_count = 0", [archive_id]
     )

@@ -124,6 +124,7 @@ VIOLATIONS = {
         JOIN facts ON facts.log_file_id = log_files.id GROUP BY log_files.id
         HAVING (min(event_at) < first_event_at OR max(event_at) > last_event_at) IS NOT FALSE
     """,
+    # Of what is forgotten only cells are left.
     "the cells are not a recount of the transfers": """
         , counted AS (
             SELECT transfers.archive_id,
@@ -144,7 +145,7 @@ VIOLATIONS = {
             FROM counted GROUP BY archive_id, cell_at, interface, direction
         ), held AS (
             SELECT activity_cells.* FROM core.activity_cells JOIN core.archives ON archives.id = archive_id
-            WHERE cell_at >= coalesce(retained_since, '-infinity')  -- of what is forgotten only cells are left
+            WHERE cell_at >= coalesce(retained_since, '-infinity')
         )
         (SELECT 'recounted', * FROM (TABLE recount EXCEPT ALL TABLE held) AS missing)
         UNION ALL
