@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 
 import polars as pl
@@ -137,11 +137,11 @@ def _subtract_transfers(
             # `read_frame` reads no times and no booleans; a number of microseconds is exact.
             "SELECT interface, direction, (extract(epoch FROM ended_at) * 1000000)::bigint,"
             " is_failed::integer, is_size_saturated::integer, size_bytes, duration_s FROM core.transfers"
-            " WHERE source_id = %s AND ended_at >= %s AND ended_at <= %s",
+            " WHERE source_id = %s AND ended_at >= %s AND ended_at < %s",
             [
                 source_id,
                 datetime.combine(in_month[0], time(), UTC),
-                datetime.combine(in_month[-1], time.max, UTC),
+                datetime.combine(in_month[-1], time(), UTC) + timedelta(days=1),
             ],
             {
                 "interface": pl.String,

@@ -130,6 +130,21 @@ def list_sources_of(warehouse: Warehouse) -> Any:
         return list_sources(connection)
 
 
+def test_cells_are_subtracted_to_the_ends_of_months_and_days(warehouse: Warehouse, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    days = ("97/09/30", "97/10/01", "97/10/31", "97/11/01", "98/02/28", "99/12/31")
+    log.write_text(
+        "".join(
+            f"1 {day} {clock} js 7 1.5\n" for day in days for clock in ("00:00:00", "12:00:00", "23:59:59")
+        )
+    )
+    for name in ("one", "two"):
+        read(warehouse, source_of(warehouse, "nft", name=name), log)
+    drop_source(warehouse, "test", "one")
+    assert read_facts(warehouse)["activity_cells"].total() == 18
+    check_warehouse(warehouse)
+
+
 def test_the_archives_zone_may_change_when_its_only_source_is_dropped(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
