@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import psycopg
 
-from ingest.formats.base import OUTSIDE_WINDOW
+from ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
 from ingest.reading import Tally
 from schema.loader import copy_frame
 from schema.models import rejected_lines
@@ -193,6 +193,11 @@ def end_log_file(
         cursor.executemany(
             "INSERT INTO ledger.ignored_lines (log_file_id, reason, line_count) VALUES (%s, %s, %s)",
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
+        )
+    if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
+        # All that it tells of is forgotten: so are the texts of its broken lines, as in `ingest.retention`.
+        connection.execute(
+            "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
         )
 
 

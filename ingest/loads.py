@@ -97,6 +97,7 @@ def load_file(
     now: datetime,
     log_date: date | None = None,
     is_complete: bool = False,
+    is_forced: bool = False,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
@@ -104,8 +105,9 @@ def load_file(
 
     `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
     lines have none; without it, the file's name says the day. `is_complete` says that an unfinished
-    last line is none. `progress` is told the position in the file, `on_wait` is called
-    if another load of the archive goes first. Raises LogFileError, DatabaseError.
+    last line is none, `is_forced` that a file is read also if it is as it was. `progress` is told the
+    position in the file, `on_wait` is called if another load of the archive goes first. Raises
+    LogFileError, DatabaseError.
     """
     log_date = _settle_date(source, path, log_date)
     with (
@@ -113,19 +115,25 @@ def load_file(
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
+            source = _refresh(settling, source)
             known = newest = find_log_file(settling, source.id, ledger_path(path))
+            ends_file = is_complete
             if known is not None:
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
                 is_same = _is_continued(path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
                 # What was a time in the future then may be one in the past now.
-                if is_same and is_read and OUTSIDE_WINDOW not in known.tally.rejected:
+                if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
                     tally = touch_log_file(settling, known, waiting_bytes=prefix.waiting_bytes, now=now)
                     return FileResult(path, tally, prefix.waiting_bytes, True)
+                if is_same and not prefix.ends_line:
+                    # An unfinished last line was read, and is read again unless it goes on by now.
+                    is_same = not prefix.waiting_bytes
+                    ends_file = is_complete or is_same
                 known = known if is_same else None
             load = _Load(warehouse, source, path, log_date, now, newest, progress)
             try:
-                return load.run(settling, known, is_complete=is_complete, on_wait=on_wait)
+                return load.run(settling, known, is_complete=ends_file, is_forced=is_forced, on_wait=on_wait)
             except ChangedMeanwhileError:
                 continue
 
@@ -164,6 +172,18 @@ def preview_file(
                     progress(reader.progress_bytes)
         _check_date(connection, source, path, log_date, tally, reader.digest)
         return FileResult(path, tally, reader.waiting_bytes)
+
+
+def _refresh(connection: psycopg.Connection, source: Source) -> Source:
+    """The source as it is now; what its archive has forgotten may be more. Raises SourceError."""
+    current = get_source(connection, source.id)
+    if current is None or current != source:
+        raise SourceError(
+            f"the settings of archive '{source.archive}' or its source '{source.name}'"
+            " were changed meanwhile",
+            hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
+        )
+    return current
 
 
 def _settle_date(source: Source, path: Path, log_date: date | None) -> date | None:
@@ -239,12 +259,14 @@ class _Load:
         known: LogFileRow | None,
         *,
         is_complete: bool,
+        is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
         """Read the file and load it once the archive is ours. `known` is what it continues."""
         source = self._source
         settings = source.line_settings(self._now, self._log_date)
-        find_known = partial(find_segments, settling, source.id)
+        # Forced, all lines are parsed again.
+        find_known = None if is_forced else partial(find_segments, settling, source.id)
         with (
             open_log(self._path, is_complete=is_complete) as reader,
             run_ahead(
@@ -260,15 +282,9 @@ class _Load:
 
     def _check_unchanged(self, connection: psycopg.Connection) -> None:
         """Raise if what was found before the lock is no longer so."""
-        source = self._source
-        if get_source(connection, source.id) != source:
-            raise SourceError(
-                f"the settings of archive '{source.archive}' or its source '{source.name}'"
-                " were changed meanwhile",
-                hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
-            )
+        source = _refresh(connection, self._source)
         newest = find_log_file(connection, source.id, ledger_path(self._path))
-        if newest != self._newest:
+        if newest != self._newest or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
 
     def _load(

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ingest.files import Block, LogFileReader
-from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings
+from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
 from ingest.occurrences import OccurrenceCounter
 from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
@@ -193,7 +193,8 @@ def _parse(
     occurrences: OccurrenceCounter,
 ) -> Part:
     own = _slice(lines, segments)
-    records = own.hstack(log_format.parse(own["text"], settings))
+    parsed = ignore_forgotten(log_format.parse(own["text"], settings), settings)
+    records = own.hstack(parsed)
     records = records.with_columns(occurrences.number(records))
     return Part(
         segments[0].first_line_number, own.height, records=records, fresh=_remember(segments, records)

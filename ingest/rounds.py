@@ -193,7 +193,7 @@ def prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: bool
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
             if is_dry:
-                return find_source(connection, request) or unsaved_source(request)
+                return find_source(connection, request) or unsaved_source(connection, request)
             return make_source(connection, request)
     except psycopg.Error as error:
         raise _broken_off(error) from error

@@ -1,6 +1,6 @@
 """Archives and their sources: made at the first load, and then as they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import LiteralString
 from zoneinfo import ZoneInfo, available_timezones
@@ -9,7 +9,8 @@ import psycopg
 from psycopg.rows import dict_row
 
 from ingest.formats import find_format
-from ingest.formats.base import Format, LineSettings
+from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
+from ingest.log_file_rows import delete_log_files
 from schema.archives import lock_archive
 from schema.errors import SourceError
 
@@ -50,6 +51,7 @@ class Source:
     is_counted: bool
     earliest_at: datetime
     latest_at: datetime | None
+    retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
         """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
@@ -59,6 +61,7 @@ class Source:
             earliest_at=self.earliest_at,
             latest_at=self.latest_at or now + timedelta(days=1),
             log_date=log_date,
+            retained_since=self.retained_since,
         )
 
 
@@ -112,7 +115,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
             raise SourceError(
                 f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
                 hint="A source's settings stay as they were at its first load. Name another source"
-                " (--source), or drop the archive and read its logs again.",
+                " (--source), or `tapewise sources drop` this one and read its logs again.",
             )
     return found
 
@@ -155,6 +158,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 "format": request.format.name,
                 "clock_resolution_s": request.format.clock_resolution_s,
                 "earliest_at": EARLIEST_AT,
+                "before_retention": BEFORE_RETENTION,
             },
         )
         connection.commit()
@@ -175,23 +179,18 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
     empty = connection.execute(
         "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"
-        " (SELECT FROM ledger.log_files WHERE source_id = sources.id AND loaded_count > 0)",
-        [request.archive, request.name],
+        " (SELECT FROM ledger.log_files WHERE source_id = sources.id AND (loaded_count > 0 OR EXISTS"
+        " (SELECT FROM ledger.ignored_lines WHERE log_file_id = log_files.id AND reason = %s)))",
+        [request.archive, request.name, BEFORE_RETENTION],
     ).fetchone()
     if empty is not None:
-        for statement in (
-            "DELETE FROM ledger.ignored_lines USING ledger.log_files"
-            " WHERE log_file_id = log_files.id AND source_id = %s",
-            "DELETE FROM ledger.rejected_lines USING ledger.log_files"
-            " WHERE log_file_id = log_files.id AND source_id = %s",
-            "DELETE FROM ledger.log_files WHERE source_id = %s",
-        ):
-            connection.execute(statement, empty)
+        delete_log_files(connection, empty[0])
 
 
 _SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
-        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at
+        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
+        retained_since
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
@@ -201,11 +200,11 @@ _MAKE_ARCHIVE = """
     ON CONFLICT DO NOTHING
 """
 
-# The settings of an archive, or of a source, may change as long as nothing was loaded with them.
+# The settings of an archive, or a source, may change as long as nothing was loaded (or forgotten) with them.
 _MEND_ARCHIVE = """
     UPDATE core.archives SET kind = %(kind)s,
         timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
-    WHERE name = %(archive)s AND NOT EXISTS (
+    WHERE name = %(archive)s AND retained_since IS NULL AND NOT EXISTS (
         SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
         WHERE sources.archive_id = archives.id AND loaded_count > 0
     )
@@ -220,13 +219,20 @@ _MAKE_SOURCE = """
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
         clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at
     WHERE NOT EXISTS (
-        SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND loaded_count > 0
+        SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND (
+            loaded_count > 0 OR EXISTS (
+                SELECT FROM ledger.ignored_lines
+                WHERE log_file_id = log_files.id AND reason = %(before_retention)s
+            )
+        )
     )
 """
 
 
-def unsaved_source(request: SourceRequest) -> Source:
-    """A source that is nowhere in the warehouse, for a dry run before the first load."""
+def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
+    """A source that is not in the warehouse, for a dry run before its first load; its archive may be."""
+    row = connection.execute("SELECT retained_since FROM core.archives WHERE name = %s", [request.archive])
+    archive = row.fetchone()
     return Source(
         id=0,
         archive_id=0,
@@ -240,4 +246,5 @@ def unsaved_source(request: SourceRequest) -> Source:
         is_counted=request.is_counted,
         earliest_at=EARLIEST_AT,
         latest_at=None,
+        retained_since=archive[0] if archive else None,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 import psycopg
 from psycopg.rows import class_row
@@ -11,19 +12,20 @@ from schema.errors import LookupFailedError
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive as the warehouse has it."""
+    """An archive as the warehouse has it. Facts from before `retained_since` are forgotten."""
 
     id: int
     name: str
     kind: str
     timezone: str
+    retained_since: datetime | None = None
 
 
 def get_archive(connection: psycopg.Connection, name: str) -> Archive:
     """The archive of that name. Raises LookupFailedError if there is none."""
     with connection.cursor(row_factory=class_row(Archive)) as cursor:
         archive = cursor.execute(
-            "SELECT id, name, kind, timezone FROM core.archives WHERE name = %s", [name]
+            "SELECT id, name, kind, timezone, retained_since FROM core.archives WHERE name = %s", [name]
         ).fetchone()
     if archive is None:
         raise LookupFailedError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")

@@ -1,4 +1,4 @@
-"""The ten-minute rollup `core.activity_cells`, kept in the transaction of the load that changes it."""
+"""The ten-minute rollup `core.activity_cells`, kept in the transaction that changes its transfers."""
 
 import polars as pl
 import psycopg
@@ -58,4 +58,15 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
         " size_bytes = held.size_bytes + excluded.size_bytes,"
         " duration_us = held.duration_us + excluded.duration_us",
         [archive_id, *columns.values()],
+    )
+
+
+def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
+    """Take the sums of `cells` out of the archive's, in the caller's transaction; empty cells go.
+
+    Sums are of whole numbers, so what is left equals a recount of what is left.
+    """
+    add_cells(connection, archive_id, [frame.with_columns(pl.col(_SUMS) * -1) for frame in cells])
+    connection.execute(
+        "DELETE FROM core.activity_cells WHERE archive_id = %s AND transfer_count = 0", [archive_id]
     )

@@ -12,6 +12,7 @@
     ├── LogFileError             a log file cannot be read
     ├── FormatError              no such log format
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
+    ├── RetentionError           detail cannot be forgotten, or undone, as was asked
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
     ├── QueryError               a query of the user failed
@@ -86,6 +87,10 @@ class FormatError(TapewiseError):
 
 class LookupFailedError(TapewiseError):
     """A row, line, archive or recorded event was asked for that the warehouse does not have."""
+
+
+class RetentionError(TapewiseError):
+    """What is before that day cannot be forgotten, or a source cannot be dropped."""
 
 
 class SiteEventError(TapewiseError):

@@ -4,6 +4,8 @@ import polars as pl
 import psycopg
 from psycopg import sql
 
+from schema.models import FACT_TABLES
+
 
 class NameTable:
     """The names of one archive in `core.users` or `core.hosts`, and their numbers.
@@ -46,3 +48,27 @@ class NameTable:
                 [self._archive_id, names],
             ).fetchall()
         )
+
+
+def drop_unused_names(connection: psycopg.Connection, archive_id: int) -> int:
+    """Delete the users and hosts of an archive that no fact refers to; gives how many.
+
+    In the caller's transaction, which holds the archive's lock: a load that has numbers of names in hand,
+    and has not sent the facts, must hold it from before it asked for them.
+    """
+    count = 0
+    for table, column in (("users", "user_id"), ("hosts", "host_id")):
+        used = sql.SQL(" UNION ALL ").join(
+            sql.SQL(
+                "SELECT {column} FROM {fact} WHERE archive_id = %(archive)s AND {column} IS NOT NULL"
+            ).format(column=sql.Identifier(column), fact=sql.Identifier("core", fact.name))
+            for fact in FACT_TABLES
+        )
+        count += connection.execute(
+            sql.SQL(
+                "DELETE FROM {names} WHERE archive_id = %(archive)s AND id IN ("
+                "SELECT id FROM {names} WHERE archive_id = %(archive)s EXCEPT ({used}))"
+            ).format(names=sql.Identifier("core", table), used=used),
+            {"archive": archive_id},
+        ).rowcount
+    return count

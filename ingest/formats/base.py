@@ -62,6 +62,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
 BLANK = "blank line"
 NO_ARCHIVE = "no archive involved"
+BEFORE_RETENTION = "before retention"  # of what the archive has forgotten; no format gives it
 
 # Why no record could be made of a line.
 UNRECOGNISED = "not a line of this format"
@@ -87,7 +88,8 @@ class LineSettings:
 
     `timezone` is an IANA name; `clock_resolution_s` the step of the log's durations;
     a line whose time is not in [`earliest_at`, `latest_at`) is rejected. `log_date` is the day of a
-    file whose lines give clock times only; formats that need none ignore it.
+    file whose lines give clock times only; formats that need none ignore it. Nor do formats look at
+    `retained_since`: `ignore_forgotten` does, for all of them.
     """
 
     timezone: str
@@ -95,6 +97,7 @@ class LineSettings:
     earliest_at: datetime
     latest_at: datetime
     log_date: date | None = None
+    retained_since: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -225,3 +228,20 @@ def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
             columns.append(pl.lit(None, dtype=dtype).alias(name))
     # The streaming engine keeps the order of rows here, and takes two thirds of the time.
     return records.select(columns).collect(engine="streaming")
+
+
+def ignore_forgotten(records: pl.DataFrame, settings: LineSettings) -> pl.DataFrame:
+    """`records` with the facts from before `retained_since` ignored: the archive has forgotten that time.
+
+    They were counted before it was forgotten, or came too late; either way they are not counted now.
+    """
+    since, first = settings.retained_since, records["event_at"].min()
+    if since is None or not isinstance(first, datetime) or first >= since:
+        return records
+    is_forgotten = (pl.col("event_at") < since).fill_null(False)
+    fates = {"ignored": pl.coalesce("ignored", pl.when(is_forgotten).then(pl.lit(BEFORE_RETENTION)))}
+    return records.with_columns(
+        fates.get(name, pl.when(~is_forgotten).then(pl.col(name)))
+        for name in RECORD_SCHEMA
+        if name != "rejected"
+    )

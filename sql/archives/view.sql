@@ -9,5 +9,6 @@ SELECT
     archives.kind,
     archives.timezone,
 
-    archives.created_at
+    archives.created_at,
+    archives.retained_since
 FROM archives;

@@ -33,7 +33,7 @@ CREATE FUNCTION mart.idle_intervals(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- 1. archives, asked_for: the transfers of the range and of a margin around it.
+-- 1. ranges, archives, asked_for: the transfers of the range and of a margin around it.
 -- 2. marks: stand for the transfers beyond the margin.
 -- 3. heard, neighbours, silences: in the order in which transfers began, a gap is where one began after all
 --    before it had ended.
@@ -54,11 +54,12 @@ outages AS (
 -- What is read goes from first_at up to last_at, a margin beyond the range on both sides: a gap over an edge
 -- of the range is then whole, and a transfer that was under way at `until` is seen, by its end. The margin is
 -- a day, or `shortest_s` if that is longer. archive_number: names take twice as long to sort as numbers do.
-archives AS (
+ranges AS (
     SELECT
         archives.archive,
         archives.kind,
         archives.timezone,
+        archives.retained_since,
         row_number() OVER (ORDER BY archives.archive) AS archive_number,
         coalesce(idle_intervals.since, timestamptz '-infinity')
         - greatest(idle_intervals.shortest_s, 86400) * interval '1 second' AS first_at,
@@ -68,7 +69,20 @@ archives AS (
     WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
 ),
 
--- A failed transfer counts: the archive answered. The bounds are those of `archives`, said again, because
+-- Of what an archive has forgotten there are cells, but no transfers: that is no silence. Nothing is told of
+-- it, and a gap begins at its end at the earliest. (`greatest` passes over a null.)
+archives AS (
+    SELECT
+        ranges.archive,
+        ranges.kind,
+        ranges.timezone,
+        ranges.archive_number,
+        greatest(ranges.first_at, ranges.retained_since) AS first_at,
+        ranges.last_at
+    FROM ranges
+),
+
+-- A failed transfer counts: the archive answered. The bounds are those of `ranges`, said again, because
 -- partitions are pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`,
 -- they are pruned also by times known only at execution (now() - ...).
 asked_for AS (

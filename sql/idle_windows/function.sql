@@ -21,7 +21,7 @@ CREATE FUNCTION mart.idle_windows(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- 1. archives, ranges: the local days that are read, for each archive.
+-- 1. asked_archives, archives, ranges: the local days that are read, for each archive.
 -- 2. asked_for, fives, dated, active: the windows in which a transfer ended.
 -- 3. seen, spans, days, windows: all windows of the days that are given, active or not.
 -- 4. recorded, fates: the two joined; what has no match is idle, and perhaps explained by outages.
@@ -40,11 +40,16 @@ outages AS (
 
 -- The local days that the range touches are read whole, from first_on to last_on. `until` itself is not in
 -- the range: at midnight, the day that begins then is not.
-archives AS (
+asked_archives AS (
     SELECT
         archives.archive,
         archives.kind,
         archives.timezone,
+        -- Cells stay when transfers are forgotten.
+        CASE
+            WHEN coalesce(idle_windows.client, idle_windows.class_of_service) IS NOT NULL
+                THEN (archives.retained_since AT TIME ZONE archives.timezone)::date
+        END AS retained_on,
         row_number() OVER (ORDER BY archives.archive) AS archive_number,
         (
             coalesce(idle_windows.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
@@ -55,6 +60,18 @@ archives AS (
         )::date AS last_on
     FROM mart.archives
     WHERE idle_windows.archive IS NULL OR archives.archive = idle_windows.archive
+),
+
+-- What is forgotten is not idle: nothing is told of it. (`greatest` passes over a null.)
+archives AS (
+    SELECT
+        asked_archives.archive,
+        asked_archives.kind,
+        asked_archives.timezone,
+        asked_archives.archive_number,
+        greatest(asked_archives.first_on, asked_archives.retained_on) AS first_on,
+        asked_archives.last_on
+    FROM asked_archives
 ),
 
 ranges AS (

@@ -152,6 +152,7 @@ VIOLATIONS = {
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,
+    # Of what is forgotten only cells are left.
     "the cells are not a recount of the transfers": """
         , counted AS (
             SELECT transfers.archive_id,
@@ -170,10 +171,22 @@ VIOLATIONS = {
                     floor(duration_us) + (duration_us - floor(duration_us) >= 0.5)::integer
                 ) FILTER (WHERE NOT is_failed), 0)::bigint
             FROM counted GROUP BY archive_id, cell_at, interface, direction
+        ), held AS (
+            SELECT activity_cells.* FROM core.activity_cells JOIN core.archives ON archives.id = archive_id
+            WHERE cell_at >= coalesce(retained_since, '-infinity')
         )
-        (SELECT 'recounted', * FROM (TABLE recount EXCEPT ALL TABLE core.activity_cells) AS missing)
+        (SELECT 'recounted', * FROM (TABLE recount EXCEPT ALL TABLE held) AS missing)
         UNION ALL
-        (SELECT 'held', * FROM (TABLE core.activity_cells EXCEPT ALL TABLE recount) AS surplus)
+        (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
+    """,
+    "a fact is of a time that its archive has forgotten": """
+        SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
+        WHERE event_at < retained_since
+    """,
+    "a piece of a file that is known reaches into a forgotten time": """
+        SELECT log_file_id, first_line_number, first_event_at, retained_since FROM ledger.segments
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE first_event_at < retained_since
     """,
 }
 

@@ -1,0 +1,17 @@
+"""The ledger's rows of a source's log files, taken away as a whole."""
+
+import psycopg
+from psycopg import sql
+
+
+def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
+    """Delete all that the ledger has of a source's files, in the caller's transaction; gives how many."""
+    for table in ("ignored_lines", "rejected_lines"):
+        connection.execute(
+            sql.SQL(
+                "DELETE FROM {} USING ledger.log_files WHERE log_file_id = log_files.id AND source_id = %s"
+            ).format(sql.Identifier("ledger", table)),
+            [source_id],
+        )
+    connection.execute("DELETE FROM ledger.segments WHERE source_id = %s", [source_id])
+    return connection.execute("DELETE FROM ledger.log_files WHERE source_id = %s", [source_id]).rowcount

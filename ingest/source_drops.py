@@ -1,0 +1,182 @@
+"""`tapewise sources`: what sources there are, and dropping one with all that was read for it."""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from itertools import groupby
+
+import polars as pl
+import psycopg
+from psycopg import sql
+from psycopg.rows import class_row
+
+from ingest.formats.base import BEFORE_RETENTION
+from ingest.log_file_rows import delete_log_files
+from ingest.requests import rebuild_requests
+from schema.archives import Archive, get_archive, lock_archive
+from schema.cells import subtract_cells, sum_cells
+from schema.database import Role, Warehouse
+from schema.errors import LookupFailedError, RetentionError
+from schema.loader import read_frame
+from schema.models import FACT_TABLES, event_time_columns
+from schema.names import drop_unused_names
+
+
+@dataclass(frozen=True)
+class SourceSummary:
+    """A source and how much was read for it; times by the archive's own clock."""
+
+    archive: str
+    kind: str
+    archive_timezone: str
+    source: str
+    format: str
+    timezone: str
+    is_counted: bool
+    log_file_count: int
+    line_count: int
+    loaded_count: int
+    first_event_local: datetime | None
+    last_event_local: datetime | None
+
+
+@dataclass(frozen=True)
+class DroppedSource:
+    """What went with a source: facts, log files, names. `has_left_cells`: see `drop_source`."""
+
+    fact_count: int
+    log_file_count: int
+    name_count: int
+    has_left_cells: bool
+
+
+def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
+    """All sources, by archive and name."""
+    with connection.cursor(row_factory=class_row(SourceSummary)) as cursor:
+        return cursor.execute(
+            "SELECT archives.name AS archive, kind, archives.timezone AS archive_timezone,"
+            " sources.name AS source, format, sources.timezone, is_counted,"
+            " count(log_files.id) AS log_file_count, coalesce(sum(line_count), 0)::bigint AS line_count,"
+            " coalesce(sum(loaded_count), 0)::bigint AS loaded_count,"
+            " min(first_event_at) AT TIME ZONE archives.timezone AS first_event_local,"
+            " max(last_event_at) AT TIME ZONE archives.timezone AS last_event_local"
+            " FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
+            " LEFT JOIN ledger.log_files ON source_id = sources.id"
+            " GROUP BY archives.id, sources.id ORDER BY archives.name, sources.name"
+        ).fetchall()
+
+
+def drop_source(
+    warehouse: Warehouse, archive_name: str, name: str, on_wait: Callable[[], None] | None = None
+) -> DroppedSource:
+    """Drop a source: its facts, its ledger, its share of the rollup; requests are put together anew.
+
+    The warehouse is then as if it had never been read, its archive stays. Cells of a time whose detail is
+    forgotten cannot be told apart by source: they go if no counted source is left, else they stay
+    (`has_left_cells`). All of it or nothing; waits for a load of the archive (`on_wait` is called then).
+    Raises LookupFailedError if there is no such source, RetentionError for a simulated archive's.
+    """
+    with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
+        lock_archive(connection, get_archive(connection, archive_name).id, on_wait)
+        archive = get_archive(connection, archive_name)
+        if archive.kind == "simulated":
+            raise RetentionError(
+                f"archive '{archive.name}' is simulated: it stays as it came from the simulation",
+                hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
+            )
+        row = connection.execute(
+            "SELECT id, is_counted FROM ledger.sources WHERE archive_id = %s AND name = %s",
+            [archive.id, name],
+        ).fetchone()
+        if row is None:
+            raise LookupFailedError(
+                f"archive '{archive_name}' has no source '{name}'", hint="`tapewise sources list` shows them."
+            )
+        source_id, is_counted = row
+        days = {table.name: _find_days(connection, table.name, source_id) for table in FACT_TABLES}
+        has_left_cells = False
+        if is_counted:
+            _subtract_transfers(connection, archive, source_id, days["transfers"])
+            has_left_cells = _settle_forgotten_cells(connection, archive, source_id)
+        fact_count = sum(
+            connection.execute(
+                sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),
+                [source_id],
+            ).rowcount
+            for table in FACT_TABLES
+        )
+        log_file_count = delete_log_files(connection, source_id)
+        connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source_id])
+        with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
+            rebuild_requests(connection, settling, archive.id, set().union(*days.values()))
+        name_count = drop_unused_names(connection, archive.id)
+    return DroppedSource(fact_count, log_file_count, name_count, has_left_cells)
+
+
+def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> list[date]:
+    """The days (UTC) of the source's facts of a table, in order."""
+    rows = connection.execute(
+        sql.SQL(
+            "SELECT DISTINCT ({} AT TIME ZONE 'UTC')::date FROM {} WHERE source_id = %s ORDER BY 1"
+        ).format(sql.Identifier(event_time_columns[table]), sql.Identifier("core", table)),
+        [source_id],
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _subtract_transfers(
+    connection: psycopg.Connection, archive: Archive, source_id: int, days: list[date]
+) -> None:
+    """Take the source's transfers out of the archive's cells, a month at a time."""
+    cells = []
+    for _, month in groupby(days, key=lambda day: (day.year, day.month)):
+        in_month = list(month)
+        transfers = read_frame(
+            connection,
+            # `read_frame` reads no times and no booleans; a number of microseconds is exact.
+            "SELECT interface, direction, (extract(epoch FROM ended_at) * 1000000)::bigint,"
+            " is_failed::integer, is_size_saturated::integer, size_bytes, duration_s FROM core.transfers"
+            " WHERE source_id = %s AND ended_at >= %s AND ended_at < %s",
+            [
+                source_id,
+                datetime.combine(in_month[0], time(), UTC),
+                datetime.combine(in_month[-1], time(), UTC) + timedelta(days=1),
+            ],
+            {
+                "interface": pl.String,
+                "direction": pl.String,
+                "ended_at": pl.Int64,
+                "is_failed": pl.Int64,
+                "is_size_saturated": pl.Int64,
+                "size_bytes": pl.Int64,
+                "duration_s": pl.Float64,
+            },
+        ).with_columns(
+            pl.from_epoch("ended_at", time_unit="us").dt.replace_time_zone("UTC"),
+            pl.col("is_failed", "is_size_saturated").cast(pl.Boolean),
+        )
+        cells.append(sum_cells(transfers, archive.timezone))
+    subtract_cells(connection, archive.id, cells)
+
+
+def _settle_forgotten_cells(connection: psycopg.Connection, archive: Archive, source_id: int) -> bool:
+    """Drop the cells of the forgotten time if all are of this source; gives whether some are left."""
+    is_forgotten = connection.execute(
+        "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
+        " WHERE source_id = %s AND reason = %s LIMIT 1",
+        [source_id, BEFORE_RETENTION],
+    ).rowcount
+    if not is_forgotten:
+        return False
+    others = connection.execute(
+        "SELECT FROM ledger.sources WHERE archive_id = %s AND is_counted AND id <> %s LIMIT 1",
+        [archive.id, source_id],
+    ).rowcount
+    if others:
+        return True
+    connection.execute(
+        "DELETE FROM core.activity_cells WHERE archive_id = %s AND cell_at < %s",
+        [archive.id, archive.retained_since],
+    )
+    return False

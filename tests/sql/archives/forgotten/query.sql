@@ -1,0 +1,5 @@
+SELECT
+    archive,
+    retained_since
+FROM mart.archives
+ORDER BY archive
