@@ -123,7 +123,7 @@ def load_file(
             )
         known = find_log_file(connection, source.id, ledger_path(path))
         if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             is_same = _is_continued(path, known, prefix, log_date)
             is_read = not prefix.has_more and known.format_version == source.format.version
             # What was a time in the future then may be one in the past now.
@@ -152,15 +152,15 @@ def preview_file(
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
-        open_log(path, is_complete=is_complete) as reader,
+        open_log(path, is_complete=is_complete, key=source.key) as reader,
     ):
         tally = Tally()
         known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
         if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             _is_continued(path, known, prefix, log_date)
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
-            for records in read_records(reader, source.format, settings, tally):
+            for records in read_records(reader, source.format, settings, tally, source.key):
                 for table, found in split_by_table(records):
                     tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
                 if progress is not None:
@@ -249,7 +249,7 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         with (
-            open_log(self._path, is_complete=is_complete) as reader,
+            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
             closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as settling,
             Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings,
         ):
@@ -281,7 +281,7 @@ class _Load:
         hosts = NameTable(settling, "hosts", source.archive_id)
         tables = {table.name: table for table in FACT_TABLES}
         settings = source.line_settings(self._now, self._log_date)
-        for records in read_records(reader, source.format, settings, self._tally):
+        for records in read_records(reader, source.format, settings, self._tally, source.key):
             for name, found in split_by_table(records):
                 new = holdings.drop_held(name, found)
                 self._tally.add_facts(name, found.height, new.height)

@@ -13,6 +13,8 @@ import polars as pl
 from ingest.files import LogFileReader
 from ingest.formats.base import Format, LineSettings
 from ingest.occurrences import OccurrenceCounter
+from ingest.pseudonym_keys import PseudonymKey
+from ingest.pseudonyms import hide_names
 from schema.models import FACT_TABLES
 
 SAMPLES = 3
@@ -24,7 +26,7 @@ class Tally:
 
     `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
     lines whose facts the warehouse had already. The event times span all facts, new or held;
-    `rejected_samples` are the first few rejected lines: number, reason, text.
+    `rejected_samples` are the first few rejected lines: number, reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -32,7 +34,7 @@ class Tally:
     loaded: Counter[str] = field(default_factory=Counter)
     ignored: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    rejected_samples: list[tuple[int, str, str]] = field(default_factory=list)
+    rejected_samples: list[tuple[int, str, str | None]] = field(default_factory=list)
     first_event_at: datetime | None = None
     last_event_at: datetime | None = None
 
@@ -66,16 +68,22 @@ class Tally:
 
 
 def read_records(
-    reader: LogFileReader, log_format: Format, settings: LineSettings, tally: Tally
+    reader: LogFileReader,
+    log_format: Format,
+    settings: LineSettings,
+    tally: Tally,
+    key: PseudonymKey | None = None,
 ) -> Iterator[pl.DataFrame]:
     """The record frame of each block of the file, with each line's identity beside it.
 
     To the columns of `RECORD_SCHEMA` come `line_number`, `line_hash`, `text` and `occurrence`.
-    Counts lines and fates into `tally`.
+    Counts lines and fates into `tally`. With a `key` names are pseudonyms, and `text` is null.
     """
     occurrences = OccurrenceCounter()
     for block in reader.blocks():
         records = block.lines.hstack(log_format.parse(block.lines["text"], settings))
+        if key is not None:
+            records = hide_names(records, log_format, key)
         records = records.with_columns(occurrences.number(records))
         tally.add_block(block.newline_count, records)
         yield records

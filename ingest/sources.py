@@ -1,6 +1,6 @@
 """Archives and their sources: made at the first load, and then as they are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import LiteralString
 from zoneinfo import ZoneInfo, available_timezones
@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 
 from ingest.formats import find_format
 from ingest.formats.base import Format, LineSettings
+from ingest.pseudonym_keys import PseudonymKey
 from schema.archives import lock_archive
 from schema.errors import SourceError
 
@@ -23,6 +24,7 @@ class SourceRequest:
     """What the user says of a stream of logs; `name` tells sources of one archive apart.
 
     `archive_timezone` is the archive's own zone; None: the source's, unless the archive has one already.
+    With a `key`, names become pseudonyms.
     """
 
     archive: str
@@ -32,11 +34,20 @@ class SourceRequest:
     name: str
     is_counted: bool = True
     archive_timezone: str | None = None
+    key: PseudonymKey | None = None
+
+    @property
+    def key_id(self) -> str | None:
+        """What the warehouse keeps of the key."""
+        return None if self.key is None else self.key.id
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted."""
+    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted.
+
+    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, where it was given.
+    """
 
     id: int
     archive_id: int
@@ -50,6 +61,13 @@ class Source:
     is_counted: bool
     earliest_at: datetime
     latest_at: datetime | None
+    pseudonym_key_id: str | None = None
+    key: PseudonymKey | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether its names are pseudonyms, and the key for them is not here: no line can be told again."""
+        return self.pseudonym_key_id is not None and self.key is None
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
         """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
@@ -114,12 +132,39 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 hint="A source's settings stay as they were at its first load. Name another source"
                 " (--source), or drop the archive and read its logs again.",
             )
-    return found
+    _check_key(found, request)
+    return replace(found, key=request.key)
 
 
-def get_source(connection: psycopg.Connection, source_id: int) -> Source | None:
-    """The source of that number, None if its archive was dropped."""
-    return _fetch_source(connection, "sources.id = %s", [source_id])
+def _check_key(held: Source, request: SourceRequest) -> None:
+    """Raise SourceError if the names that are held were not made as those of `request` would be."""
+    if held.pseudonym_key_id == request.key_id:
+        return
+    label = f"source '{held.name}' of archive '{held.archive}'"
+    other = "name another source (--source), or drop the archive and read its logs again"
+    if request.key is None:
+        raise SourceError(
+            f"the names of {label} are pseudonyms, and none are asked for now",
+            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), {other}.",
+        )
+    if held.pseudonym_key_id is None:
+        raise SourceError(
+            f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
+            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, {other}.",
+        )
+    raise SourceError(
+        f"the pseudonyms of {label} were made with key {held.pseudonym_key_id}, not with {request.key_id}",
+        hint=f"Give the key with which they were made. If it is lost, {other}.",
+    )
+
+
+def get_source(
+    connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
+) -> Source | None:
+    """The source of that number, None if its archive was dropped; with `key`, if it is the source's."""
+    found = _fetch_source(connection, "sources.id = %s", [source_id])
+    is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
+    return replace(found, key=key) if found is not None and is_right else found
 
 
 def _fetch_source(
@@ -155,6 +200,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 "format": request.format.name,
                 "clock_resolution_s": request.format.clock_resolution_s,
                 "earliest_at": EARLIEST_AT,
+                "pseudonym_key_id": request.key_id,
             },
         )
         connection.commit()
@@ -191,7 +237,8 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
 
 _SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
-        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at
+        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
+        pseudonym_key_id
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
@@ -213,12 +260,14 @@ _MEND_ARCHIVE = """
 
 _MAKE_SOURCE = """
     INSERT INTO ledger.sources AS held
-        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
-    SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s
+        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id)
+    SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s,
+        %(pseudonym_key_id)s
     FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
     ON CONFLICT (archive_id, name) DO UPDATE SET
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
-        clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at
+        clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at,
+        pseudonym_key_id = excluded.pseudonym_key_id
     WHERE NOT EXISTS (
         SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND loaded_count > 0
     )
@@ -240,4 +289,6 @@ def unsaved_source(request: SourceRequest) -> Source:
         is_counted=request.is_counted,
         earliest_at=EARLIEST_AT,
         latest_at=None,
+        pseudonym_key_id=request.key_id,
+        key=request.key,
     )

@@ -584,7 +584,9 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # making one waits, as any lock of it
+        table_holder.execute(
+            "LOCK TABLE core.archives IN EXCLUSIVE MODE"
+        )  # making one waits, as any lock of it
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)
