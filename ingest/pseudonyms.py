@@ -37,6 +37,8 @@ SUFFIXES = (
 )  # fmt: skip
 SUFFIX = rf"(?i)((?:\.(?:{'|'.join(SUFFIXES)})){{1,2}})$"
 KEPT = (".", "..", "<stdin>", "<stdout>")
+# Deeper folders are too few for it.
+LEVELS = 6
 OPTION = "^-[A-Za-z]$"
 # What STAT logs are known to say of a failure: codes of source and sink.
 STATUS = r"^(?:-?[0-9]{1,4}(?: \(Ftp [0-9]{1,4}\))?|LEN failure)$"
@@ -54,12 +56,22 @@ def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> 
     return records
 
 
-def hide_paths(paths: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Each path with a pseudonym for each of its components; that of a folder is made once."""
-    cut = paths.str.extract_groups("(?s)^(?<folder>.*/)?(?<file>[^/]*)$").struct.unnest()
-    folders = _each_once(cut["folder"], partial(_hide_components, key=key)).fill_null("")
-    files = cut.select(_hide_component(pl.col("file"), key))["file"]
-    return (folders + files).alias(paths.name)
+def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.Series:
+    """Each path with a pseudonym for each of its components.
+
+    Many files have one folder, and many folders one above them: at each of the last `levels` the path of a
+    folder is made once.
+    """
+    if not levels or not paths.str.contains("/", literal=True).any():
+        return _each_once(paths, partial(_hide_components, key=key))
+    cut = paths.str.extract_groups("(?s)^(?:(?<folder>.*)/)?(?<file>[^/]*)$").struct.unnest()
+    folders = cut["folder"].unique()
+    made = pl.DataFrame({"folder": folders, "hidden": hide_paths(folders, key, levels - 1)})
+    hidden = pl.concat_str("hidden", _hide_component(pl.col("file"), key), separator="/", ignore_nulls=True)
+    files = cut.join(made, on="folder", how="left", maintain_order="left").select(
+        pl.when(pl.col("file").is_not_null()).then(hidden)
+    )
+    return files.to_series().alias(paths.name)
 
 
 def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
