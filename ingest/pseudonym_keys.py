@@ -11,7 +11,7 @@ import hmac
 import polars as pl
 import polars_hash  # noqa: F401  # registers the expressions `.chash`
 
-from schema.errors import SettingsError
+from schema.errors import SettingsError, SourceError
 from schema.settings import Settings, read_secret_file
 
 MIN_KEY_BYTES = 32
@@ -20,7 +20,7 @@ DIGITS = 16
 MARK = "p"
 HOW_TO_MAKE_ONE = (
     "Make one with `(umask 077; openssl rand -hex 32 > pseudonym-key)`, keep a copy where the database's"
-    " backups are not, and name the file in TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml (pseudonym_key_file)."
+    " backups are not, and name its file: TAPEWISE_PSEUDONYM_KEY_FILE, or tapewise.toml's pseudonym_key_file."
 )
 
 
@@ -79,6 +79,30 @@ def get_key(settings: Settings) -> PseudonymKey:
     if key is None:
         raise SettingsError("pseudonyms are asked for, and there is no key for them", hint=HOW_TO_MAKE_ONE)
     return key
+
+
+def check_key_id(label: str, held: str | None, given: str | None) -> None:
+    """Raise SourceError if the names of source `label` were not made with the key that is given now.
+
+    Both are the ids of keys; None: names stay as they are.
+    """
+    if held == given:
+        return
+    other = "name another source (--source), or drop the archive and read its logs again"
+    if given is None:
+        raise SourceError(
+            f"the names of {label} are pseudonyms, and none are asked for now",
+            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), {other}.",
+        )
+    if held is None:
+        raise SourceError(
+            f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
+            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, {other}.",
+        )
+    raise SourceError(
+        f"the pseudonyms of {label} were made with key {held}, not with {given}",
+        hint=f"Give the key with which they were made. If it is lost, {other}.",
+    )
 
 
 def _derive(secret: str, purpose: str) -> str:

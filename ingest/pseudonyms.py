@@ -101,7 +101,7 @@ def _hide_status(texts: pl.Series, key: PseudonymKey) -> pl.Series:
     return _each_once(texts, hide)
 
 
-def _hide_words_whole(names: pl.Series, key: PseudonymKey) -> pl.Series:
+def _hide_whole(names: pl.Series, key: PseudonymKey) -> pl.Series:
     return _each_once(names, key.hide_names)
 
 
@@ -126,4 +126,9 @@ def _each_once(names: pl.Series, hide: Callable[[pl.Expr], pl.Expr]) -> pl.Serie
     return hidden.alias(names.name)
 
 
-_SHAPES = {"name": _hide_words_whole, "path": hide_paths, "words": _hide_words, "status": _hide_status}
+_SHAPES: dict[str, Callable[[pl.Series, PseudonymKey], pl.Series]] = {
+    "name": _hide_whole,
+    "path": hide_paths,
+    "words": _hide_words,
+    "status": _hide_status,
+}

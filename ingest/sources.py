@@ -10,7 +10,8 @@ from psycopg.rows import dict_row
 
 from ingest.formats import find_format
 from ingest.formats.base import Format, LineSettings
-from ingest.pseudonym_keys import PseudonymKey
+from ingest.pseudonym_keys import PseudonymKey, check_key_id
+from ingest.source_statements import MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
 from schema.archives import lock_archive
 from schema.errors import SourceError
 
@@ -132,30 +133,9 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 hint="A source's settings stay as they were at its first load. Name another source"
                 " (--source), or drop the archive and read its logs again.",
             )
-    _check_key(found, request)
+    label = f"source '{request.name}' of archive '{request.archive}'"
+    check_key_id(label, found.pseudonym_key_id, request.key_id)
     return replace(found, key=request.key)
-
-
-def _check_key(held: Source, request: SourceRequest) -> None:
-    """Raise SourceError if the names that are held were not made as those of `request` would be."""
-    if held.pseudonym_key_id == request.key_id:
-        return
-    label = f"source '{held.name}' of archive '{held.archive}'"
-    other = "name another source (--source), or drop the archive and read its logs again"
-    if request.key is None:
-        raise SourceError(
-            f"the names of {label} are pseudonyms, and none are asked for now",
-            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), {other}.",
-        )
-    if held.pseudonym_key_id is None:
-        raise SourceError(
-            f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
-            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, {other}.",
-        )
-    raise SourceError(
-        f"the pseudonyms of {label} were made with key {held.pseudonym_key_id}, not with {request.key_id}",
-        hint=f"Give the key with which they were made. If it is lost, {other}.",
-    )
 
 
 def get_source(
@@ -171,7 +151,7 @@ def _fetch_source(
     connection: psycopg.Connection, condition: LiteralString, values: list[object]
 ) -> Source | None:
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(_SELECT_SOURCE + condition, values).fetchone()
+        row = cursor.execute(SELECT_SOURCE + condition, values).fetchone()
     return None if row is None else Source(**row | {"format": find_format(row["format"])})
 
 
@@ -188,13 +168,13 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may be changed, and then it is asked again
     if found is None:
-        connection.execute(_MAKE_ARCHIVE, vars(request))
+        connection.execute(MAKE_ARCHIVE, vars(request))
         connection.commit()  # nobody need wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
-        connection.execute(_MEND_ARCHIVE, vars(request))
+        connection.execute(MEND_ARCHIVE, vars(request))
         _forget_rejected(connection, request)
         connection.execute(
-            _MAKE_SOURCE,
+            MAKE_SOURCE,
             vars(request)
             | {
                 "format": request.format.name,
@@ -233,45 +213,6 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
             "DELETE FROM ledger.log_files WHERE source_id = %s",
         ):
             connection.execute(statement, empty)
-
-
-_SELECT_SOURCE: LiteralString = """
-    SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
-        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        pseudonym_key_id
-    FROM ledger.sources JOIN core.archives ON archives.id = archive_id
-    WHERE """
-
-_MAKE_ARCHIVE = """
-    INSERT INTO core.archives (name, kind, timezone)
-    VALUES (%(archive)s, %(kind)s, coalesce(%(archive_timezone)s::text, %(timezone)s))
-    ON CONFLICT DO NOTHING
-"""
-
-# The settings of an archive, or of a source, may change as long as nothing was loaded with them.
-_MEND_ARCHIVE = """
-    UPDATE core.archives SET kind = %(kind)s,
-        timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
-    WHERE name = %(archive)s AND NOT EXISTS (
-        SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
-        WHERE sources.archive_id = archives.id AND loaded_count > 0
-    )
-"""
-
-_MAKE_SOURCE = """
-    INSERT INTO ledger.sources AS held
-        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id)
-    SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s,
-        %(pseudonym_key_id)s
-    FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
-    ON CONFLICT (archive_id, name) DO UPDATE SET
-        format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
-        clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at,
-        pseudonym_key_id = excluded.pseudonym_key_id
-    WHERE NOT EXISTS (
-        SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND loaded_count > 0
-    )
-"""
 
 
 def unsaved_source(request: SourceRequest) -> Source:
