@@ -12,7 +12,6 @@ suffix stays where it is one that says what kind of file it is. Any other may be
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import polars as pl
 
@@ -62,67 +61,82 @@ def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.
     Many files have one folder, and many folders one above them: at each of the last `levels` the path of a
     folder is made once.
     """
-    if not levels or not paths.str.contains("/", literal=True).any():
-        return _each_once(paths, partial(_hide_components, key=key))
-    cut = paths.str.extract_groups("(?s)^(?:(?<folder>.*)/)?(?<file>[^/]*)$").struct.unnest()
-    folders = cut["folder"].unique()
-    made = pl.DataFrame({"folder": folders, "hidden": hide_paths(folders, key, levels - 1)})
-    hidden = pl.concat_str("hidden", _hide_component(pl.col("file"), key), separator="/", ignore_nulls=True)
-    files = cut.join(made, on="folder", how="left", maintain_order="left").select(
-        pl.when(pl.col("file").is_not_null()).then(hidden)
-    )
-    return files.to_series().alias(paths.name)
+    if not levels:
+        return _each_once(
+            paths, lambda texts: _hide_parts(texts, "/", lambda each, _: _hide_components(each, key))
+        )
+
+    def hide_folders(folders: pl.Series) -> pl.Series:  # each ends with its slash, or is empty
+        hidden = hide_paths(folders.str.strip_suffix("/"), key, levels - 1)
+        return hidden + folders.str.tail(1)
+
+    cut = paths.alias("path").to_frame().with_columns(file=pl.col("path").str.extract("([^/]*)$"))
+    folders = cut.select(pl.col("path").str.strip_suffix(pl.col("file")))["path"]
+    files = _hide_components(cut["file"], key)
+    if not (folders != "").any():
+        return files.alias(paths.name)
+    return (_each_once(folders, hide_folders) + files).alias(paths.name)
 
 
 def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
     """Texts with pseudonyms for all but a command in front and options of one letter."""
 
-    def hide(text: pl.Expr) -> pl.Expr:
-        words = text.str.split(" ").list.eval(
-            pl.when(pl.element().str.contains(OPTION))
-            .then(pl.element())
-            .otherwise(_hide_components(pl.element(), key))
-        )
-        first, rest = text.str.extract("^([^ ]*)", 1), words.list.slice(1)
-        is_command = first.is_in(OPERATIONS)
-        head = pl.when(is_command).then(first).otherwise(words.list.first())
-        return pl.concat_list(head, rest).list.join(" ")
+    def hide(words: pl.Series, is_first: pl.Series) -> pl.Series:
+        is_kept = (is_first & words.is_in(OPERATIONS)) | words.str.contains(OPTION)
+        return words.zip_with(is_kept, hide_paths(words, key))
 
-    return _each_once(texts, hide)
+    return _each_once(texts, lambda distinct: _hide_parts(distinct, " ", hide))
 
 
 def _hide_status(texts: pl.Series, key: PseudonymKey) -> pl.Series:
     """Texts of failures, where they are none of those known with pseudonyms for their words."""
 
-    def hide(text: pl.Expr) -> pl.Expr:
-        words = text.str.split(" ").list.eval(_hide_components(pl.element(), key)).list.join(" ")
-        return pl.when(text.str.contains(STATUS)).then(text).otherwise(words)
+    def hide(distinct: pl.Series) -> pl.Series:
+        words = _hide_parts(distinct, " ", lambda words, _: hide_paths(words, key))
+        return distinct.zip_with(distinct.str.contains(STATUS), words)
 
     return _each_once(texts, hide)
 
 
 def _hide_whole(names: pl.Series, key: PseudonymKey) -> pl.Series:
-    return _each_once(names, key.hide_names)
+    return _each_once(names, lambda distinct: pl.select(key.hide_names(pl.lit(distinct))).to_series())
 
 
-def _hide_components(path: pl.Expr, key: PseudonymKey) -> pl.Expr:
-    return path.str.split("/").list.eval(_hide_component(pl.element(), key)).list.join("/")
+def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
+    name, stem = pl.col("name"), pl.col("stem")
+    return (
+        components.alias("name")
+        .to_frame()
+        .with_columns(suffix=name.str.extract(SUFFIX).fill_null(""))
+        .with_columns(stem=name.str.strip_suffix(pl.col("suffix")).str.strip_prefix("~"))
+        .with_columns(home=pl.when(name.str.starts_with("~")).then(pl.lit("~")).otherwise(pl.lit("")))
+        .select(
+            pl.when(name.is_in(KEPT) | (stem == ""))
+            .then(name)
+            .otherwise(pl.concat_str("home", key.hide_names(stem), "suffix"))
+        )
+        .to_series()
+    )
 
 
-def _hide_component(component: pl.Expr, key: PseudonymKey) -> pl.Expr:
-    suffix = component.str.extract(SUFFIX, 1).fill_null("")
-    home = component.str.extract("^(~)", 1).fill_null("")
-    length = component.str.len_chars() - suffix.str.len_chars() - home.str.len_chars()
-    stem = component.str.slice(home.str.len_chars(), length)
-    hidden = pl.when(stem == "").then(stem).otherwise(key.hide_names(stem))
-    return pl.when(component.is_in(KEPT)).then(component).otherwise(home + hidden + suffix)
+def _hide_parts(
+    texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
+) -> pl.Series:
+    """Texts without nulls, the parts between separators hidden; `hide` gets parts, and which are the first."""
+    parts = (
+        texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
+    ).explode("part")
+    hidden = hide(parts["part"], parts["row"].is_first_distinct())
+    joined = parts.with_columns(part=hidden).group_by("row", maintain_order=True)
+    return joined.agg(pl.col("part").str.join(separator))["part"]
 
 
-def _each_once(names: pl.Series, hide: Callable[[pl.Expr], pl.Expr]) -> pl.Series:
+def _each_once(names: pl.Series, hide: Callable[[pl.Series], pl.Series]) -> pl.Series:
     """`hide` of each name, made once for those that are equal; null stays null."""
-    distinct = names.drop_nulls().unique().alias("name").to_frame()
-    made = distinct.select("name", hidden=hide(pl.col("name")))
-    hidden = names.alias("name").to_frame().join(made, on="name", how="left", maintain_order="left")["hidden"]
+    distinct = names.drop_nulls().unique()
+    made = pl.DataFrame({"name": distinct, "hidden": hide(distinct)})
+    frame = names.alias("name").to_frame()
+    hidden = frame.join(made, on="name", how="left", maintain_order="left")["hidden"]
     return hidden.alias(names.name)
 
 
