@@ -122,7 +122,7 @@ def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
 def _hide_parts(
     texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> pl.Series:
-    """Texts without nulls, the parts between separators hidden; `hide` gets parts, and which are the first."""
+    """Texts without nulls, their parts hidden; `hide` gets the parts, and which of them are first."""
     parts = (
         texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
     ).explode("part")
