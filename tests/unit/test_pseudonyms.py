@@ -49,6 +49,13 @@ def test_a_pseudonym_is_the_hmac_of_the_name_with_a_key_made_for_names():
     assert pl.select(OTHER.hide_names(pl.lit("kím"))).item() != expected
 
 
+def test_a_suffix_is_kept_where_it_says_what_a_file_is_and_two_at_most():
+    packed, letter, hidden, upper = hide("kim.tar.gz.bak", "letter.kim", ".bashrc", "~kim.TXT")
+    assert PSEUDONYM.fullmatch(packed.removesuffix(".gz.bak"))
+    assert PSEUDONYM.fullmatch(letter) and PSEUDONYM.fullmatch(hidden)
+    assert upper == f"~{hide('kim')[0]}.TXT"
+
+
 def test_every_text_column_is_said_to_hold_names_or_not():
     texts = [name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.String()]
     assert sorted(texts) == sorted([*NAME_COLUMNS, *NAMELESS_COLUMNS])
