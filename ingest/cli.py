@@ -12,12 +12,15 @@ from ingest.archives import drop_archive, list_archives
 from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import FORMATS, find_format
+from ingest.pseudonym_keys import PseudonymKey, read_key
 from schema.database import Role
+from schema.errors import SettingsError
 from schema.models import FACT_TABLES
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
+LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
 GONE = "(the line is no longer in that file: it is gone, or was rotated)"
 
 
@@ -64,7 +67,7 @@ def row(settings: Settings, table: str, row_id: int) -> None:
     Example: tapewise explain row transfers 10001
     """
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
-        _print_fate(explain_row(connection, table, row_id))
+        _print_fate(explain_row(connection, table, row_id, _find_key(settings)))
 
 
 @explain.command()
@@ -77,13 +80,22 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
     Example: tapewise explain line hsi.log 17
     """
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
-        for fate in explain_line(connection, path, line_number, datetime.now(UTC)):
+        for fate in explain_line(connection, path, line_number, datetime.now(UTC), _find_key(settings)):
             _print_fate(fate)
+
+
+def _find_key(settings: Settings) -> PseudonymKey | None:
+    """The key, if there is one that we may read: what the warehouse has can be told without it."""
+    try:
+        return read_key(settings)
+    except SettingsError:
+        return None
 
 
 def _print_fate(fate: LineFate) -> None:
     click.echo(f"{fate.path}, line {fate.line_number:,} (source {fate.source})")
-    click.echo(f"  {GONE if fate.text is None else escape_controls(fate.text)}")
+    absent = LACKS_KEY if fate.lacks_key else GONE
+    click.echo(f"  {absent if fate.text is None else escape_controls(fate.text)}")
     click.echo(f"  {fate.fate}" + (f" into core.{fate.table}" if fate.fate == "loaded" else ""))
     for name, value in (fate.row or {}).items():
         if value is not None and value is not False:

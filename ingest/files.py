@@ -18,6 +18,7 @@ import pyarrow as pa
 import xxhash
 from xopen import xopen
 
+from ingest.pseudonym_keys import PseudonymKey
 from schema.errors import LogFileError
 
 # Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
@@ -30,8 +31,9 @@ class Block:
 
     `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
     would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
-    line's bytes without its line end) and `text` (bytes that are no UTF-8, and NULs, escaped). `ends` says
-    for each line how many bytes the block has up to the line's end, line ends apart (int64).
+    line's bytes without its line end, or with a key their HMAC) and `text` (bytes that are no UTF-8, and
+    NULs, escaped). `ends` says for each line how many bytes the block has up to the line's end, line ends
+    apart (int64).
     """
 
     newline_count: int
@@ -44,22 +46,32 @@ class LogFileReader:
 
     `read_bytes` and `digest` speak of the whole lines given so far, decompressed, `waiting_bytes` of
     an unfinished last line once the blocks are through. With `is_complete`, the end of the file ends
-    its last line too. `progress_bytes` is the position in the file as it lies on disk.
+    its last line too. `progress_bytes` is the position in the file as it lies on disk. With a `key`,
+    nobody can make the hashes of lines and the digest who does not have it.
     """
 
-    def __init__(self, stream: BinaryIO, raw: BinaryIO, path: Path, *, is_complete: bool = False) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO,
+        raw: BinaryIO,
+        path: Path,
+        *,
+        is_complete: bool = False,
+        key: PseudonymKey | None = None,
+    ) -> None:
         self._stream = stream
         self._raw = raw
         self._path = path
         self._is_complete = is_complete
+        self._key = key
         self._hash = xxhash.xxh3_128()
         self.read_bytes = 0
         self.waiting_bytes = 0
 
     @property
     def digest(self) -> str:
-        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes."""
-        return self._hash.hexdigest()
+        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes, with a key its HMAC."""
+        return _seal(self._hash.hexdigest(), self._key)
 
     @property
     def progress_bytes(self) -> int:
@@ -74,7 +86,7 @@ class LogFileReader:
             self.read_bytes += len(content)
             whole = content if content.endswith(b"\n") else content + b"\n"
             newline_count = whole.count(b"\n")
-            lines, ends = _split_content(whole, line_number)
+            lines, ends = _split_content(whole, line_number, self._key)
             yield Block(newline_count, lines, ends)
             line_number += lines.height
 
@@ -105,8 +117,10 @@ class LogFileReader:
 
 
 @contextmanager
-def open_log(path: Path, *, is_complete: bool = False) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not.
+def open_log(
+    path: Path, *, is_complete: bool = False, key: PseudonymKey | None = None
+) -> Iterator[LogFileReader]:
+    """Open a log file, compressed (gz, bz2, xz, zst) or not; `key` as of LogFileReader.
 
     Raises LogFileError naming the file, also for what is none: a folder, pipe, socket or device.
     """
@@ -116,7 +130,7 @@ def open_log(path: Path, *, is_complete: bool = False) -> Iterator[LogFileReader
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a tape be wound
             raise LogFileError(f"{path}: is not a regular file", hint="Name log files only.")
         with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
-            yield LogFileReader(stream, raw, path, is_complete=is_complete)
+            yield LogFileReader(stream, raw, path, is_complete=is_complete, key=key)
     except OSError as error:
         raise LogFileError(f"{path}: {error.strerror or error}") from error
 
@@ -135,7 +149,9 @@ class Prefix:
     waiting_bytes: int
 
 
-def compare_prefix(path: Path, length: int, *, is_complete: bool = False) -> Prefix:
+def compare_prefix(
+    path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
+) -> Prefix:
     """Read the first `length` bytes (decompressed) of a file, and whether whole lines follow."""
     found = xxhash.xxh3_128()
     left = length
@@ -150,21 +166,23 @@ def compare_prefix(path: Path, length: int, *, is_complete: bool = False) -> Pre
             return Prefix(None, False, True, 0)
         while piece := reader.read(BLOCK_BYTES):
             if b"\n" in piece or is_complete:
-                return Prefix(found.hexdigest(), last == b"\n", True, 0)
+                return Prefix(_seal(found.hexdigest(), key), last == b"\n", True, 0)
             beyond += len(piece)
-    return Prefix(found.hexdigest(), last == b"\n", False, beyond)
+    return Prefix(_seal(found.hexdigest(), key), last == b"\n", False, beyond)
 
 
-def split_lines(content: bytes, first_line_number: int = 1) -> pl.DataFrame:
+def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | None = None) -> pl.DataFrame:
     """The lines of `content`, which ends with a newline, as `Block.lines` describes them.
 
     A CR before the newline belongs to the line's end: a copy with other line ends holds the same
     lines.
     """
-    return _split_content(content, first_line_number)[0]
+    return _split_content(content, first_line_number, key)[0]
 
 
-def _split_content(content: bytes, first_line_number: int) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
+def _split_content(
+    content: bytes, first_line_number: int, key: PseudonymKey | None
+) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
     raw, ends = _split(content)
@@ -172,7 +190,7 @@ def _split_content(content: bytes, first_line_number: int) -> tuple[pl.DataFrame
     text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
     lines = pl.select(
         line_number=pl.int_range(first_line_number, first_line_number + raw.len(), dtype=pl.Int64),
-        line_hash=hash_bytes(pl.lit(raw)),
+        line_hash=hash_bytes(pl.lit(raw)) if key is None else key.hash_lines(pl.lit(raw)),
         text=pl.lit(text),
     )
     return lines, ends
@@ -182,6 +200,10 @@ def hash_bytes(column: pl.Expr) -> pl.Expr:
     """xxh3 of binary or text values as a signed 64-bit number, as `bigint` holds it."""
     hashed: pl.Expr = column.nchash.xxh3_64()  # type: ignore[attr-defined]  # polars_hash adds it
     return hashed.reinterpret(signed=True)
+
+
+def _seal(digest: str, key: PseudonymKey | None) -> str:
+    return digest if key is None else key.seal_digest(digest)
 
 
 def _escape(content: bytes) -> bytes:

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from ingest.formats import find_format
+from ingest.pseudonym_keys import get_key
 from ingest.results import describe_result, result_to_json
 from ingest.rounds import prepare_source
 from ingest.rounds_cli import load_sources
@@ -20,7 +21,16 @@ from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 NEEDED_WITH_PATHS = ("archive", "format_name", "timezone")
-FOR_PATHS = ("kind", "format_name", "timezone", "source", "not_counted", "complete", "log_date")
+FOR_PATHS = (
+    "kind",
+    "format_name",
+    "timezone",
+    "source",
+    "not_counted",
+    "complete",
+    "log_date",
+    "pseudonymise",
+)
 
 
 @click.command()
@@ -53,6 +63,12 @@ FOR_PATHS = ("kind", "format_name", "timezone", "source", "not_counted", "comple
     "log_date",
     type=click.DateTime(["%Y-%m-%d"]),
     help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+)
+@click.option(
+    "--pseudonymise",
+    is_flag=True,
+    help="Make the names of users, machines and files into pseudonyms, with the key that"
+    " TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml names.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
 @click.option(
@@ -128,6 +144,7 @@ def _load_paths(
     not_counted: bool,
     complete: bool,
     log_date: datetime | None,
+    pseudonymise: bool,
     dry_run: bool,
     jobs: int | None,
     as_json: bool,
@@ -149,6 +166,7 @@ def _load_paths(
         timezone=check_timezone(timezone),
         name=source or format_name,
         is_counted=not not_counted,
+        key=get_key(settings) if pseudonymise else None,
     )
     now = datetime.now(UTC)
 

@@ -119,7 +119,7 @@ def load_file(
             known = newest = find_log_file(settling, source.id, ledger_path(path))
             ends_file = is_complete
             if known is not None:
-                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
                 is_same = _is_continued(path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
                 # What was a time in the future then may be one in the past now.
@@ -155,16 +155,16 @@ def preview_file(
     with (
         _losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
-        open_log(path, is_complete=is_complete) as reader,
+        open_log(path, is_complete=is_complete, key=source.key) as reader,
     ):
         tally = Tally()
         known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
         if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete)
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             _is_continued(path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
         with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
-            for part in read_parts(reader, source.format, settings, tally, find_known):
+            for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
                 tally.add_part(part)
                 for table, found in split_by_table(part.records):
                     tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
@@ -176,7 +176,7 @@ def preview_file(
 
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
     """The source as it is now; what its archive has forgotten may be more. Raises SourceError."""
-    current = get_source(connection, source.id)
+    current = get_source(connection, source.id, source.key)
     if current is None or current != source:
         raise SourceError(
             f"the settings of archive '{source.archive}' or its source '{source.name}'"
@@ -268,9 +268,9 @@ class _Load:
         # Forced, all lines are parsed again.
         find_known = None if is_forced else partial(find_segments, settling, source.id)
         with (
-            open_log(self._path, is_complete=is_complete) as reader,
+            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
             run_ahead(
-                read_parts(reader, source.format, settings, self._tally, find_known), PARTS_AHEAD
+                read_parts(reader, source.format, settings, self._tally, find_known, source.key), PARTS_AHEAD
             ) as parts,
             closing(self._warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.formats import find_format
+from ingest.pseudonym_keys import HOW_TO_MAKE_ONE, read_key
 from ingest.sources import SourceRequest, check_timezone
 from schema.errors import ConfigError, FormatError, SourceError
 from schema.settings import Settings
@@ -28,8 +29,8 @@ class SourcePlan:
 def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
     """The configured sources, or those of one archive, with the files that their globs match now.
 
-    Raises ConfigError that names file and field: no such archive, format or zone, or one file in two
-    sources of an archive.
+    Raises ConfigError that names file and field: no such archive, format or zone, one file in two sources
+    of an archive, or pseudonyms asked for without a key; SettingsError for a key that cannot be read.
     """
     if archive is not None and archive not in {each.name for each in settings.archives}:
         raise ConfigError(
@@ -39,13 +40,14 @@ def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePla
     plans = []
     for each in settings.archives:
         if archive in (None, each.name):
-            found = [_plan_source(settings.config, each, source) for source in each.sources]
+            found = [_plan_source(settings, each, source) for source in each.sources]
             _check_shared(settings.config, found)
             plans += found
     return plans
 
 
-def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings) -> SourcePlan:
+def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSettings) -> SourcePlan:
+    config = settings.config
     where = f"{config}: archives[{archive.name}]"
     here = f"{where}.sources[{source.name}]"
     try:
@@ -57,6 +59,9 @@ def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings)
             check_timezone(zone or "UTC")
         except SourceError as error:
             raise ConfigError(f"{place}.timezone: {error.message}", hint=error.hint) from None
+    key = read_key(settings) if source.pseudonymise else None
+    if source.pseudonymise and key is None:
+        raise ConfigError(f"{here}.pseudonymise: there is no key for it", hint=HOW_TO_MAKE_ONE)
     request = SourceRequest(
         archive=archive.name,
         kind=archive.kind,
@@ -65,6 +70,7 @@ def _plan_source(config: Path, archive: ArchiveSettings, source: SourceSettings)
         name=source.name,
         is_counted=source.counted,
         archive_timezone=archive.timezone,
+        key=key,
     )
     found: dict[Path, Path] = {}
     unmatched = []

@@ -15,6 +15,8 @@ import polars as pl
 from ingest.files import Block, LogFileReader
 from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
 from ingest.occurrences import OccurrenceCounter
+from ingest.pseudonym_keys import PseudonymKey
+from ingest.pseudonyms import hide_names
 from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
@@ -27,7 +29,7 @@ class Tally:
 
     `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
     lines whose facts the warehouse had already. The event times span all facts, new or held;
-    `rejected_samples` are the first few rejected lines: number, reason, text.
+    `rejected_samples` are the first few rejected lines: number, reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -35,7 +37,7 @@ class Tally:
     loaded: Counter[str] = field(default_factory=Counter)
     ignored: Counter[str] = field(default_factory=Counter)
     rejected: Counter[str] = field(default_factory=Counter)
-    rejected_samples: list[tuple[int, str, str]] = field(default_factory=list)
+    rejected_samples: list[tuple[int, str, str | None]] = field(default_factory=list)
     first_event_at: datetime | None = None
     last_event_at: datetime | None = None
 
@@ -109,8 +111,8 @@ class Part:
     """Some lines of a file that come after one another: either parsed, or known already.
 
     `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
-    `text` and `occurrence`; `fresh` are those of their segments that may be remembered. `known` are the
-    segments that were passed over.
+    `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
+    remembered. `known` are the segments that were passed over.
     """
 
     first_line_number: int
@@ -129,8 +131,9 @@ def read_parts(
     settings: LineSettings,
     tally: Tally,
     find_known: Lookup | None = None,
+    key: PseudonymKey | None = None,
 ) -> Iterator[Part]:
-    """All lines of the file, parsed where `find_known` does not know them.
+    """All lines of the file, parsed where `find_known` does not know them; with a `key` names are pseudonyms.
 
     Counts the lines into `tally`, and nothing else: whoever takes the parts may do so in another thread.
     """
@@ -151,21 +154,25 @@ def read_parts(
                     waiting.append(segment)
                     continue
                 if waiting:
-                    yield _parse(waiting, batch.lines, log_format, settings, occurrences)
+                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
                     waiting = []
                 if _is_passed_over(segment, known.fate, batch.lines, occurrences):
                     yield Part(segment.first_line_number, segment.line_count, known=[(segment, known)])
                 else:
                     waiting.append(segment)
             if waiting:
-                yield _parse(waiting, batch.lines, log_format, settings, occurrences)
+                yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
 
 
 def read_records(
-    reader: LogFileReader, log_format: Format, settings: LineSettings, tally: Tally
+    reader: LogFileReader,
+    log_format: Format,
+    settings: LineSettings,
+    tally: Tally,
+    key: PseudonymKey | None = None,
 ) -> Iterator[pl.DataFrame]:
     """The record frames of all lines of the file, as `Part.records`. Counts lines and fates into `tally`."""
-    for part in read_parts(reader, log_format, settings, tally):
+    for part in read_parts(reader, log_format, settings, tally, key=key):
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
         yield part.records
@@ -191,10 +198,13 @@ def _parse(
     log_format: Format,
     settings: LineSettings,
     occurrences: OccurrenceCounter,
+    key: PseudonymKey | None,
 ) -> Part:
     own = _slice(lines, segments)
     parsed = ignore_forgotten(log_format.parse(own["text"], settings), settings)
     records = own.hstack(parsed)
+    if key is not None:
+        records = hide_names(records, log_format, key)
     records = records.with_columns(occurrences.number(records))
     return Part(
         segments[0].first_line_number, own.height, records=records, fresh=_remember(segments, records)

@@ -28,6 +28,9 @@ def describe_result(result: FileResult) -> list[str]:
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
     for number, reason, text in tally.rejected_samples:
+        if text is None:
+            lines.append(f"    line {number:,}: {reason}")
+            continue
         shown = text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
         lines.append(f"    line {number:,}: {reason}: {shown!r}")
     if result.waiting_bytes:

@@ -1,6 +1,6 @@
 """Archives and their sources: made at the first load, and then as they are."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import LiteralString
 from zoneinfo import ZoneInfo, available_timezones
@@ -11,6 +11,8 @@ from psycopg.rows import dict_row
 from ingest.formats import find_format
 from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
 from ingest.log_file_rows import delete_log_files
+from ingest.pseudonym_keys import PseudonymKey, check_key_id
+from ingest.source_statements import MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
 from schema.archives import lock_archive
 from schema.errors import SourceError
 
@@ -24,6 +26,7 @@ class SourceRequest:
     """What the user says of a stream of logs; `name` tells sources of one archive apart.
 
     `archive_timezone` is the archive's own zone; None: the source's, unless the archive has one already.
+    With a `key`, names become pseudonyms.
     """
 
     archive: str
@@ -33,11 +36,20 @@ class SourceRequest:
     name: str
     is_counted: bool = True
     archive_timezone: str | None = None
+    key: PseudonymKey | None = None
+
+    @property
+    def key_id(self) -> str | None:
+        """What the warehouse keeps of the key."""
+        return None if self.key is None else self.key.id
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted."""
+    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted.
+
+    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, where it was given.
+    """
 
     id: int
     archive_id: int
@@ -52,6 +64,13 @@ class Source:
     earliest_at: datetime
     latest_at: datetime | None
     retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
+    pseudonym_key_id: str | None = None
+    key: PseudonymKey | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether its names are pseudonyms, and the key for them is not here: no line can be told again."""
+        return self.pseudonym_key_id is not None and self.key is None
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
         """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
@@ -117,19 +136,25 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 hint="A source's settings stay as they were at its first load. Name another source"
                 " (--source), or `tapewise sources drop` this one and read its logs again.",
             )
-    return found
+    label = f"source '{request.name}' of archive '{request.archive}'"
+    check_key_id(label, found.pseudonym_key_id, request.key_id)
+    return replace(found, key=request.key)
 
 
-def get_source(connection: psycopg.Connection, source_id: int) -> Source | None:
-    """The source of that number, None if its archive was dropped."""
-    return _fetch_source(connection, "sources.id = %s", [source_id])
+def get_source(
+    connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
+) -> Source | None:
+    """The source of that number, None if its archive was dropped; with `key`, if it is the source's."""
+    found = _fetch_source(connection, "sources.id = %s", [source_id])
+    is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
+    return replace(found, key=key) if found is not None and is_right else found
 
 
 def _fetch_source(
     connection: psycopg.Connection, condition: LiteralString, values: list[object]
 ) -> Source | None:
     with connection.cursor(row_factory=dict_row) as cursor:
-        row = cursor.execute(_SELECT_SOURCE + condition, values).fetchone()
+        row = cursor.execute(SELECT_SOURCE + condition, values).fetchone()
     return None if row is None else Source(**row | {"format": find_format(row["format"])})
 
 
@@ -146,19 +171,20 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may be changed, and then it is asked again
     if found is None:
-        connection.execute(_MAKE_ARCHIVE, vars(request))
+        connection.execute(MAKE_ARCHIVE, vars(request))
         connection.commit()  # nobody need wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
-        connection.execute(_MEND_ARCHIVE, vars(request))
+        connection.execute(MEND_ARCHIVE, vars(request))
         _forget_rejected(connection, request)
         connection.execute(
-            _MAKE_SOURCE,
+            MAKE_SOURCE,
             vars(request)
             | {
                 "format": request.format.name,
                 "clock_resolution_s": request.format.clock_resolution_s,
                 "earliest_at": EARLIEST_AT,
                 "before_retention": BEFORE_RETENTION,
+                "pseudonym_key_id": request.key_id,
             },
         )
         connection.commit()
@@ -187,48 +213,6 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
         delete_log_files(connection, empty[0])
 
 
-_SELECT_SOURCE: LiteralString = """
-    SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
-        sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        retained_since
-    FROM ledger.sources JOIN core.archives ON archives.id = archive_id
-    WHERE """
-
-_MAKE_ARCHIVE = """
-    INSERT INTO core.archives (name, kind, timezone)
-    VALUES (%(archive)s, %(kind)s, coalesce(%(archive_timezone)s::text, %(timezone)s))
-    ON CONFLICT DO NOTHING
-"""
-
-# The settings of an archive, or a source, may change as long as nothing was loaded (or forgotten) with them.
-_MEND_ARCHIVE = """
-    UPDATE core.archives SET kind = %(kind)s,
-        timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
-    WHERE name = %(archive)s AND retained_since IS NULL AND NOT EXISTS (
-        SELECT FROM ledger.log_files JOIN ledger.sources ON sources.id = log_files.source_id
-        WHERE sources.archive_id = archives.id AND loaded_count > 0
-    )
-"""
-
-_MAKE_SOURCE = """
-    INSERT INTO ledger.sources AS held
-        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
-    SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s
-    FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
-    ON CONFLICT (archive_id, name) DO UPDATE SET
-        format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
-        clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at
-    WHERE NOT EXISTS (
-        SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND (
-            loaded_count > 0 OR EXISTS (
-                SELECT FROM ledger.ignored_lines
-                WHERE log_file_id = log_files.id AND reason = %(before_retention)s
-            )
-        )
-    )
-"""
-
-
 def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
     """A source that is not in the warehouse, for a dry run before its first load; its archive may be."""
     row = connection.execute("SELECT retained_since FROM core.archives WHERE name = %s", [request.archive])
@@ -247,4 +231,6 @@ def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> So
         earliest_at=EARLIEST_AT,
         latest_at=None,
         retained_since=archive[0] if archive else None,
+        pseudonym_key_id=request.key_id,
+        key=request.key,
     )

@@ -7,6 +7,7 @@
     --reader-url      TAPEWISE_READER_URL *      reader_url = "postgresql://..."
                       TAPEWISE_POSTGRES_VERSION  postgres_version = 18
                       TAPEWISE_PROMETHEUS_FILE   prometheus_file = "..."
+                      TAPEWISE_PSEUDONYM_KEY *   pseudonym_key_file = "..."
                                                  [[archives]], see `schema/sites.py`
 
 * or, with `_FILE` behind its name, a file that holds it (a container's secret).
@@ -22,7 +23,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 from pydantic_settings import (
@@ -38,10 +39,11 @@ from schema.sites import ArchiveSettings, SourceSettings, check_names
 from schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
-_PATHS = ("home", "prometheus_file")
+_PATHS = ("home", "prometheus_file", "pseudonym_key_file")
 # How a list is written in the file; other lists are of texts.
 _LISTS = {"archives": "[[archives]]", "sources": "[[archives.sources]]"}
 _SECRETS = ("database_url", "reader_url")  # may hold a password
+_LATE_SECRET = "pseudonym_key"  # noqa: S105  # its name; its file is a setting, read by whoever needs the key
 
 
 def default_home() -> Path:
@@ -63,6 +65,9 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
+    # The key itself, or the file that holds it: `ingest/pseudonym_keys.py` reads it when it is wanted.
+    pseudonym_key: SecretStr | None = None
+    pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
 
     @field_validator("postgres_version")
@@ -100,11 +105,13 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002  # pydantic's
         variable = f"TAPEWISE_{field_name.upper()}"
-        path = os.environ.get(f"{variable}_FILE") if field_name in _SECRETS else None
+        path = os.environ.get(f"{variable}_FILE") if field_name in (*_SECRETS, _LATE_SECRET) else None
         if not path:
             return None, field_name, False
         if variable in os.environ:
             raise SettingsError(f"both {variable} and {variable}_FILE are set", hint="Set one of them.")
+        if field_name == _LATE_SECRET:
+            return None, field_name, False
         return read_secret_file(Path(path)), field_name, False
 
     def __call__(self) -> dict[str, Any]:
@@ -119,6 +126,8 @@ class _ConfigFile(TomlConfigSettingsSource):
         super().__init__(settings_class, path)
         if "config" in self.init_kwargs:
             raise ValueError("'config' names this file, and is no setting in it")
+        if _LATE_SECRET in self.init_kwargs:
+            raise ValueError("the key for pseudonyms does not belong in it: name a file, pseudonym_key_file")
         for name in _PATHS:
             if isinstance(self.init_kwargs.get(name), str):
                 self.init_kwargs[name] = path.parent / self.init_kwargs[name]

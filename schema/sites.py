@@ -12,6 +12,7 @@
     timezone = "UTC"
     counted = true                        # false: another source tells of the same transfers
     complete = false                      # true: a last line without newline is read too
+    pseudonymise = false                  # true: names become pseudonyms, which needs a key
     silent_after_hours = 26               # `tapewise doctor` calls it silent then
 
 Only what the file alone can tell is checked here; formats and zones are known to `ingest`.
@@ -54,6 +55,7 @@ class SourceSettings(BaseModel):
     timezone: str | None = None
     counted: StrictBool = True
     complete: StrictBool = False
+    pseudonymise: StrictBool = False
     silent_after_hours: Annotated[float, Field(strict=True, gt=0, le=CENTURY_H)] = DAY_AND_A_LITTLE_H
 
     @model_validator(mode="before")

@@ -26,6 +26,7 @@ from tapewise.checks import (
     check_run,
     check_sources,
 )
+from tapewise.pseudonym_checks import check_pseudonyms
 from tapewise.source_states import read_states
 from tapewise.status import MOMENT
 
@@ -99,6 +100,7 @@ def examine_warehouse(
             yield from check_sources(reader, plans, states, now)
             for state in states:
                 yield from check_rejects(reader, state)
+        yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
         yield from check_disk(loader, warehouse, now)
         yield from check_run(loader)

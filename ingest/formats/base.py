@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache, partial
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import polars as pl
@@ -59,6 +60,31 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_start_after_end": pl.Boolean(),
 }
 
+# Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms.py`), and how
+# such a column is made up: a name, a path, words (a command, its options and names), or what a log says of a
+# failure. A text column stands here or below, and a test asks for it.
+NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
+    "user": "name",
+    "host": "name",
+    "account": "name",
+    "archive_path": "path",
+    "client_path": "path",
+    "new_archive_path": "path",
+    "status_text": "status",
+    "description": "words",
+}
+# What programs and the site's configuration call things.
+NAMELESS_COLUMNS = (
+    "table",
+    "ignored",
+    "rejected",
+    "interface",
+    "operation",  # but see `Format.is_host_in_operation`
+    "class_of_service",
+    "direction",
+    "kind",
+)
+
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
 BLANK = "blank line"
 NO_ARCHIVE = "no archive involved"
@@ -107,7 +133,8 @@ class Format:
     `version` is raised whenever a line would give another record than before; `examples` are
     real-looking lines, one for each kind of line; `parse` takes the texts of lines (String, without
     line ends, never null) and gives their record frame. `is_dated_by_file`: the lines give clock
-    times only, and `parse` needs the file's `log_date`.
+    times only, and `parse` needs the file's `log_date`. `is_host_in_operation`: the operation names the
+    client machine, so that a source whose names are hidden gets the direction or the kind in its place.
     """
 
     name: str
@@ -117,6 +144,7 @@ class Format:
     examples: tuple[str, ...]
     parse: Callable[[pl.Series, LineSettings], pl.DataFrame]
     is_dated_by_file: bool = False
+    is_host_in_operation: bool = False
 
 
 @dataclass(frozen=True)

@@ -97,4 +97,5 @@ NFT = Format(
         "002718 97/11/05 14:12:03 kw 524288 0.730",
     ),
     parse=parse,
+    is_host_in_operation=True,
 )

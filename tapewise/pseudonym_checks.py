@@ -1,0 +1,37 @@
+"""What `tapewise doctor` looks at of pseudonyms."""
+
+from collections.abc import Iterator
+from stat import S_IROTH
+
+import psycopg
+
+from ingest.plans import SourcePlan
+from ingest.sources import find_source
+from schema.errors import SourceError
+from schema.settings import Settings
+from tapewise.checks import Finding
+
+
+def check_pseudonyms(
+    connection: psycopg.Connection, settings: Settings, plans: list[SourcePlan]
+) -> Iterator[Finding]:
+    """Whether the sources whose names are pseudonyms have the key that they began with, and it is kept well.
+
+    `connection` is the loader's.
+    """
+    hidden = [plan for plan in plans if plan.request.key is not None]
+    is_wrong = False
+    for plan in plans:
+        try:
+            find_source(connection, plan.request)
+        except SourceError as error:
+            is_wrong = True
+            yield Finding("settings", "wrong", f"{error.message[0].upper()}{error.message[1:]}. {error.hint}")
+    if hidden and not is_wrong:
+        said = f"Names become pseudonyms in {len(hidden):,} of {len(plans):,} sources"
+        yield Finding("settings", "ok", f"{said}, with the key that they began with.")
+    path = settings.pseudonym_key_file
+    if hidden and settings.pseudonym_key is None and path is not None and path.stat().st_mode & S_IROTH:
+        yield Finding(
+            "settings", "note", f"Every user who can enter its folder can read {path}, the pseudonyms' key."
+        )
