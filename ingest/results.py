@@ -1,10 +1,15 @@
 """What a reading of a file did, as text for people and as JSON for programs."""
 
+import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
+
+import click
 
 from ingest.loads import FileResult
 from ingest.rounds import SourceOutcome
+from schema.errors import LogFileError
 from schema.texts import escape_controls
 
 TEXT_WIDTH = 80
@@ -28,8 +33,7 @@ def describe_result(result: FileResult) -> list[str]:
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
     for number, reason, text in tally.rejected_samples:
-        shown = text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
-        lines.append(f"    line {number:,}: {reason}: {shown!r}")
+        lines.append(f"    line {number:,}: {reason}: {_shorten(text)!r}")
     if result.waiting_bytes:
         lines.append(
             f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
@@ -39,7 +43,10 @@ def describe_result(result: FileResult) -> list[str]:
 
 
 def result_to_json(result: FileResult) -> dict[str, Any]:
-    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected."""
+    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
+
+    `rejected_samples` are the first rejected lines that this reading met, with their number and reason.
+    """
     tally = result.tally
     return {
         "path": str(result.path),
@@ -48,9 +55,31 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
         "held_count": tally.held_count,
         "ignored": dict(sorted(tally.ignored.items())),
         "rejected": dict(sorted(tally.rejected.items())),
+        "rejected_samples": [
+            {"line_number": number, "reason": reason, "text": _shorten(text)}
+            for number, reason, text in tally.rejected_samples
+        ],
         "loaded": {table: count for table, count in tally.loaded.items() if count},
         "waiting_bytes": result.waiting_bytes,
     }
+
+
+def tell_failure(path: Path, error: LogFileError, *, as_json: bool) -> None:
+    """Tell of a file that cannot be read: on stderr, and to programs on stdout too."""
+    if as_json:
+        click.echo(json.dumps({"path": str(path), "error": error.message}))
+    click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
+
+
+def sum_failures(failures: list[LogFileError], file_count: int) -> LogFileError:
+    """The error in which a command ends that could not read some of its files."""
+    # What to do is told once, however many files want it.
+    hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+    if len(failures) < file_count:
+        hints["The others were read; see above."] = None
+    return LogFileError(
+        f"{len(failures)} of {file_count} files could not be read", hint="\n".join(hints) or None
+    )
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
@@ -63,6 +92,10 @@ def describe_outcome(outcome: SourceOutcome) -> str:
         f" = {outcome.loaded_count:,} loaded + {outcome.held_count:,} held"
         f" + {outcome.ignored_count:,} ignored + {outcome.rejected_count:,} rejected"
     )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
 
 
 def _list(fate: str, counts: Counter[str]) -> list[str]:
