@@ -136,7 +136,7 @@ def _load_paths(
     _check_names(archive, source)
     given = Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
     if given is not None:
-        _check_dates(given, log_date, paths)
+        check_dates(given, log_date, paths)
     check_timezone(timezone)
     now = datetime.now(UTC)
 
@@ -158,7 +158,7 @@ def _load_paths(
     failures: list[LogFileError] = []
     with open_ready_warehouse(settings) as warehouse:
         choices = given or choose_formats(warehouse, archive, source, paths)
-        _check_dates(choices, log_date, paths)
+        check_dates(choices, log_date, paths)
         targets = {log_format.name: prepare(log_format) for log_format in choices.distinct}
         for path in paths:
             try:
@@ -206,8 +206,8 @@ def _tell_choice(path: Path, log_format: Format, reason: str | None) -> None:
         click.echo(f"{escape_controls(str(path))}: read as {log_format.name}, {reason}", err=True)
 
 
-def _check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
-    """Refuse a day that was given for files whose lines have dates, or for several files."""
+def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
+    """Raise click's error if a day was given for files whose lines have dates, or for several files."""
     if log_date is None:
         return
     for log_format in choices.distinct:

@@ -15,8 +15,11 @@ from schema.texts import escape_controls
 TEXT_WIDTH = 80
 
 
-def describe_result(result: FileResult) -> list[str]:
-    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines."""
+def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
+    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines.
+
+    Without `has_texts` what stands in those, which may be names, is left out.
+    """
     tally = result.tally
     lines = [
         f"{escape_controls(str(result.path))}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded"
@@ -33,7 +36,8 @@ def describe_result(result: FileResult) -> list[str]:
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
     for number, reason, text in tally.rejected_samples:
-        lines.append(f"    line {number:,}: {reason}: {_shorten(text)!r}")
+        shown = f": {_shorten(text)!r}" if has_texts else ""
+        lines.append(f"    line {number:,}: {reason}{shown}")
     if result.waiting_bytes:
         lines.append(
             f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
@@ -42,10 +46,11 @@ def describe_result(result: FileResult) -> list[str]:
     return lines
 
 
-def result_to_json(result: FileResult) -> dict[str, Any]:
+def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
     """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
 
-    `rejected_samples` are the first rejected lines that this reading met, with their number and reason.
+    `rejected_samples` are the first rejected lines that this reading met, without
+    `has_texts` only their numbers and reasons.
     """
     tally = result.tally
     return {
@@ -56,7 +61,7 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
         "ignored": dict(sorted(tally.ignored.items())),
         "rejected": dict(sorted(tally.rejected.items())),
         "rejected_samples": [
-            {"line_number": number, "reason": reason, "text": _shorten(text)}
+            {"line_number": number, "reason": reason} | ({"text": _shorten(text)} if has_texts else {})
             for number, reason, text in tally.rejected_samples
         ],
         "loaded": {table: count for table, count in tally.loaded.items() if count},
@@ -64,7 +69,7 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
     }
 
 
-def tell_failure(path: Path, error: LogFileError, *, as_json: bool) -> None:
+def tell_failure(path: Path, error: LogFileError, *, as_json: bool = False) -> None:
     """Tell of a file that cannot be read: on stderr, and to programs on stdout too."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
