@@ -133,8 +133,10 @@ def _describe(column: str, value: Any, unit: str | None) -> str:
         shown = format_seconds(float(value))
     elif "_ratio" in column:
         shown = f"{value:.1%}"
+    elif column.endswith(("_count", "_transfers")):
+        shown = f"{value:,.0f}"
     else:
-        shown = f"{value:,.0f}" if isinstance(value, int | float | Decimal) else escape_controls(str(value))
+        shown = escape_controls(str(value))
     return shown
 
 
