@@ -114,6 +114,8 @@ def test_the_format_taken_is_a_field_of_json(tapewise, mixed):
         {"line_number": 20, "reason": "not a line of this format", "text": "nonsense"}
     ]
     assert result.stderr == ""
+    shown = ingest(tapewise, "taken", "--dry-run", "hsi.log").stdout
+    assert "    line 20: not a line of this format: 'nonsense'\n" in shown
     assert "taken" not in tapewise("archives", "list").stdout
 
 

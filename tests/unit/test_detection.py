@@ -205,8 +205,12 @@ def test_lines_of_megabytes_are_read_to_their_end(tmp_path):
 
 def test_a_line_without_end_is_not_followed_for_ever(tmp_path, monkeypatch):
     monkeypatch.setattr(detection, "MAX_LINE_BYTES", 2_000_000)
-    found = detect_format(write(tmp_path, b"x" * 20_000_000))
+    path = write(tmp_path, b"x" * 20_000_000)
+    found = detect_format(path)
     assert (found.line_count, fits(found)) == (1, {})
+    with detection.open_log(path) as reader:
+        detection._take_pieces(reader, path)
+        assert reader.progress_bytes < 4_000_000
 
 
 def test_what_is_no_log_file_is_named(tmp_path):
