@@ -231,8 +231,7 @@ SECTIONS = (
             FROM mart.cache_hits(archive => %(archive)s)
             WHERE grouped_by = 'interface'
         ) AS hits
-        WHERE told_ratio IS NOT NULL
-        ORDER BY interface
+        WHERE told_ratio IS NOT NULL ORDER BY interface
         """,
         "These logs do not tell where the files were.",
     ),
