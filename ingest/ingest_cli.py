@@ -8,19 +8,22 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from ingest.choices import Choices, choose_formats
 from ingest.formats import find_format
+from ingest.formats.base import Format
+from ingest.loads import FileResult
 from ingest.pseudonym_keys import get_key
-from ingest.results import describe_result, result_to_json
+from ingest.results import describe_result, result_to_json, sum_failures, tell_failure
 from ingest.rounds import prepare_source
 from ingest.rounds_cli import load_sources
-from ingest.sources import INGESTED_KINDS, SourceRequest, check_timezone
+from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
 from ingest.workers import FileTask, read_files
 from schema.errors import LogFileError, TapewiseError
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
-NEEDED_WITH_PATHS = ("archive", "format_name", "timezone")
+NEEDED_WITH_PATHS = ("archive", "timezone")
 FOR_PATHS = (
     "kind",
     "format_name",
@@ -45,7 +48,11 @@ FOR_PATHS = (
     show_default=True,
     help="Whether real machines wrote the logs; made-up ones are never added up with them.",
 )
-@click.option("--format", "format_name", help="The logs' format: see `tapewise formats`.")
+@click.option(
+    "--format",
+    "format_name",
+    help="The logs' format: see `tapewise formats`.  [default: each file's, by its lines]",
+)
 @click.option("--timezone", help="The zone of the logs' times, such as America/Los_Angeles or UTC.")
 @click.option("--source", help="Tells streams of logs of one archive apart.  [default: the format's name]")
 @click.option(
@@ -75,7 +82,7 @@ FOR_PATHS = (
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
-    help="Read so many files at a time.  [default: one a core, if there is much to read]",
+    help="Read so many files at a time.  [default: half the cores, if there is much to read]",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
 @click.option(
@@ -103,12 +110,14 @@ def ingest(
     is accounted for: loaded, held already, ignored or rejected, the latter two with the reason. A
     file that cannot be read is told of, and the others are loaded; the exit status is then 1.
 
-    With PATHS, --archive, --format and --timezone are needed. Without PATHS, what is new in all sources
-    that tapewise.toml names is read, which is the nightly job; only one such run goes at a time.
+    With PATHS, --archive and --timezone are needed. Without --format each file is read as what its lines tell
+    (see `tapewise detect`), into the source of that name. Without PATHS, what is new in all sources that
+    tapewise.toml names is read, which is the nightly job; only one such run goes at a time.
 
     \b
     Example:
       tapewise ingest --archive hpss --format pftp --timezone America/Los_Angeles logs/*.gz
+      tapewise ingest --archive hpss --timezone America/Los_Angeles --dry-run logs/*
       tapewise --config /etc/tapewise.toml ingest --prometheus /var/lib/node_exporter/tapewise.prom
     """
     settings: Settings = context.obj
@@ -138,7 +147,7 @@ def _load_paths(
     settings: Settings,
     archive: str,
     kind: str,
-    format_name: str,
+    format_name: str | None,
     timezone: str,
     source: str | None,
     not_counted: bool,
@@ -150,57 +159,90 @@ def _load_paths(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    """Load the files of one source that the user named."""
-    for name in (archive, source or format_name):
-        if not name.strip() or not name.isprintable():
-            raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
-    log_format = find_format(format_name)
-    if log_date is not None and not log_format.is_dated_by_file:
-        raise click.BadParameter(f"lines of format {format_name} have dates", param_hint="'--date'")
-    if log_date is not None and len(paths) > 1:
-        raise click.BadParameter("is for one file at a time", param_hint="'--date'")
-    request = SourceRequest(
-        archive=archive,
-        kind=kind,
-        format=log_format,
-        timezone=check_timezone(timezone),
-        name=source or format_name,
-        is_counted=not not_counted,
-        key=get_key(settings) if pseudonymise else None,
-    )
+    """Load the files that the user named, each into the source that it is of."""
+    _check_names(archive, source)
+    given = Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
+    if given is not None:
+        check_dates(given, log_date, paths)
+    check_timezone(timezone)
+    key = get_key(settings) if pseudonymise else None
     now = datetime.now(UTC)
 
     def tell_of_wait() -> None:
         if not as_json:
             click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
 
+    def prepare(log_format: Format) -> Source:
+        request = SourceRequest(
+            archive=archive,
+            kind=kind,
+            format=log_format,
+            timezone=timezone,
+            name=source or log_format.name,
+            is_counted=not not_counted,
+            key=key,
+        )
+        return prepare_source(warehouse, request, is_dry=dry_run)
+
     failures: list[LogFileError] = []
     day = log_date.date() if log_date else None
     with open_ready_warehouse(settings) as warehouse:
-        target = prepare_source(warehouse, request, is_dry=dry_run)
-        tasks = [FileTask(target, path, day, is_complete=complete, is_dry=dry_run) for path in paths]
-        results = read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait)
-        for path, result in zip(paths, results, strict=True):
+        choices = given or choose_formats(warehouse, archive, source, paths)
+        check_dates(choices, log_date, paths)
+        targets = {log_format.name: prepare(log_format) for log_format in choices.distinct}
+        tasks = [
+            FileTask(targets[choices.formats[path].name], path, day, is_complete=complete, is_dry=dry_run)
+            for path in paths
+            if path in choices.formats
+        ]
+        results = zip(
+            tasks,
+            read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait),
+            strict=True,
+        )
+        for path in paths:
+            if path in choices.failures:
+                result: FileResult | TapewiseError = choices.failures[path]
+            else:
+                task, result = next(results)
+                target = task.source
+                if not as_json:
+                    _tell_choice(path, target.format, choices.reason)
             if isinstance(result, LogFileError):
                 failures.append(result)
-                if as_json:
-                    click.echo(json.dumps({"path": str(path), "error": result.message}))
-                click.echo(f"tapewise: {escape_controls(result.message)}", err=True)
+                tell_failure(path, result, as_json=as_json)
                 continue
             if isinstance(result, TapewiseError):
                 raise result
-            click.echo(json.dumps(result_to_json(result)) if as_json else "\n".join(describe_result(result)))
+            shown = json.dumps(result_to_json(result) | {"format": target.format.name}) if as_json else None
+            click.echo(shown or "\n".join(describe_result(result)))
             if result.tally.is_all_rejected:
-                failures.append(LogFileError(f"{path}: no line of it is of format {log_format.name}"))
+                failures.append(LogFileError(f"{path}: no line of it is of format {target.format.name}"))
                 said = escape_controls(failures[-1].message)
-                click.echo(f"tapewise: {said}; see `tapewise formats`", err=True)
+                click.echo(f"tapewise: {said}; see `tapewise detect`", err=True)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
-        # What to do is told once, however many files want it.
-        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
-        if len(failures) < len(paths):
-            hints["The others were read; see above."] = None
-        raise LogFileError(
-            f"{len(failures)} of {len(paths)} files could not be read", hint="\n".join(hints) or None
-        )
+        raise sum_failures(failures, len(paths))
+
+
+def _check_names(*names: str | None) -> None:
+    for name in names:
+        if name is not None and (not name.strip() or not name.isprintable()):
+            raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
+
+
+def _tell_choice(path: Path, log_format: Format, reason: str | None) -> None:
+    if reason is not None:
+        click.echo(f"{escape_controls(str(path))}: read as {log_format.name}, {reason}", err=True)
+
+
+def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
+    """Raise click's error if a day was given for files whose lines have dates, or for several files."""
+    if log_date is None:
+        return
+    for log_format in choices.distinct:
+        if not log_format.is_dated_by_file:
+            raise click.BadParameter(f"lines of format {log_format.name} have dates", param_hint="'--date'")
+    if len(paths) > 1:
+        raise click.BadParameter("is for one file at a time", param_hint="'--date'")

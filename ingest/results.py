@@ -1,17 +1,25 @@
 """What a reading of a file did, as text for people and as JSON for programs."""
 
+import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
+
+import click
 
 from ingest.loads import FileResult
 from ingest.rounds import SourceOutcome
+from schema.errors import LogFileError
 from schema.texts import escape_controls
 
 TEXT_WIDTH = 80
 
 
-def describe_result(result: FileResult) -> list[str]:
-    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines."""
+def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
+    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines.
+
+    Without `has_texts` what stands in those, which may be names, is left out.
+    """
     tally = result.tally
     lines = [
         f"{escape_controls(str(result.path))}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded"
@@ -28,11 +36,8 @@ def describe_result(result: FileResult) -> list[str]:
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
     for number, reason, text in tally.rejected_samples:
-        if text is None:
-            lines.append(f"    line {number:,}: {reason}")
-            continue
-        shown = text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
-        lines.append(f"    line {number:,}: {reason}: {shown!r}")
+        shown = f": {_shorten(text)!r}" if has_texts and text is not None else ""
+        lines.append(f"    line {number:,}: {reason}{shown}")
     if result.waiting_bytes:
         lines.append(
             f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
@@ -41,8 +46,12 @@ def describe_result(result: FileResult) -> list[str]:
     return lines
 
 
-def result_to_json(result: FileResult) -> dict[str, Any]:
-    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected."""
+def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
+    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
+
+    `rejected_samples` are the first rejected lines that this reading met, without
+    `has_texts` only their numbers and reasons.
+    """
     tally = result.tally
     return {
         "path": str(result.path),
@@ -51,9 +60,32 @@ def result_to_json(result: FileResult) -> dict[str, Any]:
         "held_count": tally.held_count,
         "ignored": dict(sorted(tally.ignored.items())),
         "rejected": dict(sorted(tally.rejected.items())),
+        "rejected_samples": [
+            {"line_number": number, "reason": reason}
+            | ({"text": _shorten(text)} if has_texts and text is not None else {})
+            for number, reason, text in tally.rejected_samples
+        ],
         "loaded": {table: count for table, count in tally.loaded.items() if count},
         "waiting_bytes": result.waiting_bytes,
     }
+
+
+def tell_failure(path: Path, error: LogFileError, *, as_json: bool = False) -> None:
+    """Tell of a file that cannot be read: on stderr, and to programs on stdout too."""
+    if as_json:
+        click.echo(json.dumps({"path": str(path), "error": error.message}))
+    click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
+
+
+def sum_failures(failures: list[LogFileError], file_count: int) -> LogFileError:
+    """The error in which a command ends that could not read some of its files."""
+    # What to do is told once, however many files want it.
+    hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+    if len(failures) < file_count:
+        hints["The others were read; see above."] = None
+    return LogFileError(
+        f"{len(failures)} of {file_count} files could not be read", hint="\n".join(hints) or None
+    )
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
@@ -66,6 +98,10 @@ def describe_outcome(outcome: SourceOutcome) -> str:
         f" = {outcome.loaded_count:,} loaded + {outcome.held_count:,} held"
         f" + {outcome.ignored_count:,} ignored + {outcome.rejected_count:,} rejected"
     )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
 
 
 def _list(fate: str, counts: Counter[str]) -> list[str]:

@@ -43,11 +43,12 @@ def read_files(
 ) -> Iterator[FileResult | TapewiseError]:
     """What became of each file, in the order of `tasks`, while others are being read.
 
-    `jobs` processes at a time, by default one a core; files that are small together are read by this one.
+    `jobs` processes at a time, by default half as many as there are cores (the server keeps the other half
+    busy); files that are small together are read by this one.
     `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
     What is wrong with a file, a source's settings or the database is given, not raised.
     """
-    count = min(jobs or os.cpu_count() or 1, len(tasks))
+    count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
         for task in tasks:
             with show_progress(task.path, is_shown=is_shown) as progress:

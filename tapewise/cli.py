@@ -34,6 +34,7 @@ from schema.texts import escape_controls
 # simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
 COMMANDS = {
     "ingest": "ingest.ingest_cli:ingest",
+    "detect": "ingest.detect_cli:detect",
     "formats": "ingest.cli:formats",
     "explain": "ingest.cli:explain",
     "archives": "ingest.cli:archives",
@@ -45,6 +46,7 @@ COMMANDS = {
     "workload": "clustering.cli:workload",
     "simulate": "simulator.cli:simulate",
     "status": "tapewise.status:status",
+    "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
     "db": "schema.cli:db",

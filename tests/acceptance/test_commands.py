@@ -77,8 +77,10 @@ def test_ingest_as_json(tapewise, tmp_path):
         "held_count": 0,
         "ignored": {},
         "rejected": {"not a line of this format": 1},
+        "rejected_samples": [{"line_number": 3, "reason": "not a line of this format", "text": "nonsense"}],
         "loaded": {"transfers": 2},
         "waiting_bytes": 0,
+        "format": "nft",
     }
 
 

@@ -1,0 +1,113 @@
+"""`tapewise report`: the first answers straight from log files, in a warehouse that is thrown away."""
+
+import json
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from ingest.choices import SAME_TRANSFERS, Choices, read_formats
+from ingest.formats import find_format
+from ingest.formats.base import Format
+from ingest.ingest_cli import check_dates
+from ingest.loads import FileResult, load_file
+from ingest.progress import show_progress
+from ingest.results import sum_failures, tell_failure
+from ingest.sources import Source, SourceRequest, check_timezone, make_source
+from schema.database import Role, Warehouse
+from schema.errors import LogFileError
+from schema.settings import Settings
+from tapewise.report_pages import Report, print_report, report_to_json
+from tapewise.report_sections import ARCHIVE, ask
+from tapewise.throwaway import open_throwaway
+
+DEFAULT_ZONE = "UTC"
+
+
+@click.command()
+@click.option("--format", "format_name", help="The logs' format.  [default: each file's, by its lines]")
+@click.option("--timezone", help="The zone of the logs' times, such as America/Los_Angeles.  [default: UTC]")
+@click.option(
+    "--date",
+    "log_date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
+@click.pass_obj
+def report(
+    settings: Settings,
+    /,
+    format_name: str | None,
+    timezone: str | None,
+    log_date: datetime | None,
+    as_json: bool,
+    paths: tuple[Path, ...],
+) -> None:
+    """Say what the log files PATHS tell, without keeping anything.
+
+    They are read into a warehouse of their own, which is gone when the command ends. It tells the balance of
+    their lines, what was moved, failures, sizes, times, rates, busiest days and hours, users' shares, cache
+    hits and open times; and no names of users or files.
+
+    \b
+    Example:
+      tapewise report /var/log/hpss/hsi.log
+      tapewise report --timezone America/Los_Angeles nft.log cond.98*
+    """
+    choices = None
+    if format_name is not None:
+        choices = Choices(None, dict.fromkeys(paths, find_format(format_name)))
+    else:
+        choices = read_formats(paths)
+    check_dates(choices, log_date, paths)
+    check_timezone(timezone or DEFAULT_ZONE)
+    for path, error in choices.failures.items():
+        tell_failure(path, error)
+    if choices.formats:
+        if not as_json:
+            click.echo("Starting a PostgreSQL for this report; it goes with it ...", err=True)
+        with open_throwaway(settings) as warehouse:
+            results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=not as_json)
+            with closing(warehouse.connect(Role.READER)) as connection:
+                told = Report(results, choices, ask(connection), timezone)
+        click.echo(json.dumps(report_to_json(told), default=str)) if as_json else print_report(told)
+    if choices.failures:
+        raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
+
+
+def _load(
+    warehouse: Warehouse, choices: Choices, timezone: str, log_date: datetime | None, *, is_shown: bool
+) -> list[FileResult]:
+    """Load the files; what cannot be read is told, and goes from the formats of `choices` to its failures."""
+    sources = _make_sources(warehouse, choices.distinct, timezone)
+    now = datetime.now(UTC)
+    day = log_date.date() if log_date else None
+    results = []
+    for path, log_format in list(choices.formats.items()):
+        try:
+            with show_progress(path, is_shown=is_shown) as tell:
+                source = sources[log_format.name]
+                results.append(load_file(warehouse, source, path, now=now, log_date=day, progress=tell))
+        except LogFileError as error:
+            choices.failures[path] = error
+            del choices.formats[path]
+            tell_failure(path, error)
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+        connection.execute("ANALYZE")  # the planner would take what is new for nothing
+    return results
+
+
+def _make_sources(warehouse: Warehouse, formats: list[Format], timezone: str) -> dict[str, Source]:
+    """A source for each format; of those that tell of the same transfers only the first is counted."""
+    names = [each.name for each in formats]
+    uncounted = [name for name in SAME_TRANSFERS if name in names][1:]
+    made = {}
+    with closing(warehouse.connect()) as connection:
+        for each in formats:
+            is_counted = each.name not in uncounted
+            request = SourceRequest(ARCHIVE, "measured", each, timezone, each.name, is_counted)
+            made[each.name] = make_source(connection, request)
+    return made

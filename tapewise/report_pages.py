@@ -1,0 +1,146 @@
+"""A report as text for people and as JSON for programs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import click
+
+from clustering.names import format_bytes, format_seconds
+from ingest.choices import SAME_TRANSFERS, Choices
+from ingest.loads import FileResult
+from ingest.results import describe_result, result_to_json
+from schema.texts import escape_controls
+from tapewise.report_sections import Answer
+from tapewise.tables import print_table
+
+SHARED = (
+    "NFT's log and STAT tell of the same transfers. NFT's are counted here, which name users; a report on\n"
+    "STAT alone tells of failures, which NFT's does not."
+)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report tells. `timezone` is None where none was given, and times were read as UTC."""
+
+    results: list[FileResult]
+    choices: Choices
+    answers: list[Answer]
+    timezone: str | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone of the logs' times."""
+        return ZoneInfo(self.timezone or "UTC")
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """The times of the first and the last event, by the logs' clock; None where there is none."""
+        tallies = [result.tally for result in self.results]
+        firsts = [tally.first_event_at for tally in tallies if tally.first_event_at]
+        lasts = [tally.last_event_at for tally in tallies if tally.last_event_at]
+        if not firsts or not lasts:
+            return None
+        return min(firsts).astimezone(self.zone), max(lasts).astimezone(self.zone)
+
+
+def report_to_json(report: Report) -> dict[str, Any]:
+    """The report as one object: `files`, and a list of rows for each section under its name."""
+    span = report.span
+    return {
+        "timezone": report.zone.key,
+        "is_timezone_given": report.timezone is not None,
+        "first_event_at": None if span is None else span[0].isoformat(),
+        "last_event_at": None if span is None else span[1].isoformat(),
+        "files": [
+            result_to_json(result, has_texts=False) | {"format": report.choices.formats[result.path].name}
+            for result in report.results
+        ]
+        + [{"path": str(path), "error": error.message} for path, error in report.choices.failures.items()],
+        **{
+            answer.section.name: [
+                {column: _plain(value) for column, value in zip(answer.columns, row, strict=True)}
+                for row in answer.rows
+            ]
+            for answer in report.answers
+        },
+    }
+
+
+def print_report(report: Report) -> None:
+    """Print the report to stdout."""
+    _say("Lines: each is loaded, held already, ignored or rejected")
+    for result in report.results:
+        click.echo("\n".join(describe_result(result, has_texts=False)))
+        title = report.choices.formats[result.path].title
+        how = f", {report.choices.reason}" if report.choices.reason else ""
+        click.echo(f"  read as {title}{how}")
+    _say("Period")
+    if report.span is None:
+        click.echo("No line has a time.")
+    else:
+        first, last = (f"{at:%a %Y-%m-%d %H:%M:%S}" for at in report.span)
+        click.echo(f"{first} to {last}, {report.zone.key}")
+    if report.timezone is None:
+        click.echo("Times were read as UTC, since no --timezone was given.")
+    if {log_format.name for log_format in report.choices.distinct} >= set(SAME_TRANSFERS):
+        click.echo(SHARED)
+    for answer in report.answers:
+        _say(answer.section.heading)
+        if answer.rows:
+            _print_rows(answer)
+        else:
+            click.echo(answer.section.silence)
+    click.echo("\nNothing of this was kept: `tapewise ingest` loads logs into a warehouse that stays.")
+
+
+def _say(heading: str) -> None:
+    click.secho(f"\n{heading}\n", bold=True)
+
+
+def _print_rows(answer: Answer) -> None:
+    """Print a table with its numbers in units of people, to the right."""
+    section, columns, rows = answer.section, answer.columns, answer.rows
+    shown = [_describe_row(dict(zip(columns, row, strict=True))) for row in rows]
+    heads = list(section.heads)
+    for index in range(len(columns)):
+        if any(isinstance(row[index], int | float | Decimal) for row in rows):
+            width = max(len(heads[index]), *(len(row[index]) for row in shown))
+            heads[index] = heads[index].rjust(width)
+            for row in shown:
+                row[index] = row[index].rjust(width)
+    print_table(heads, shown)
+
+
+def _describe_row(row: dict[str, Any]) -> list[str]:
+    return [_describe(column, value, row.get("unit")) for column, value in row.items()]
+
+
+def _describe(column: str, value: Any, unit: str | None) -> str:
+    """A value with the unit that the end of its column's name says, or the row's `unit`."""
+    if column == "value":
+        column = f"_{unit}"
+    if value is None or (column == "unit" and value in ("bytes", "s")):  # it stands beside the value
+        shown = ""
+    elif column.endswith("_bytes_per_s"):
+        shown = f"{format_bytes(float(value))}/s"
+    elif column.endswith("_bytes"):
+        shown = format_bytes(float(value))
+    elif column.endswith("_s"):
+        shown = format_seconds(float(value))
+    elif "_ratio" in column:
+        shown = f"{value:.1%}"
+    elif column.endswith(("_count", "_transfers")):
+        shown = f"{value:,.0f}"
+    else:
+        shown = escape_controls(str(value))
+    return shown
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value

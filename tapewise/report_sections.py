@@ -1,0 +1,250 @@
+"""What a report asks: queries of `mart` as the reading role, so that no name of a user or file is in it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import psycopg
+
+ARCHIVE = "report"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table of the report.
+
+    `name` is its key in JSON. The query's parameter `archive` is what the report is about; its columns carry
+    their units, `heads` are their names for people. `silence` is said where there are no rows.
+    """
+
+    name: str
+    heading: str
+    heads: tuple[str, ...]
+    query: LiteralString
+    silence: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A section with what its query gave."""
+
+    section: Section
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def ask(connection: psycopg.Connection) -> list[Answer]:
+    """Ask all sections of the archive `ARCHIVE`; `connection` is the reader's."""
+    answers = []
+    for section in SECTIONS:
+        cursor = connection.execute(section.query, {"archive": ARCHIVE})
+        columns = [column.name for column in cursor.description or ()]
+        answers.append(Answer(section, columns, cursor.fetchall()))
+    return answers
+
+
+_NO_TRANSFERS = "These logs tell of no transfer."
+
+SECTIONS = (
+    Section(
+        "transfers",
+        "What was moved, by interface and direction; bytes are of what did not fail",
+        ("interface", "direction", "transfers", "failed", "bytes", "users", "clients"),
+        """
+        SELECT interface, direction, count(*) AS transfer_count,
+            count(*) FILTER (WHERE is_failed) AS failed_count,
+            coalesce(sum(size_bytes) FILTER (WHERE NOT is_failed), 0) AS size_bytes,
+            count(DISTINCT user_id) AS user_count, count(DISTINCT client) AS client_count
+        FROM mart.transfers
+        WHERE archive = %(archive)s
+        GROUP BY interface, direction
+        ORDER BY interface, direction DESC
+        """,
+        _NO_TRANSFERS,
+    ),
+    Section(
+        "others",
+        "What else the logs tell",
+        ("what", "operation", "lines", "mean time"),
+        """
+        SELECT 'name-space event' AS what, operation, count(*) AS line_count, avg(duration_s) AS mean_s
+        FROM mart.namespace_events WHERE archive = %(archive)s GROUP BY operation
+        UNION ALL
+        SELECT 'UniTree job', operation, count(*), avg(duration_s)
+        FROM mart.unitree_jobs WHERE archive = %(archive)s GROUP BY operation
+        UNION ALL
+        SELECT 'stage from tape', operation, count(*), avg(duration_s)
+        FROM mart.stages WHERE archive = %(archive)s GROUP BY operation
+        UNION ALL
+        SELECT 'file opened', operation, count(*), NULL
+        FROM mart.opens WHERE archive = %(archive)s GROUP BY operation
+        ORDER BY what, line_count DESC, operation
+        """,
+        "Nothing.",
+    ),
+    Section(
+        "failures",
+        "Failures, by the log's own code (the ten most frequent)",
+        ("interface", "direction", "code", "failed", "first", "last"),
+        """
+        SELECT interface, direction, status_code, count(*) AS failed_count,
+            min(ended_at AT TIME ZONE timezone)::text AS first_local,
+            max(ended_at AT TIME ZONE timezone)::text AS last_local
+        FROM mart.transfers
+        JOIN mart.archives USING (archive)
+        WHERE archive = %(archive)s AND is_failed
+        GROUP BY interface, direction, status_code
+        ORDER BY failed_count DESC, interface, direction, status_code
+        LIMIT 10
+        """,
+        "These logs tell of no failed transfer; not every log tells of those.",
+    ),
+    Section(
+        "sizes",
+        "Sizes of files: so many percent were no larger",
+        ("direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
+        """
+        SELECT direction, request_count,
+            max(value) FILTER (WHERE percent = 5) AS p5_bytes,
+            max(value) FILTER (WHERE percent = 25) AS p25_bytes,
+            max(value) FILTER (WHERE percent = 50) AS p50_bytes,
+            max(value) FILTER (WHERE percent = 75) AS p75_bytes,
+            max(value) FILTER (WHERE percent = 95) AS p95_bytes,
+            max(value) FILTER (WHERE percent = 99) AS p99_bytes
+        FROM mart.request_quantiles(archive => %(archive)s)
+        WHERE quantity = 'size'
+        GROUP BY direction, request_count
+        ORDER BY direction DESC
+        """,
+        _NO_TRANSFERS,
+    ),
+    Section(
+        "times",
+        "Times: so many percent took no longer (wait: from being asked for until the transfer began)",
+        ("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
+        """
+        SELECT quantity, direction, request_count,
+            max(value) FILTER (WHERE percent = 5) AS p5_s, max(value) FILTER (WHERE percent = 25) AS p25_s,
+            max(value) FILTER (WHERE percent = 50) AS p50_s, max(value) FILTER (WHERE percent = 75) AS p75_s,
+            max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s
+        FROM mart.request_quantiles(archive => %(archive)s)
+        WHERE unit = 's'
+        GROUP BY quantity, direction, request_count
+        ORDER BY quantity, direction DESC
+        """,
+        "These logs do not tell how long transfers took.",
+    ),
+    Section(
+        "rates",
+        "Rates of transfers that did not fail: so many percent were no faster",
+        ("interface", "direction", "transfers", "5 %", "25 %", "50 %", "75 %", "95 %"),
+        """
+        SELECT interface, direction, count(rate_bytes_per_s) AS transfer_count,
+            percentile_disc(0.05) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p5_bytes_per_s,
+            percentile_disc(0.25) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p25_bytes_per_s,
+            percentile_disc(0.50) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p50_bytes_per_s,
+            percentile_disc(0.75) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p75_bytes_per_s,
+            percentile_disc(0.95) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p95_bytes_per_s
+        FROM mart.transfers
+        WHERE archive = %(archive)s AND NOT is_failed AND rate_bytes_per_s IS NOT NULL
+        GROUP BY interface, direction
+        ORDER BY interface, direction DESC
+        """,
+        "These logs tell no rates.",
+    ),
+    Section(
+        "records",
+        "Records",
+        ("record", "value", "", "interface", "direction", "when"),
+        """
+        SELECT record, value::double precision AS value, unit, interface, direction,
+            (happened_at AT TIME ZONE timezone)::text AS happened_local
+        FROM mart.records(archive => %(archive)s)
+        JOIN mart.archives USING (archive)
+        ORDER BY record_number
+        """,
+        _NO_TRANSFERS,
+    ),
+    Section(
+        "busiest_days",
+        "The five busiest days, by bytes",
+        ("day", "transfers", "failed", "bytes"),
+        """
+        SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
+            sum(failed_count)::bigint AS failed_count, sum(size_bytes) AS size_bytes
+        FROM mart.activity
+        WHERE archive = %(archive)s AND period = 'day'
+        GROUP BY starts_on
+        ORDER BY sum(size_bytes) DESC, starts_on
+        LIMIT 5
+        """,
+        _NO_TRANSFERS,
+    ),
+    Section(
+        "busiest_hours",
+        "The five busiest hours of the day, by transfers",
+        ("hour", "transfers", "of all", "bytes"),
+        """
+        SELECT to_char(hour, 'FM00') || ':00' AS hour, sum(transfer_count)::bigint AS transfer_count,
+            sum(transfer_count) / sum(sum(transfer_count)) OVER () AS transfer_ratio,
+            sum(size_bytes) AS size_bytes
+        FROM mart.hour_profiles(archive => %(archive)s)
+        GROUP BY hour
+        ORDER BY transfer_count DESC, hour
+        LIMIT 5
+        """,
+        _NO_TRANSFERS,
+    ),
+    Section(
+        "users",
+        "How requests concentrate on users",
+        (
+            "interface",
+            "direction",
+            "users",
+            "busiest user",
+            "busiest ten",
+            "users with half",
+            "most of the bytes",
+        ),
+        """
+        SELECT interface, direction, count(*) AS user_count,
+            max(request_ratio) AS busiest_ratio,
+            max(running_ratio) FILTER (WHERE user_rank <= 10) AS busiest_ten_ratio,
+            min(user_rank) FILTER (WHERE running_ratio >= 0.5) AS users_with_half_count,
+            max(size_ratio) AS most_of_bytes_ratio
+        FROM mart.user_shares(archive => %(archive)s)
+        GROUP BY interface, direction
+        ORDER BY interface, direction DESC
+        """,
+        "These logs do not tell whose requests they are.",
+    ),
+    Section(
+        "cache_hits",
+        "Gets that found their file on disk",
+        ("interface", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % from", "to"),
+        """
+        SELECT interface, get_count, cached_count, uncached_count, unknown_count,
+            hit_ratio, hit_ratio_low, hit_ratio_high
+        FROM (
+            SELECT *, max(hit_ratio) OVER () AS told_ratio
+            FROM mart.cache_hits(archive => %(archive)s)
+            WHERE grouped_by = 'interface'
+        ) AS hits
+        WHERE told_ratio IS NOT NULL ORDER BY interface
+        """,
+        "These logs do not tell where the files were.",
+    ),
+    Section(
+        "open_times",
+        "How long gets waited for their file to open: below 8, 60, 130 s, and longer",
+        ("SDSC's group", "gets", "of all"),
+        """
+        SELECT group_name, sum(request_count)::bigint AS request_count, sum(request_ratio) AS request_ratio
+        FROM mart.open_time_bins(archive => %(archive)s)
+        GROUP BY group_number, group_name
+        ORDER BY group_number
+        """,
+        "These logs do not tell how long files took to open.",
+    ),
+)

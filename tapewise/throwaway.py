@@ -1,0 +1,95 @@
+"""A warehouse for one command: an embedded PostgreSQL in a temporary folder, gone when the command ends."""
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from schema.database import Role, Warehouse, open_warehouse
+from schema.homes import choose_socket_folder
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+from schema.upgrade import upgrade
+
+PREFIX = "tapewise-report-"
+# What ends a command from outside; Python makes an exception of Ctrl-C only.
+_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+
+
+@contextmanager
+def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
+    """An empty warehouse of this program's revision; whatever `settings` name as home or URL is not touched.
+
+    Its server is stopped and its files are deleted when the block ends, after an error, Ctrl-C, SIGTERM or
+    SIGHUP too. Where the process is killed outright, the server ends by itself, but its files stay behind. To
+    be used in the main thread, where signals are handled. Raises ServerError.
+    """
+    with _ended_by_exceptions():
+        home = Path(tempfile.mkdtemp(prefix=PREFIX))
+        own = settings.model_copy(update={"home": home, "database_url": None, "reader_url": None})
+        try:
+            if os.geteuid() == 0:
+                home.chmod(0o755)  # the server's own account must get in
+            with open_warehouse(own) as warehouse:
+                _forgo_safety(warehouse)
+                upgrade(lambda: warehouse.connect(Role.OWNER))
+                yield warehouse
+        finally:
+            with _undisturbed():
+                _remove(EmbeddedServer(home, own.postgres_version))
+
+
+def _forgo_safety(warehouse: Warehouse) -> None:
+    """Let the server not wait for the disk: after a power cut there is nothing to save."""
+    assert warehouse.server is not None
+    maintenance = make_conninfo(**warehouse.server.conninfo("postgres"))
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("ALTER SYSTEM SET full_page_writes = off")
+        connection.execute("SELECT pg_reload_conf()")
+
+
+def _remove(server: EmbeddedServer) -> None:
+    """Stop the server and delete all of its home, as far as it was made."""
+    sockets = None
+    try:
+        cluster = server.status().cluster
+        sockets = None if cluster is None else choose_socket_folder(cluster)
+        server.remove()
+    finally:
+        shutil.rmtree(server.home, ignore_errors=True)
+        if sockets is not None:  # in /tmp, where the home's path is too long for a socket
+            shutil.rmtree(sockets, ignore_errors=True)
+
+
+@contextmanager
+def _ended_by_exceptions() -> Iterator[None]:
+    """Have the signals that would end the process at once raise SystemExit instead."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in _ENDINGS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ignore what ends a process: who presses Ctrl-C twice wants the files no less removed."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, *_ENDINGS)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,167 @@
+"""`tapewise detect`, and `tapewise ingest` without --format."""
+
+import json
+
+import pytest
+
+NFT = "005041 97/10/01 00:01:{:02} js 7700 0.425\n"
+STAT = "97/10/01 00:01:{:02}.000 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
+HSI = (
+    "Sat Aug 10 00:12:{:02} 2019 dtn1.example.gov hsi 6004 12059\tHL\t0\t61.25\t3665510098\t68638.4\t5"
+    "\t<stdout>\t/home/p/secret-name.tar.gz\t6004\n"
+)
+COND = "002718 14:06:48 14:07:{:02} 2360 102     17 put -d /scratch/k/secret-name\n"
+
+
+def write(folder, name, *lines):
+    (folder / name).write_text(
+        "".join(line.format(second) for line, count in lines for second in range(count))
+    )
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    """A folder of logs of three formats, and of what is none."""
+    write(tmp_path, "nft.log", (NFT, 20))
+    write(tmp_path, "hsi.log", (HSI, 19), ("nonsense\n", 1))
+    write(tmp_path, "cond.971001", (COND, 3))
+    write(tmp_path, "half.log", (NFT, 6), (HSI, 4))
+    return tmp_path
+
+
+def ingest(tapewise, archive, *options):
+    return tapewise("ingest", "--archive", archive, "--kind", "synthetic", "--timezone", "UTC", *options)
+
+
+def sources(tapewise, archive):
+    query = f"SELECT source, format, fate, sum(line_count)::int AS line_count FROM mart.line_fates\
+        WHERE archive = '{archive}' AND fate = 'loaded' GROUP BY source, format, fate"
+    rows = json.loads(tapewise("sql", "--json", query).stdout)
+    return {(row["source"], row["format"]): row["line_count"] for row in rows}
+
+
+def test_detect_says_what_fits_and_how_much_of_the_file(tapewise, mixed):
+    (mixed / "empty").touch()
+    result = tapewise("detect", "nft.log", "hsi.log", "half.log", "empty")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        "nft.log: nft (NFT transfer log of the UniTree archive at Lawrence Livermore)",
+        "  20 lines looked at: all that are not blank",
+        "  nft    100.0 %  20",
+        "hsi.log: hsi (HSI and HTAR server log of HPSS)",
+        "  20 lines looked at: all that are not blank",
+        "  hsi     95.0 %  19",
+        "half.log: no format can be told",
+        "  10 lines looked at: all that are not blank",
+        "  nft     60.0 %  6",
+        "  hsi     40.0 %  4",
+        "empty: no format can be told: it has no whole line that is not blank",
+    ]
+
+
+def test_detect_as_json(tapewise, mixed):
+    result = tapewise("detect", "--json", "hsi.log", "absent.log")
+    told, failed = map(json.loads, result.stdout.splitlines())
+    assert told["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
+    assert len(told["fits"]) == 5
+    assert (told["format"], told["places"], told["line_count"]) == ("hsi", ["all"], 20)
+    assert failed == {"path": "absent.log", "error": "absent.log: No such file or directory"}
+    assert result.returncode == 1
+
+
+def test_detect_goes_on_behind_what_cannot_be_read_and_escapes_its_name(tapewise, mixed):
+    (mixed / "bad\x1b[31m").mkdir()
+    result = tapewise("detect", "bad\x1b[31m", "nft.log")
+    assert result.returncode == 1
+    assert "nft.log: nft" in result.stdout
+    assert "bad\\x1b[31m: is a folder" in result.stderr
+    assert "\x1b" not in result.stderr
+    assert tapewise("detect").returncode == 2
+
+
+def test_detect_needs_no_warehouse(mixed, tapewise):
+    result = tapewise("--database-url", "postgresql://nobody@127.0.0.1:1/x", "detect", "nft.log")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_folder_of_several_formats_is_loaded_each_file_into_its_formats_source(tapewise, mixed):
+    result = ingest(tapewise, "mixed", "nft.log", "hsi.log", "cond.971001", "half.log")
+    assert result.returncode == 1
+    assert result.stderr.splitlines() == [
+        "nft.log: read as nft, as its lines tell",
+        "hsi.log: read as hsi, as its lines tell",
+        "cond.971001: read as cond, as its lines tell",
+        "tapewise: half.log: no format can be told: nft fits 60.0 %, hsi fits 40.0 % of 10 lines",
+        "tapewise: 1 of 4 files could not be read.",
+        "Say --format; `tapewise detect` shows how well each fits, `tapewise formats` what they are.",
+        "The others were read; see above.",
+    ]
+    loaded = {("nft", "nft"): 20, ("hsi", "hsi"): 19, ("cond", "cond"): 3}
+    assert sources(tapewise, "mixed") == loaded
+    again = ingest(tapewise, "mixed", "nft.log", "hsi.log", "cond.971001")
+    assert again.returncode == 0
+    assert sources(tapewise, "mixed") == loaded
+    given = ingest(tapewise, "mixed", "--format", "nft", "half.log")
+    assert "10 lines = 0 loaded + 6 held + 0 ignored + 4 rejected" in given.stdout
+    assert given.stderr == ""
+
+
+def test_the_format_taken_is_a_field_of_json(tapewise, mixed):
+    result = ingest(tapewise, "taken", "--json", "--dry-run", "hsi.log", "nft.log")
+    told = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["format"] for each in told] == ["hsi", "nft"]
+    assert told[0]["rejected_samples"] == [
+        {"line_number": 20, "reason": "not a line of this format", "text": "nonsense"}
+    ]
+    assert result.stderr == ""
+    shown = ingest(tapewise, "taken", "--dry-run", "hsi.log").stdout
+    assert "    line 20: not a line of this format: 'nonsense'\n" in shown
+    assert "taken" not in tapewise("archives", "list").stdout
+
+
+def test_one_source_is_of_one_format(tapewise, mixed):
+    result = ingest(tapewise, "one", "--source", "gw1", "nft.log", "hsi.log")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "source 'gw1' would have several formats: hsi.log is hsi, nft.log is nft" in result.stderr
+    assert "one (" not in tapewise("archives", "list").stdout
+
+
+def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
+    assert ingest(tapewise, "held", "--source", "gw1", "nft.log").returncode == 0
+    write(mixed, "few.log", (NFT, 30), (HSI, 5))
+    result = ingest(tapewise, "held", "--source", "gw1", "few.log")
+    assert (result.returncode, result.stderr) == (0, "few.log: read as nft, as source 'gw1' is\n")
+    assert "35 lines = 10 loaded + 20 held + 0 ignored + 5 rejected" in result.stdout
+    wrong = ingest(tapewise, "held", "--source", "gw1", "hsi.log")
+    assert wrong.returncode == 1
+    assert "no line of it is of format nft" in wrong.stderr
+
+
+def test_a_source_that_has_brought_nothing_has_no_format_yet(tapewise, mixed):
+    assert ingest(tapewise, "empty", "--source", "gw1", "--format", "pftp", "nft.log").returncode == 1
+    result = ingest(tapewise, "empty", "--source", "gw1", "nft.log")
+    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, as its lines tell\n")
+    assert sources(tapewise, "empty") == {("gw1", "nft"): 20}
+
+
+def test_logs_of_the_same_transfers_are_not_counted_twice_unasked(tapewise, mixed):
+    write(mixed, "stat.log", (STAT, 20))
+    result = ingest(tapewise, "twice", "nft.log", "stat.log")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "nft and stat tell of the same transfers" in result.stderr
+    assert "--not-counted" in result.stderr
+    assert ingest(tapewise, "twice", "nft.log").returncode == 0
+    assert ingest(tapewise, "twice", "--not-counted", "stat.log").returncode == 0
+    assert sources(tapewise, "twice") == {("nft", "nft"): 20, ("stat", "stat"): 20}
+    counted = "SELECT count(*) FROM mart.transfers WHERE archive = 'twice'"
+    assert json.loads(tapewise("sql", "--json", counted).stdout) == [{"count": 20}]
+
+
+def test_a_day_goes_with_what_the_lines_tell(tapewise, mixed):
+    (mixed / "cond.971001").rename(mixed / "cond")
+    result = ingest(tapewise, "day", "--date", "1997-10-01", "cond")
+    assert (result.returncode, result.stderr) == (0, "cond: read as cond, as its lines tell\n")
+    assert ingest(tapewise, "day", "--date", "1997-10-01", "nft.log").returncode == 2
+    undated = ingest(tapewise, "other-day", "cond")
+    assert undated.returncode == 1
+    assert "its name has no date" in undated.stderr

@@ -1,0 +1,208 @@
+"""`tapewise report`: right, without names, and nothing left of it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import TAPEWISE, TREE, run_command
+
+HSI = TREE / "examples" / "logs" / "hsi.log"
+NFT = TREE / "examples" / "logs" / "nft.log"
+STAT = TREE / "examples" / "logs" / "stat.log.gz"
+PFTP = TREE / "examples" / "logs" / "pftp.log.gz"
+COND = TREE / "examples" / "logs" / "cond.981018.gz"
+STARTED = "Starting a PostgreSQL"
+
+
+@pytest.fixture
+def scratch():
+    """The folder for temporary files, where the server's account gets in too."""
+    folder = Path(tempfile.mkdtemp(prefix="tapewise-scratch-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def report(tmp_path, scratch):
+    def run(*arguments, **options):
+        # A home, and a URL, that must not be touched.
+        environment = {
+            "TMPDIR": str(scratch),
+            "TAPEWISE_HOME": str(tmp_path / "home"),
+            "TAPEWISE_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/nowhere",
+        }
+        return run_command(["report", *map(str, arguments)], cwd=tmp_path, env=environment | options)
+
+    return run
+
+
+def recount(path):
+    """The transfers of an HSI log by program, direction and whether they failed, read by other means."""
+    found = {}
+    for line in path.read_text(errors="replace").splitlines():
+        fields = line.split("\t")
+        program = fields[0].split()[6] if len(fields[0].split()) > 6 else ""
+        if program == "hsi" and len(fields) >= 9 and fields[1] in ("LH", "HL"):
+            way, status, size = fields[1], fields[2], fields[4]
+        elif program == "htar" and len(fields) == 11:
+            way, status, size = fields[2], fields[3], fields[4]
+        else:
+            continue
+        moved = found.setdefault((program, {"LH": "put", "HL": "get"}[way]), [0, 0, 0])
+        moved[0] += 1
+        moved[1] += status != "0"
+        moved[2] += int(size) if status == "0" else 0
+    return found
+
+
+def test_a_report_counts_what_the_log_holds(report, tmp_path):
+    log = tmp_path / "few.log"
+    sound = [line for line in HSI.read_text(errors="replace").splitlines()[:280] if line]
+    # Failed halfway: its bytes are not counted.
+    sound.append(
+        "Sun Oct 18 09:00:00 1998 dtn1.example.gov hsi 6004 12\tLH\t-5\t0.02\t999\t0.0\t5\ta\t/k/a\t60"
+    )
+    log.write_text("\n".join(sound) + "\nnonsense of kim\n\n")
+    result = report("--json", "--timezone", "America/Los_Angeles", log)
+    assert (result.returncode, result.stderr) == (0, "")
+    told = json.loads(result.stdout)
+    assert {
+        (row["interface"], row["direction"]): [
+            row["transfer_count"], row["failed_count"], row["size_bytes"]
+        ] for row in told["transfers"]
+    } == recount(log)  # fmt: skip
+    (file,) = told["files"]
+    assert (file["format"], file["line_count"]) == ("hsi", len(sound) + 2)
+    assert file["rejected_samples"] == [
+        {"line_number": len(sound) + 1, "reason": "not a line of this format"}
+    ]
+    assert told["timezone"] == "America/Los_Angeles"
+    assert told["first_event_at"].startswith("1998-10-18T00:07:03-07:00")
+    assert sum(row["failed_count"] for row in told["failures"]) == sum(
+        row[1] for row in recount(log).values()
+    )
+    assert {row["interface"] for row in told["cache_hits"]} == {"hsi", "htar"}
+    assert sum(row["request_ratio"] for row in told["open_times"]) == pytest.approx(1)
+    assert next(row["record"] for row in told["records"]) == "most transfers in a day"
+    for name in ("sizes", "times", "rates", "busiest_days", "busiest_hours", "users"):
+        assert told[name], name
+
+
+def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report):
+    result = report(PFTP, COND)
+    assert result.returncode == 0
+    assert "Times were read as UTC, since no --timezone was given." in result.stdout
+    assert "These logs do not tell where the files were." in result.stdout
+    assert "These logs do not tell how long files took to open." in result.stdout
+    assert "These logs tell of no failed transfer" in result.stdout
+    assert f"{PFTP}: 3,000 lines" in result.stdout
+    assert "rejected: 1 not a line of this format\n    line 98: not a line of this format\n" in result.stdout
+    assert "/home" not in result.stdout.replace(str(TREE), "")
+    assert "example.gov" not in result.stdout
+    assert result.stderr.startswith(STARTED)
+
+
+def test_of_two_logs_of_the_same_transfers_one_counts(report):
+    both, nft = (json.loads(report("--json", *logs).stdout) for logs in ((NFT, STAT), (NFT,)))
+    assert both["transfers"] == nft["transfers"]
+    assert {row["what"] for row in both["others"]} == {"name-space event", "stage from tape"}
+    (hits,) = both["cache_hits"]
+    assert 0 < hits["hit_ratio"] < 1
+    assert nft["cache_hits"] == []
+    assert "NFT's are counted here" in report(NFT, STAT).stdout
+
+
+def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_path):
+    (tmp_path / "nonsense").write_text("no log\n")
+    result = report("--json", "absent", "nonsense", COND)
+    assert result.returncode == 1
+    assert "absent: No such file" in result.stderr
+    assert "2 of 3 files could not be read" in result.stderr
+    files = json.loads(result.stdout)["files"]
+    assert [file.get("line_count") for file in files] == [430, None, None]
+    assert "no format can be told" in files[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "arguments, status, said",
+    [
+        (["absent"], 1, "absent: No such file"),
+        (["--timezone", "Mars/Olympus", HSI], 1, "Mars/Olympus"),
+        (["--format", "netflow", HSI], 1, "netflow"),
+        (["--date", "1998-10-18", HSI], 2, "lines of format hsi have dates"),
+        (["--format", "cond", "--date", "1998-10-18", COND, COND], 2, "one file at a time"),
+        ([], 2, "PATHS"),
+    ],
+)
+def test_what_cannot_be_reported_starts_no_server(report, scratch, arguments, status, said):
+    result = report(*arguments)
+    assert (result.returncode, result.stdout) == (status, "")
+    assert said in result.stderr
+    assert STARTED not in result.stderr
+    assert "Traceback" not in result.stderr
+    assert list(scratch.iterdir()) == []
+
+
+def find_servers(folder):
+    """The processes that were started on a folder, the keepers of servers among them."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(folder) in (process / "cmdline").read_text():
+                found.append(process.name)
+        except OSError:
+            continue  # it ended meanwhile
+    return found
+
+
+def assert_nothing_is_left(scratch, tmp_path):
+    assert list(scratch.iterdir()) == []
+    assert not (tmp_path / "home").exists()
+    deadline = time.monotonic() + 30
+    while servers := find_servers(scratch):  # a keeper looks once a second
+        assert time.monotonic() < deadline, servers
+        time.sleep(0.2)
+
+
+def test_nothing_is_left_of_a_report(report, scratch, tmp_path):
+    assert report(COND).returncode == 0
+    assert_nothing_is_left(scratch, tmp_path)
+
+
+def test_nothing_is_left_where_the_servers_account_cannot_reach_the_folder(report, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    assert report(COND, TMPDIR=str(closed)).returncode == 0
+    assert_nothing_is_left(closed, tmp_path)
+    for note in Path("/var/lib/tapewise/clusters").glob("*/home.txt"):
+        assert str(closed) not in note.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("mark", ["postgresql-18", "postgresql-18/data/postmaster.pid"])
+def test_nothing_is_left_of_a_report_that_is_ended(scratch, tmp_path, number, mark):
+    environment = os.environ | {
+        "PYTHONPATH": str(TREE), "TMPDIR": str(scratch), "TAPEWISE_HOME": str(tmp_path / "home"),
+    }  # fmt: skip
+    with subprocess.Popen(
+        [*TAPEWISE, "report", str(NFT), str(STAT)], env=environment, cwd=tmp_path,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not list(scratch.glob(f"*/{mark}")):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(number)
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode in (1, 128 + number)
+    assert stdout == ""
+    assert "Traceback" not in stderr
+    assert_nothing_is_left(scratch, tmp_path)
