@@ -5,43 +5,49 @@ identities held in the times of a block are fetched and compared here instead, a
 that where the ledger knows that no file of the source has those times.
 """
 
-from types import TracebackType
-from typing import Self
+from datetime import UTC, datetime
 
-import adbc_driver_postgresql.dbapi as adbc
+import numpy as np
 import polars as pl
 import psycopg
+from psycopg import sql
 
 from schema.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
 
+# A row of PostgreSQL's binary COPY: how many fields, then the length of each and its value.
+_ROW = np.dtype(
+    [
+        ("field_count", ">i2"),
+        ("event_length", ">i4"),
+        ("event_at", ">i8"),
+        ("hash_length", ">i4"),
+        ("line_hash", ">i8"),
+        ("occurrence_length", ">i4"),
+        ("occurrence", ">i4"),
+    ]
+)
+_HEADER_BYTES, _TRAILER_BYTES = 19, 2
+# PostgreSQL counts microseconds from here.
+_BEGIN_US = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
+
 
 class Holdings:
     """The identities that a source holds, as committed before this load.
 
-    `connection` is the load's own, which holds the archive's lock: whoever held it before has
-    committed. `url` opens a second, reading connection the first time that one is needed.
+    `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
+    `reading` is another, which is asked while the first one sends.
     """
 
-    def __init__(self, connection: psycopg.Connection, url: str, source_id: int) -> None:
-        self._url = url
+    def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source_id: int) -> None:
+        self._reading = reading
         self._source_id = source_id
-        self._reading: adbc.Connection | None = None
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
             " WHERE source_id = %s AND first_event_at IS NOT NULL",
             [source_id],
         ).fetchall()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._reading is not None:
-            self._reading.close()
 
     def drop_held(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
         """`records` (all of `table`) without those whose identity is held already."""
@@ -52,18 +58,21 @@ class Holdings:
         return records.join(held, on=IDENTITY, how="anti", maintain_order="left")
 
     def _fetch(self, table: str, since: object, until: object) -> pl.DataFrame:
-        if self._reading is None:
-            self._reading = adbc.connect(self._url)
-        event_time = event_time_columns[table]
-        with self._reading.cursor() as cursor:
-            cursor.execute(
-                # Both names come from the models, never from a log.
-                f"SELECT {event_time} AS event_at, line_hash, occurrence FROM core.{table}"  # noqa: S608
-                f" WHERE source_id = $1 AND {event_time} BETWEEN $2 AND $3",
-                (self._source_id, since, until),
-            )
-            held = pl.from_arrow(cursor.fetch_arrow_table())
-        assert isinstance(held, pl.DataFrame)
-        return held.select(
-            pl.col("event_at").cast(pl.Datetime("us", "UTC")), pl.col("line_hash"), pl.col("occurrence")
+        statement = sql.SQL(
+            "COPY (SELECT {event_at}, line_hash, occurrence FROM core.{table}"
+            " WHERE source_id = {source_id} AND {event_at} BETWEEN {since} AND {until})"
+            " TO STDOUT (FORMAT binary)"
+        ).format(
+            event_at=sql.Identifier(event_time_columns[table]),
+            table=sql.Identifier(table),
+            source_id=self._source_id,
+            since=since,
+            until=until,
         )
+        with self._reading.cursor() as cursor, cursor.copy(statement) as copy:
+            content = b"".join(copy)
+        row_count = (len(content) - _HEADER_BYTES - _TRAILER_BYTES) // _ROW.itemsize
+        rows = np.frombuffer(content, _ROW, row_count, _HEADER_BYTES)
+        columns = {name: rows[name].astype(f"=i{rows[name].itemsize}") for name in IDENTITY}
+        held = pl.DataFrame(columns | {"event_at": columns["event_at"] + _BEGIN_US})
+        return held.with_columns(pl.col("event_at").cast(pl.Datetime("us", "UTC")))

@@ -12,7 +12,6 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
-import adbc_driver_postgresql.dbapi as adbc
 import polars as pl
 import psycopg
 import sqlalchemy as sa
@@ -81,7 +80,7 @@ def _losses_told(path: Path) -> Iterator[None]:
     """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
     try:
         yield
-    except (psycopg.Error, adbc.Error) as error:
+    except psycopg.Error as error:
         reason = " ".join(str(error).split()).rstrip(".")
         raise DatabaseError(
             f"{path}: the database broke off the load: {reason}",
@@ -163,13 +162,13 @@ def preview_file(
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             _is_continued(path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
-        with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
-            for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
-                tally.add_part(part)
-                for table, found in split_by_table(part.records):
-                    tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
-                if progress is not None:
-                    progress(reader.progress_bytes)
+        holdings = Holdings(connection, connection, source.id)
+        for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
+            tally.add_part(part)
+            for table, found in split_by_table(part.records):
+                tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+            if progress is not None:
+                progress(reader.progress_bytes)
         _check_date(connection, source, path, log_date, tally, reader.digest)
         return FileResult(path, tally, reader.waiting_bytes)
 
@@ -307,10 +306,10 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        with Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings:
-            items = self._prepare(parts, reader, settling, holdings, log_file_id)
-            with run_ahead(items, AHEAD_DEPTH) as ahead:
-                self._send(connection, ahead, log, cells)
+        holdings = Holdings(connection, settling, source.id)
+        items = self._prepare(parts, reader, settling, holdings, log_file_id)
+        with run_ahead(items, AHEAD_DEPTH) as ahead:
+            self._send(connection, ahead, log, cells)
         log.end(source.id)
         _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)

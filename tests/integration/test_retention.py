@@ -264,7 +264,7 @@ def test_known_pieces_of_files_that_reach_back_are_known_no_more(
         connection.execute("DELETE FROM ledger.segments")
         connection.execute(
             "INSERT INTO ledger.segments"
-            " SELECT 1, place, %s, gen_random_uuid(), 1, 1, '{}', 0, day::timestamptz, '1997-10-05'"
+            " SELECT 1, place, %s, gen_random_uuid(), 1, 1, '{}', '{}', day::timestamptz, '1997-10-05'"
             " FROM (VALUES (1, '1997-10-01'), (2, '1997-10-02'), (3, NULL)) AS given (place, day)",
             [source.id],
         )
