@@ -25,17 +25,19 @@ def make_facts(
     before it ended; a file's key is the hash of its path in the archive.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
-    rows = records.with_columns(
-        users.resolve(records["user"]).alias("user_id"),
-        hosts.resolve(records["host"]).alias("host_id"),
-        pl.col("event_at").alias(event_time_columns[table.name]),
-        pl.lit(source.archive_id, dtype=pl.Int32).alias("archive_id"),
-        pl.lit(source.id, dtype=pl.Int32).alias("source_id"),
-        pl.lit(log_file_id, dtype=pl.Int32).alias("log_file_id"),
-        pl.coalesce("started_at", pl.col("event_at") - duration).alias("started_at"),
-        hash_bytes(pl.col("archive_path")).alias("file_key"),
-        hash_bytes(pl.col("new_archive_path")).alias("new_file_key"),
-    )
-    return rows.select(
-        pl.col(name).cast(dtype) for name, dtype in frame_schema(table).items() if name != "id"
+    values = {
+        "user_id": pl.lit(users.resolve(records["user"])),
+        "host_id": pl.lit(hosts.resolve(records["host"])),
+        event_time_columns[table.name]: pl.col("event_at"),
+        "archive_id": pl.lit(source.archive_id),
+        "source_id": pl.lit(source.id),
+        "log_file_id": pl.lit(log_file_id),
+        "started_at": pl.coalesce("started_at", pl.col("event_at") - duration),
+        "file_key": hash_bytes(pl.col("archive_path")),
+        "new_file_key": hash_bytes(pl.col("new_archive_path")),
+    }
+    return records.select(
+        values.get(name, pl.col(name)).cast(dtype).alias(name)
+        for name, dtype in frame_schema(table).items()
+        if name != "id"
     )

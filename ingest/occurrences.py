@@ -74,7 +74,8 @@ class OccurrenceCounter:
             return repeats
         since, until = cast(datetime, since), cast(datetime, until)
         before = self._find_before(since, until)
-        if before is not None:
+        # Most lines stand once in a file, and to look whether one repeats costs less than to join.
+        if before is not None and rows["line_hash"].is_in(before["line_hash"].implode()).any():
             counts = before.group_by("line_hash").len("before")
             joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
             repeats = (repeats + joined.fill_null(0).cast(pl.Int32)).rename("occurrence")
@@ -130,14 +131,14 @@ class OccurrenceCounter:
 
 
 def _count_within(rows: pl.DataFrame) -> pl.Series:
-    # Counting per group costs much and few lines repeat: count those only.
-    hashes = rows["line_hash"]
-    repeated = hashes.filter(~hashes.is_first_distinct()).unique()
-    has_time = pl.col("event_at").is_not_null()
-    counted = (
-        rows.with_row_index("row")
-        .filter(pl.col("line_hash").is_in(repeated.implode()), has_time)
-        .select("row", occurrence=pl.int_range(pl.len(), dtype=pl.Int32).over("line_hash"))
-    )
-    first = rows.select(occurrence=pl.when(has_time).then(pl.lit(0, dtype=pl.Int32))).to_series()
-    return first.scatter(counted["row"], counted["occurrence"])
+    # Few lines repeat, and to sort all hashes costs less than to count per group: only those are counted.
+    hashes = rows["line_hash"].to_numpy()
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    is_fact = rows["event_at"].is_not_null()
+    counts = np.zeros(len(hashes), np.int32)
+    if len(repeated):
+        places = rows["line_hash"].is_in(pl.Series(repeated).implode()).arg_true().to_numpy()
+        within = pl.DataFrame({"line_hash": hashes[places]}).select(pl.int_range(pl.len()).over("line_hash"))
+        counts[places] = within.to_series().to_numpy()
+    return pl.select(occurrence=pl.when(pl.lit(is_fact)).then(pl.lit(pl.Series(counts)))).to_series()

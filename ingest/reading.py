@@ -6,10 +6,11 @@ Needs no database: a dry run, a load and `explain line` read a file in the same 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from ingest.files import Block, LogFileReader
@@ -21,6 +22,9 @@ from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
 SAMPLES = 3
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# What rows of facts are made of beside the columns of the same name.
+NEEDED = ("event_at", "user", "host")
 
 
 @dataclass
@@ -216,43 +220,55 @@ def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segm
 
     Also those with a line that stood in the file before: where they stand first, it is held all the more.
     """
-    numbers = np.repeat(np.arange(len(segments), dtype=np.uint32), [each.line_count for each in segments])
-    facts = records.select("table", "ignored", "rejected", "event_at").with_columns(
-        segment=pl.Series(numbers)
-    )
-    # A time in the future will be one in the past.
-    changeable = set(facts.filter(pl.col("rejected") == OUTSIDE_WINDOW)["segment"])
-    sums = facts.group_by("segment", maintain_order=True).agg(
-        fact_count=pl.col("table").count(),
-        first=pl.col("event_at").min(),
-        last=pl.col("event_at").max(),
-    )
-    ignored, rejected = (_count_by_segment(facts, reason) for reason in ("ignored", "rejected"))
+    starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
+    is_fact = records["table"].is_not_null().to_numpy()
+    at_us = records["event_at"].to_physical()
+    fact_counts = np.add.reduceat(is_fact, starts, dtype=np.int64)
+    first_us = np.minimum.reduceat(at_us.fill_null(np.iinfo(np.int64).max).to_numpy(), starts)
+    last_us = np.maximum.reduceat(at_us.fill_null(np.iinfo(np.int64).min).to_numpy(), starts)
+    ignored, rejected = (_count_by_segment(records[reason], starts) for reason in ("ignored", "rejected"))
     return [
-        (segment, SegmentFate(segment.line_count, fact_count, ignored[index], rejected[index], first, last))
-        for segment, (index, fact_count, first, last) in zip(segments, sums.iter_rows(), strict=True)
-        if index not in changeable
+        (
+            segment,
+            SegmentFate(
+                segment.line_count,
+                int(fact_counts[index]),
+                ignored[index],
+                rejected[index],
+                _make_time(first_us[index]) if fact_counts[index] else None,
+                _make_time(last_us[index]) if fact_counts[index] else None,
+            ),
+        )
+        for index, segment in enumerate(segments)
+        # A time in the future will be one in the past.
+        if OUTSIDE_WINDOW not in rejected[index]
     ]
 
 
-def _count_by_segment(facts: pl.DataFrame, reason: str) -> defaultdict[int, dict[str, int]]:
-    counts: defaultdict[int, dict[str, int]] = defaultdict(dict)
-    counted = facts.filter(pl.col(reason).is_not_null()).group_by("segment", reason).len()
-    for index, why, count in counted.iter_rows():
-        counts[index][why] = count
+def _make_time(at_us: np.int64) -> datetime:
+    return EPOCH + timedelta(microseconds=int(at_us))
+
+
+def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defaultdict[int, Counter[str]]:
+    """By segment and reason, how many lines have one; segments begin at rows `starts`."""
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    rows = reasons.is_not_null().arg_true()
+    indexes = np.searchsorted(starts, rows.to_numpy(), side="right") - 1
+    for index, reason in zip(indexes.tolist(), reasons.gather(rows), strict=True):
+        counts[index][reason] += 1
     return counts
 
 
 def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The records that are facts, table by table, without the texts of their lines; none of None."""
+    """The records that are facts, table by table, with what its rows are made of; none of None."""
     if records is None:
         return
-    # Copying costs more than comparing: what facts never have is left behind first.
-    told = records.drop("text", "ignored", "rejected")
     for table in FACT_TABLES:
-        rows = told.filter(pl.col("table") == table.name)
-        if not rows.is_empty():
-            yield table.name, rows
+        is_own = records["table"] == table.name
+        if is_own.any():
+            # Copying costs more than comparing: what facts never have is left behind first.
+            own = [name for name in records.columns if name in table.columns or name in NEEDED]
+            yield table.name, records.select(own).filter(is_own)
 
 
 def _count(reasons: pl.Series) -> dict[str, int]:
