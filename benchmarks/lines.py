@@ -1,10 +1,11 @@
-"""Made-up NFT lines by the million, and what a warehouse must hold when it has read them.
+"""Made-up NFT and HSI lines by the million, and what a warehouse must hold when it has read them.
 
-Eight weeks of one archive: 2,000 users of whom a few do most, a dozen machines, puts, gets, copies inside
-the archive (`ss`), transfers that are none of its own (`kw`), lines that stand there twice, and one in a
-hundred whose size Fortran could not print.
+Eight weeks of one archive: 2,000 users of whom a few do most, a dozen machines, lines that stand there twice.
+NFT has copies inside the archive (`ss`), transfers that are none of its own (`kw`), and one line in a hundred
+whose size Fortran could not print; HSI has deletes, renames, failures and HTAR's archives.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ UNREADABLE_RATIO = 0.01
 UNREADABLE_SIZE = "**********"
 # FTP transfers stand in the same log in whole seconds.
 FTP_RATIO = 0.2
+DELETE_RATIO, RENAME_RATIO, HTAR_RATIO, FAILED_RATIO = 0.04, 0.01, 0.03, 0.02
 
 BLOCK_LINES = 250_000
 
@@ -37,62 +39,126 @@ class Made:
     size_bytes: int
 
 
-def write_lines(path: Path, line_count: int, seed: int = 1997) -> Made:
-    """Write `line_count` lines to `path`, in the order of their times; takes 0.2 GB of memory."""
+# Of a block: the lines (column `line`), and for each fact among them its size (`size`, null for other lines).
+MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
+
+
+def write_lines(
+    path: Path, line_count: int, format_name: str = "nft", *, seed: int = 1997, weeks_later: int = 0
+) -> Made:
+    """Write `line_count` lines to `path`, in the order of their times; takes 0.3 GB of memory.
+
+    They fill eight weeks, `weeks_later` than those of other calls.
+    """
     rng = np.random.default_rng(seed)
+    later_s = weeks_later * 7 * 86_400
     facts = size_bytes = 0
     with path.open("wb") as file:
         for begin in range(0, line_count, BLOCK_LINES):
             end = min(begin + BLOCK_LINES, line_count)
-            block = _make_block(rng, end - begin, SPAN_S * begin / line_count, SPAN_S * end / line_count)
-            is_fact = pl.col("pair").str.contains("s") & pl.col("size").is_not_null()
-            found = block.filter(is_fact)
-            facts += found.height
-            size_bytes += int(found["size"].sum())
-            block.write_csv(
-                file,
-                include_header=False,
-                separator=" ",
-                quote_style="never",
-                float_precision=3,
-                null_value=UNREADABLE_SIZE,
-            )
+            since_s, until_s = (later_s + SPAN_S * edge / line_count for edge in (begin, end))
+            block = MAKE_BLOCK[format_name](rng, end - begin, since_s, until_s)
+            facts += block["size"].count()
+            size_bytes += int(block["size"].sum())
+            file.write("\n".join(block["line"]).encode() + b"\n")
     return Made(line_count, facts, size_bytes)
 
 
-def _make_block(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
-    """Lines between two times, in seconds after `BEGINS_AT`; an unreadable size is null."""
-    second = np.sort(rng.integers(int(since_s), int(until_s), count))
-    user = rng.zipf(1.3, count) % USERS
-    machine = np.array(list(MACHINES))[rng.integers(0, len(MACHINES), count)]
-    kind = rng.random(count)
-    is_put = rng.random(count) < 0.6
-    source, target = np.where(is_put, machine, "s"), np.where(is_put, "s", machine)
-    source[kind < COPY_RATIO] = target[kind < COPY_RATIO] = "s"
-    is_foreign = kind > 1 - FOREIGN_RATIO
-    source[is_foreign], target[is_foreign] = machine[is_foreign], "w"
+def _draw(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
+    """What lines of all formats tell, in seconds after `BEGINS_AT`; some are the one before once more."""
     size = np.exp(rng.normal(15.5, 2, count)).astype(np.int64) + 1
-    seconds = 0.4 + size / rng.uniform(5e5, 5e6, count)
-    seconds = np.where(rng.random(count) < FTP_RATIO, np.maximum(seconds.round(), 0.499), seconds)
-    # A line that stands there twice is the one before it once more.
+    drawn = pl.DataFrame(
+        {
+            "second": np.sort(rng.integers(int(since_s), int(until_s), count)),
+            "user": rng.zipf(1.3, count) % USERS,
+            "machine": np.array(list(MACHINES))[rng.integers(0, len(MACHINES), count)],
+            "kind": rng.random(count),
+            "is_put": rng.random(count) < 0.6,
+            "size": size,
+            "seconds": 0.4 + size / rng.uniform(5e5, 5e6, count),
+            "chance": rng.random(count),
+            "number": rng.integers(0, 10**6, count),
+        }
+    )
     chosen = np.arange(count)
     chosen[1:] -= rng.random(count - 1) < REPEAT_RATIO
-    at = pl.lit(BEGINS_AT) + pl.duration(seconds=pl.col("second"))
-    lines = pl.DataFrame(
-        {
-            "user": user,
-            "second": second,
-            "pair": np.char.add(source, target),
-            "size": size,
-            "seconds": seconds,
-            "is_unreadable": rng.random(count) < UNREADABLE_RATIO,
-        }
-    )[chosen]
-    return lines.select(
-        pl.col("user").cast(pl.String).str.zfill(6),
-        at.dt.strftime("%y/%m/%d").alias("day"),
-        at.dt.strftime("%H:%M:%S").alias("clock"),
-        "pair",
-        pl.when(~pl.col("is_unreadable")).then("size").alias("size"),
-        "seconds",
+    return drawn[chosen].with_columns(at=pl.lit(BEGINS_AT) + pl.duration(seconds=pl.col("second")))
+
+
+def _make_nft(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
+    is_copy, is_foreign = pl.col("kind") < COPY_RATIO, pl.col("kind") > 1 - FOREIGN_RATIO
+    is_unreadable = pl.col("chance") < UNREADABLE_RATIO
+    is_ftp = pl.col("chance") > 1 - FTP_RATIO
+    seconds = pl.when(is_ftp).then(pl.max_horizontal(pl.col("seconds").round(), 0.499)).otherwise("seconds")
+    milliseconds = (seconds * 1000).round().cast(pl.Int64)
+    inside = pl.when(is_copy).then(pl.lit("s")).otherwise("machine")
+    pair = (
+        pl.when(is_foreign)
+        .then(pl.col("machine") + "w")
+        .when("is_put")
+        .then(inside + "s")
+        .otherwise("s" + inside)
     )
+    texts = [
+        pl.col("user").cast(pl.String).str.zfill(6),
+        pl.col("at").dt.strftime("%y/%m/%d %H:%M:%S"),
+        pair,
+        pl.when(is_unreadable).then(pl.lit(UNREADABLE_SIZE)).otherwise(pl.col("size").cast(pl.String)),
+        pl.format("{}.{}", (milliseconds // 1000), (milliseconds % 1000).cast(pl.String).str.zfill(3)),
+    ]
+    return _draw(rng, count, since_s, until_s).select(
+        line=pl.concat_str(texts, separator=" "),
+        size=pl.when(pair.str.contains("s") & ~is_unreadable).then("size"),
+    )
+
+
+def _make_hsi(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
+    kind, size = pl.col("kind"), pl.col("size")
+    is_failed = pl.col("chance") < FAILED_RATIO
+    status = pl.when(is_failed).then(pl.lit("-5")).otherwise(pl.lit("0"))
+    way = pl.when("is_put").then(pl.lit("LH")).otherwise(pl.lit("HL"))
+    rate = pl.format("{}", (size / pl.col("seconds") / 1000).round(1))
+    path = pl.format("/home/u{}/run {}/out.{}.tar", "user", pl.col("number") // 1000, "number")
+    stamp = pl.col("at").dt.strftime("%a %b %e %H:%M:%S %Y")
+    head = pl.format("{} {}{}.example.org", stamp, "machine", pl.col("user") % 40)
+    process = pl.format("{} {}", "user", pl.col("number") % 32768)
+    moved = pl.concat_str(
+        pl.format("{} hsi {}", head, process),
+        way,
+        status,
+        pl.format("{}", (pl.col("chance") * 20).round(2)),
+        size.cast(pl.String),
+        rate,
+        pl.lit("4"),
+        pl.format("out.{}.tar", "number"),
+        path,
+        pl.lit("m12"),
+        separator="\t",
+    )
+    deleted = pl.format("{} hsi {}\tFU\t{}\t0.00\t{}\t0.0\t0\t{}\t", head, process, status, size, path)
+    renamed = pl.format(
+        "{} hsi {}\tFR\t{}\t0.00\t{}\t0.0\t0\t{}\t{}.old", head, process, status, size, path, path
+    )
+    tarred = pl.format(
+        "{} htar {}\tcreate\tLH\t{}\t{}\t{}\t{}\t{}\t\t5\tm12",
+        head,
+        process,
+        status,
+        size,
+        pl.col("seconds").round(2),
+        rate,
+        path,
+    )
+    return _draw(rng, count, since_s, until_s).select(
+        line=pl.when(kind < DELETE_RATIO)
+        .then(deleted)
+        .when(kind < DELETE_RATIO + RENAME_RATIO)
+        .then(renamed)
+        .when(kind < DELETE_RATIO + RENAME_RATIO + HTAR_RATIO)
+        .then(tarred)
+        .otherwise(moved),
+        size="size",
+    )
+
+
+MAKE_BLOCK: dict[str, MakeBlock] = {"nft": _make_nft, "hsi": _make_hsi}

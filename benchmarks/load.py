@@ -1,17 +1,21 @@
 """Loading against its peers, in one run on one machine.
 
-    python -m benchmarks.load --lines 5000000
+    python -m benchmarks.load --lines 5000000 --format nft
 
 makes up a log, starts an embedded PostgreSQL of its own and measures, one after the other:
 
+- `tapewise ingest` of an empty file: what starting costs;
 - `tapewise ingest` of the log, as a process from its start to its end, with its peak memory;
-- `tapewise ingest` of the same file again;
+- `tapewise ingest` of the same file again, unchanged;
 - the bare COPY: the same rows, parsed already and written as CSV, sent by psycopg into the same partitions
   with the same index, in another database of the same server;
-- DuckDB's `read_csv` of the same CSV into a database file of its own.
+- DuckDB's `read_csv` of the same CSV into a database file of its own;
+- `tapewise ingest` of the file with one byte changed, its size and time of change as they were;
+- `tapewise ingest` of another file, whose first half is the log's second half, and the rest new;
+- the log again in two fresh databases: without keeping `activity_cells`, and without `requests`.
 
-Only the ratios to the bare COPY mean anything on another machine. The exit status is 1 where the log as it
-was made and the two databases do not agree, or where the peak memory is over its limit.
+Only ratios mean anything on another machine. The exit status is 1 where the log as it was made and the
+databases do not agree, or where the peak memory is over its limit; ratios are for the reader to judge.
 """
 
 import argparse
@@ -22,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
@@ -33,7 +38,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from benchmarks.lines import ZONE, Made, write_lines
+from benchmarks.lines import MAKE_BLOCK, ZONE, Made, write_lines
 from benchmarks.peers import copy_csv, count_facts, export_csv, load_duckdb, make_partitions
 from schema.database import DATABASE, Role, Warehouse
 from schema.server import EmbeddedServer
@@ -41,12 +46,19 @@ from schema.settings import Settings
 from schema.upgrade import upgrade
 
 PEER_DATABASE = "bare_copy"
-PEAK_LIMIT_BYTES = 1_500_000_000
+PEAK_LIMIT_BYTES = 1_000_000_000
 # What the operating system counts the peak memory of a process in.
 MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
+# The log of the second half and as much again: eight weeks later.
+LATER_WEEKS = 8
 
+EMPTY = "tapewise ingest of an empty file"
 INGEST = "tapewise ingest"
-AGAIN = "tapewise ingest of the same file again"
+AGAIN = "... of the same file again"
+CHANGED = "... of the file with one byte changed"
+HALF = "... of a file half of which is new"
+NO_CELLS = "... without activity_cells"
+NO_REQUESTS = "... without requests"
 COPY = "bare COPY of the parsed rows"
 DUCKDB = "DuckDB read_csv of the parsed rows"
 
@@ -60,13 +72,14 @@ def main() -> None:
         description="Compare `tapewise ingest` with a bare COPY and with DuckDB, in one run."
     )
     parser.add_argument("--lines", type=int, default=5_000_000)
+    parser.add_argument("--format", choices=sorted(MAKE_BLOCK), default="nft")
     parser.add_argument("--repeat", type=int, default=1, help="measure all of it so often and print medians")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
     arguments = parser.parse_args()
-    with _working_folder(arguments.keep) as folder:
-        made = _run_apart(write_lines, folder / "nft.log", arguments.lines)
+    with working_folder(arguments.keep) as folder:
         server = EmbeddedServer(folder / "home", system_folder=folder / "system")
-        bench = Bench(folder, server, made)
+        bench = Bench(folder, server, arguments.format)
+        bench.write_logs(arguments.lines)
         try:
             with server:
                 for _ in range(arguments.repeat):
@@ -79,7 +92,8 @@ def main() -> None:
 
 
 @contextmanager
-def _working_folder(kept: Path | None) -> Iterator[Path]:
+def working_folder(kept: Path | None) -> Iterator[Path]:
+    """A folder to work in: `kept`, which stays, or one that goes with the block."""
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept.absolute()
@@ -92,15 +106,15 @@ def _working_folder(kept: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder)
 
 
-def _run_apart(
+def run_apart(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call `function` in a process of its own: ours must stay small, see `_run_measured`."""
+    """Call `function` in a process of its own: ours must stay small, see `run_measured`."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments, **named).result()
 
 
-def _run_measured(command: list[str], folder: Path) -> tuple[float, int]:
+def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
     """Run a program in `folder`; the seconds that it took and its peak memory in bytes.
 
     Until it starts the program, the new process counts as a copy of ours: what we hold is the least
@@ -121,19 +135,35 @@ def _run_measured(command: list[str], folder: Path) -> tuple[float, int]:
 class Bench:
     """What was measured so far: in `seconds` one number per repetition, and what the databases held."""
 
-    def __init__(self, folder: Path, server: EmbeddedServer, made: Made) -> None:
+    def __init__(self, folder: Path, server: EmbeddedServer, format_name: str) -> None:
         self._folder = folder
         self._server = server
-        self._made = made
-        self.seconds: dict[str, list[float]] = {name: [] for name in (INGEST, AGAIN, COPY, DUCKDB)}
+        self._format = format_name
+        self._made = Made(0, 0, 0)
+        self.seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.peak_bytes = 0
+        self.unnoticed = False
         self.held: dict[str, set[tuple[int, int]]] = {DATABASE: set(), PEER_DATABASE: set()}
+
+    def write_logs(self, line_count: int) -> None:
+        """Make up the logs."""
+        log, later, half = (self._folder / name for name in ("log", "later", "half.log"))
+        (self._folder / "empty.log").touch()
+        self._made = run_apart(write_lines, log, line_count, self._format)
+        run_apart(
+            write_lines, later, line_count - line_count // 2, self._format, seed=1, weeks_later=LATER_WEEKS
+        )
+        with half.open("wb") as file:
+            subprocess.run(["tail", "-n", str(line_count // 2), log], stdout=file, check=True)
+            subprocess.run(["cat", later], stdout=file, check=True)
+        later.unlink()
 
     def measure(self) -> None:
         """One repetition: everything once, into fresh databases."""
-        warehouse, peer = self._make_warehouse(DATABASE), self._make_warehouse(PEER_DATABASE)
-        self._ingest(INGEST)
-        self._ingest(AGAIN)
+        warehouse, peer = self.make_warehouse(DATABASE), self.make_warehouse(PEER_DATABASE)
+        self.ingest(EMPTY, "empty.log")
+        self.ingest(INGEST, "log")
+        self.ingest(AGAIN, "log")
         with (
             closing(warehouse.connect(Role.OWNER)) as loaded,
             closing(peer.connect(Role.OWNER)) as connection,
@@ -144,21 +174,31 @@ class Bench:
             self.seconds[COPY].append(copy_csv(connection, self._folder))
             self.held[DATABASE].add(count_facts(loaded))
             self.held[PEER_DATABASE].add(count_facts(connection))
-        self.seconds[DUCKDB].append(_run_apart(load_duckdb, self._folder))
+        self.seconds[DUCKDB].append(run_apart(load_duckdb, self._folder))
+        self._maintain("DROP DATABASE {} WITH (FORCE)", PEER_DATABASE)
+        self.ingest(HALF, "half.log")
+        self._change_byte(warehouse)
+        for name, what in ((NO_CELLS, "cells"), (NO_REQUESTS, "requests")):
+            self.make_warehouse(DATABASE)
+            self.ingest(name, "log", without=what)
 
     def describe(self) -> list[str]:
         """The report: ratios first."""
         report = [
-            f"{self._made.line_count:,} NFT lines; medians of {len(self.seconds[COPY])} repetition(s)",
-            f"{'':40} {'ratio':>6} {'seconds':>8}",
+            f"{self._made.line_count:,} {self._format.upper()} lines; medians of"
+            f" {len(self.seconds[COPY])} repetition(s)",
+            f"{'':40} {'to COPY':>8} {'to ingest':>10} {'seconds':>8}",
         ]
         for name, seconds in self.seconds.items():
-            ratios = [one / peer for one, peer in zip(seconds, self.seconds[COPY], strict=True)]
-            report.append(f"{name:40} {statistics.median(ratios):6.2f} {statistics.median(seconds):8.2f}")
+            to_copy, to_ingest = (
+                statistics.median(one / peer for one, peer in zip(seconds, self.seconds[what], strict=True))
+                for what in (COPY, INGEST)
+            )
+            report.append(f"{name:40} {to_copy:8.2f} {to_ingest:10.3f} {statistics.median(seconds):8.2f}")
         rate = self._made.line_count / statistics.median(self.seconds[INGEST])
         return [
             *report,
-            f"peak memory of {INGEST}: {self.peak_bytes / 1e9:.2f} GB (limit {PEAK_LIMIT_BYTES / 1e9} GB)",
+            f"peak memory: {self.peak_bytes / 1e9:.2f} GB (limit {PEAK_LIMIT_BYTES / 1e9:.0f} GB)",
             f"by the way, on this machine: {rate:,.0f} lines/s",
         ]
 
@@ -170,11 +210,13 @@ class Bench:
             for database, held in self.held.items()
             if held != expected
         ]
+        if self.unnoticed:
+            complaints.append("one byte was changed, and the line was not loaded")
         if self.peak_bytes > PEAK_LIMIT_BYTES:
-            complaints.append(f"the peak memory is over {PEAK_LIMIT_BYTES / 1e9} GB")
+            complaints.append(f"the peak memory is over {PEAK_LIMIT_BYTES / 1e9:.0f} GB")
         return complaints
 
-    def _make_warehouse(self, database: str) -> Warehouse:
+    def make_warehouse(self, database: str) -> Warehouse:
         """An upgraded, empty warehouse; what was in a database of that name is dropped."""
         warehouse = Warehouse(Settings(home=self._server.home), self._server, database)
         self._maintain("DROP DATABASE IF EXISTS {} WITH (FORCE)", database)
@@ -182,18 +224,52 @@ class Bench:
         upgrade(lambda: warehouse.connect(Role.OWNER))
         return warehouse
 
-    def _ingest(self, name: str) -> None:
+    def ingest(self, name: str, log: str, without: str | None = None) -> None:
+        """Run the command on a log in the folder, as `name`; a part of its work may be left out."""
         self._maintain("CHECKPOINT")
-        program = [sys.executable, "-m", "tapewise", "--home", str(self._server.home), "ingest"]
-        options = ["--archive", "bench", "--kind", "synthetic", "--format", "nft", "--timezone", ZONE]
-        seconds, peak_bytes = _run_measured([*program, *options, "nft.log"], self._folder)
+        module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
+        command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
+        options = ["--archive", "bench", "--kind", "synthetic", "--format", self._format, "--timezone", ZONE]
+        seconds, peak_bytes = run_measured([*command, *options, log], self._folder)
         self.seconds[name].append(seconds)
         self.peak_bytes = max(self.peak_bytes, peak_bytes)
+
+    def _change_byte(self, warehouse: Warehouse) -> None:
+        """Measure the log with another digit in it, and complain if no line of it was new."""
+        with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+            before = count_facts(connection)[0]
+            with _one_byte_changed(self._folder / "log"):
+                self.ingest(CHANGED, "log")
+            if count_facts(connection)[0] != before + 1:
+                self.unnoticed = True
 
     def _maintain(self, statement: str, database: str = "") -> None:
         where = make_conninfo(**self._server.conninfo("postgres"))
         with psycopg.connect(where, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(sql.Identifier(database or "postgres")))
+
+
+@contextmanager
+def _one_byte_changed(path: Path) -> Iterator[None]:
+    """The last digit in the middle line of the file is another, and its size and times are as they were."""
+    times = path.stat()
+    with path.open("r+b") as file:
+        file.seek(times.st_size // 2)
+        file.readline()
+        line = file.readline()
+        place = max(line.rfind(b"%d" % digit) for digit in range(10))
+        at = file.tell() - len(line) + place
+        file.seek(at)
+        before = file.read(1)
+        file.seek(at)
+        file.write(b"%d" % ((int(before) + 1) % 10))
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    try:
+        yield
+    finally:
+        with path.open("r+b") as file:
+            file.seek(at)
+            file.write(before)
 
 
 if __name__ == "__main__":

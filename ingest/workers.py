@@ -4,10 +4,13 @@ One archive is loaded by one process at a time; while that sends, the others rea
 """
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import cache
 from pathlib import Path
 from warnings import catch_warnings
 
@@ -61,6 +64,26 @@ def read_files(
             yield found
 
 
+@cache
+def _end_with(parent: int) -> None:
+    """End this process when `parent` has ended, however: it holds locks, and nobody waits for it."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _read_apart(
+    parent: int, warehouse: Warehouse, task: FileTask, now: datetime
+) -> FileResult | TapewiseError:
+    """`_read` in a process of its own."""
+    _end_with(parent)
+    return _read(warehouse, task, now)
+
+
 def _read(
     warehouse: Warehouse,
     task: FileTask,
@@ -99,7 +122,7 @@ def _run(
     os.environ.update(threads)
     try:
         run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
-        results = run(delayed(_read)(warehouse, task, now) for task in tasks)
+        results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
         try:
             yield results
         finally:
