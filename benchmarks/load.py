@@ -135,10 +135,11 @@ def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
 class Bench:
     """What was measured so far: in `seconds` one number per repetition, and what the databases held."""
 
-    def __init__(self, folder: Path, server: EmbeddedServer, format_name: str) -> None:
+    def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, timezone: str = ZONE) -> None:
         self._folder = folder
         self._server = server
         self._format = format_name
+        self._timezone = timezone
         self._made = Made(0, 0, 0)
         self.seconds: defaultdict[str, list[float]] = defaultdict(list)
         self.peak_bytes = 0
@@ -229,8 +230,10 @@ class Bench:
         self._maintain("CHECKPOINT")
         module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
         command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
-        options = ["--archive", "bench", "--kind", "synthetic", "--format", self._format, "--timezone", ZONE]
-        seconds, peak_bytes = run_measured([*command, *options, log], self._folder)
+        options = ["--archive", "bench", "--kind", "synthetic", "--format", self._format]
+        seconds, peak_bytes = run_measured(
+            [*command, *options, "--timezone", self._timezone, log], self._folder
+        )
         self.seconds[name].append(seconds)
         self.peak_bytes = max(self.peak_bytes, peak_bytes)
 

@@ -54,7 +54,7 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
         log.write("nonsense\n")
     done = tapewise("ingest", "--json", "--prometheus", "tapewise.prom", env=environment)
     assert done.returncode == 1
-    first, second = map(json.loads, done.stdout.splitlines())
+    second, first = map(json.loads, done.stdout.splitlines())  # what is missing is told first
     assert (first["archive"], first["source"], first["held_count"]) == ("nightly", "nft", 1)
     assert second == {
         "archive": "nightly",

@@ -181,7 +181,8 @@ def test_a_second_maker_waits_for_the_first_and_finds_its_partitions(connect: Co
             assert make(first, JULY) == 1
             waiting = pool.submit(make, second, JULY, AUGUST)
             while not watcher.execute(
-                "SELECT FROM pg_locks WHERE NOT granted AND classid = 7461 AND pid = %s",
+                "SELECT FROM pg_locks WHERE NOT granted AND relation = 'core.transfers'::regclass"
+                " AND pid = %s",
                 [second.info.backend_pid],
             ).fetchall():
                 assert not waiting.done()

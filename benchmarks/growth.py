@@ -1,0 +1,125 @@
+"""What a line costs in a warehouse that grows.
+
+    python -m benchmarks.growth --rows 50000000
+
+fills a warehouse with one made-up log after the other, and measures `tapewise ingest` of two files at its
+beginning, in between and at its end: one all of whose lines are new, and one that overlaps what is held by
+half of its lines. What starting costs is measured, too, and taken off. It prints the seconds a million lines,
+and ratios to the first. The exit status is 1 where the warehouse does not hold what was made.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+from benchmarks.lines import MAKE_BLOCK, write_lines
+from benchmarks.load import Bench, run_apart, working_folder
+from benchmarks.peers import count_facts
+from schema.database import DATABASE, Role
+from schema.server import EmbeddedServer
+
+# A file's eight weeks are no other's.
+WEEKS = 8
+
+
+class Growth:
+    """A warehouse that grows, and what was measured on the way."""
+
+    def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, probe_lines: int) -> None:
+        self._folder = folder
+        self._format = format_name
+        self._probe_lines = probe_lines
+        # Through the years, and no hour of theirs is skipped.
+        self._bench = Bench(folder, server, format_name, "UTC")
+        self._file_count = 0
+        self._last = folder / "last"
+        self._first: tuple[float, float] | None = None
+        self.fact_count = 0
+        self.warehouse = self._bench.make_warehouse(DATABASE)
+        (folder / "empty.log").touch()
+
+    def fill(self, line_count: int) -> None:
+        """Load so many new lines, as one file."""
+        self._write(self._last, line_count)
+        self._ingest(self._last)
+
+    def probe(self) -> None:
+        """Measure a new file and one that overlaps it by half, and print what a line of each cost."""
+        held = self.fact_count
+        started_s = self._ingest(self._folder / "empty.log")
+        self._write(self._last, self._probe_lines)
+        new_s = self._ingest(self._last) - started_s
+        half, overlapping = self._probe_lines // 2, self._folder / "overlapping"
+        self._write(self._folder / "rest", self._probe_lines - half)
+        with overlapping.open("wb") as file:
+            # Every other line of what is held: no piece of it is known, and each line must be compared.
+            subprocess.run(["awk", "NR % 2", self._last], stdout=file, check=True)
+            subprocess.run(["cat", self._folder / "rest"], stdout=file, check=True)
+        overlapping_s = self._ingest(overlapping) - started_s
+        per_million = 1e6 / self._probe_lines
+        self.report(held, new_s * per_million, overlapping_s * per_million)
+
+    def report(self, held: int, new_s: float, overlapping_s: float) -> None:
+        """Print a row of the table; the first is what the others are compared with."""
+        if self._first is None:
+            self._first = (new_s, overlapping_s)
+            print(f"{'rows held':>12} {'new, s/M':>9} {'ratio':>6} {'overlapping, s/M':>17} {'ratio':>6}")
+        print(
+            f"{held:12,} {new_s:9.2f} {new_s / self._first[0]:6.2f} {overlapping_s:17.2f}"
+            f" {overlapping_s / self._first[1]:6.2f}",
+            flush=True,
+        )
+
+    def _write(self, path: Path, line_count: int) -> None:
+        made = run_apart(
+            write_lines,
+            path,
+            line_count,
+            self._format,
+            seed=self._file_count,
+            weeks_later=WEEKS * self._file_count,
+        )
+        self._file_count += 1
+        self.fact_count += made.fact_count
+
+    def _ingest(self, path: Path) -> float:
+        # Each under a name of its own: what is measured is not a file that has grown.
+        log = path.rename(self._folder / f"log.{time.monotonic_ns()}")
+        self._bench.ingest("growth", log.name)
+        log.rename(path)
+        return self._bench.seconds["growth"][-1]
+
+
+def main() -> None:
+    """Measure, print, and exit with 1 where something is wrong."""
+    parser = argparse.ArgumentParser(description="What a line costs in a warehouse that grows.")
+    parser.add_argument("--rows", type=int, default=50_000_000, help="how many rows there are in the end")
+    parser.add_argument("--fill-lines", type=int, default=5_000_000, help="lines a file of those between")
+    parser.add_argument("--probe-lines", type=int, default=1_000_000, help="lines of a file that is measured")
+    parser.add_argument("--format", choices=sorted(MAKE_BLOCK), default="nft")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
+    arguments = parser.parse_args()
+    with working_folder(arguments.keep) as folder:
+        server = EmbeddedServer(folder / "home", system_folder=folder / "system")
+        try:
+            with server:
+                growth = Growth(folder, server, arguments.format, arguments.probe_lines)
+                growth.fill(1_000_000)
+                growth.probe()
+                for target in (arguments.rows // 10, arguments.rows):
+                    while growth.fact_count < target:
+                        growth.fill(min(arguments.fill_lines, target - growth.fact_count + 1))
+                    growth.probe()
+                with closing(growth.warehouse.connect(Role.OWNER)) as connection:
+                    held = count_facts(connection)[0]
+        finally:
+            server.stop()
+    if held != growth.fact_count:
+        sys.exit(f"the warehouse holds {held:,} rows, the logs were made of {growth.fact_count:,}")
+
+
+if __name__ == "__main__":
+    main()
