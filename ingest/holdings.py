@@ -12,6 +12,7 @@ import adbc_driver_postgresql.dbapi as adbc
 import polars as pl
 import psycopg
 
+from ingest.second_passes import find_first_passes, find_second_passes
 from schema.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
@@ -22,11 +23,14 @@ class Holdings:
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has
     committed. `url` opens a second, reading connection the first time that one is needed.
+    `zone` is the source's: what was moved into the second pass of an hour that its clocks repeat
+    keeps the identity that its line has by itself, with the time of the first.
     """
 
-    def __init__(self, connection: psycopg.Connection, url: str, source_id: int) -> None:
+    def __init__(self, connection: psycopg.Connection, url: str, source_id: int, zone: str) -> None:
         self._url = url
         self._source_id = source_id
+        self._zone = zone
         self._reading: adbc.Connection | None = None
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
@@ -48,7 +52,12 @@ class Holdings:
         since, until = records["event_at"].min(), records["event_at"].max()
         if not any(first <= until and since <= last for first, last in self._ranges):
             return records
+        is_repeated = bool(records["is_time_ambiguous"].any())
+        if is_repeated:
+            until = find_second_passes(self._zone, records["event_at"]).max()
         held = self._fetch(table, since, until)
+        if is_repeated:
+            held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
         return records.join(held, on=IDENTITY, how="anti", maintain_order="left")
 
     def _fetch(self, table: str, since: object, until: object) -> pl.DataFrame:

@@ -35,6 +35,8 @@ from ingest.ledger import (
 from ingest.log_dates import find_log_date
 from ingest.reading import Part, Tally, read_parts, split_by_table
 from ingest.requests import rebuild_requests
+from ingest.second_pass_moves import move_second_passes
+from ingest.second_passes import Repeats
 from ingest.sources import Source, get_source
 from schema.archives import lock_archive
 from schema.cells import add_cells, sum_cells
@@ -163,7 +165,7 @@ def preview_file(
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             _is_continued(path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
-        with Holdings(connection, warehouse.url(Role.LOADER), source.id) as holdings:
+        with Holdings(connection, warehouse.url(Role.LOADER), source.id, source.timezone) as holdings:
             for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
                 tally.add_part(part)
                 for table, found in split_by_table(part.records):
@@ -250,6 +252,7 @@ class _Load:
         self._now = now
         self._progress = progress
         self._tally = Tally()
+        self._repeats: list[Repeats] = []
         # The days (UTC) of the facts of each table that this load has added.
         self._days: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
@@ -307,14 +310,16 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        with Holdings(connection, self._warehouse.url(Role.LOADER), source.id) as holdings:
+        with Holdings(connection, self._warehouse.url(Role.LOADER), source.id, source.timezone) as holdings:
             items = self._prepare(parts, reader, settling, holdings, log_file_id)
             with run_ahead(items, AHEAD_DEPTH) as ahead:
                 self._send(connection, ahead, log, cells)
         log.end(source.id)
         _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
-        rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
+        moved_days = move_second_passes(connection, settling, source, self._repeats)
+        days = moved_days.union(*self._days.values())
+        rebuild_requests(connection, settling, source.archive_id, days)
         end_log_file(
             connection,
             log_file_id,
@@ -342,6 +347,8 @@ class _Load:
         tables = {table.name: table for table in FACT_TABLES}
         for part in parts:
             self._tally.add_part(part)
+            if part.repeats is not None:
+                self._repeats.append(part.repeats)
             for name, found in split_by_table(part.records):
                 new = holdings.drop_held(name, found)
                 self._tally.add_facts(name, found.height, new.height)

@@ -17,6 +17,7 @@ from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_for
 from ingest.occurrences import OccurrenceCounter
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.pseudonyms import hide_names
+from ingest.second_passes import Repeats, SecondPasses
 from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
@@ -28,8 +29,9 @@ class Tally:
     """The balance of one reading of a file: `line_count` is the sum of all the others.
 
     `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
-    lines whose facts the warehouse had already. The event times span all facts, new or held;
-    `rejected_samples` are the first few rejected lines: number, reason, text (None where names are hidden).
+    lines whose facts the warehouse had already. The event times span all facts, new or held, those
+    that a clock showed twice with both times; `rejected_samples` are the first few rejected lines: number,
+    reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -57,6 +59,8 @@ class Tally:
             self._add_fate(known.fate)
         if part.records is not None:
             self._add_records(part.records)
+        if part.repeats is not None:
+            self._span(part.repeats.first_event_at, part.repeats.last_event_at)
 
     def _add_records(self, records: pl.DataFrame) -> None:
         self.ignored.update(_count(records["ignored"]))
@@ -112,7 +116,8 @@ class Part:
 
     `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
     `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
-    remembered. `known` are the segments that were passed over.
+    remembered, and `repeats` those of the facts whose time comes twice. `known` are the segments that were
+    passed over.
     """
 
     first_line_number: int
@@ -120,6 +125,7 @@ class Part:
     records: pl.DataFrame | None = None
     fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
+    repeats: Repeats | None = None
 
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -144,6 +150,7 @@ def read_parts(
             yield block
 
     salt = f"{log_format.version} {settings.log_date} ".encode()
+    passes = SecondPasses(settings.timezone)
     with OccurrenceCounter() as occurrences:
         for batch in cut_segments(counted(), salt):
             found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
@@ -154,14 +161,15 @@ def read_parts(
                     waiting.append(segment)
                     continue
                 if waiting:
-                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
+                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
                     waiting = []
                 if _is_passed_over(segment, known.fate, batch.lines, occurrences):
+                    passes.pass_over(known.fate.last_event_at)
                     yield Part(segment.first_line_number, segment.line_count, known=[(segment, known)])
                 else:
                     waiting.append(segment)
             if waiting:
-                yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
+                yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
 
 
 def read_records(
@@ -198,6 +206,7 @@ def _parse(
     log_format: Format,
     settings: LineSettings,
     occurrences: OccurrenceCounter,
+    passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
     own = _slice(lines, segments)
@@ -207,7 +216,11 @@ def _parse(
         records = hide_names(records, log_format, key)
     records = records.with_columns(occurrences.number(records))
     return Part(
-        segments[0].first_line_number, own.height, records=records, fresh=_remember(segments, records)
+        segments[0].first_line_number,
+        own.height,
+        records=records,
+        fresh=_remember(segments, records),
+        repeats=passes.find(records),
     )
 
 
@@ -217,11 +230,12 @@ def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segm
     Also those with a line that stood in the file before: where they stand first, it is held all the more.
     """
     numbers = np.repeat(np.arange(len(segments), dtype=np.uint32), [each.line_count for each in segments])
-    facts = records.select("table", "ignored", "rejected", "event_at").with_columns(
+    facts = records.select("table", "ignored", "rejected", "event_at", "is_time_ambiguous").with_columns(
         segment=pl.Series(numbers)
     )
-    # A time in the future will be one in the past.
-    changeable = set(facts.filter(pl.col("rejected") == OUTSIDE_WINDOW)["segment"])
+    # A time in the future will be one in the past; which of two times is meant, the lines before may tell.
+    is_changeable = (pl.col("rejected") == OUTSIDE_WINDOW) | pl.col("is_time_ambiguous")
+    changeable = set(facts.filter(is_changeable)["segment"])
     sums = facts.group_by("segment", maintain_order=True).agg(
         fact_count=pl.col("table").count(),
         first=pl.col("event_at").min(),
