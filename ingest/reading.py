@@ -14,6 +14,7 @@ import polars as pl
 
 from ingest.files import Block, LogFileReader
 from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
+from ingest.formats.yearless import is_same_year
 from ingest.occurrences import OccurrenceCounter
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.pseudonyms import hide_names
@@ -149,7 +150,9 @@ def read_parts(
             tally.line_count += block.newline_count
             yield block
 
-    salt = f"{log_format.version} {settings.log_date} ".encode()
+    # Where the file's day gives the year only, the times that are known tell whether it is the same.
+    day = None if log_format.is_year_by_file else settings.log_date
+    salt = f"{log_format.version} {day} ".encode()
     passes = SecondPasses(settings.timezone)
     with OccurrenceCounter() as occurrences:
         for batch in cut_segments(counted(), salt):
@@ -157,7 +160,7 @@ def read_parts(
             waiting: list[Segment] = []
             for segment in batch.segments:
                 known = found.get(segment.digest)
-                if known is None:
+                if known is None or not _has_known_year(log_format, settings, known.fate):
                     waiting.append(segment)
                     continue
                 if waiting:
@@ -184,6 +187,12 @@ def read_records(
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
         yield part.records
+
+
+def _has_known_year(log_format: Format, settings: LineSettings, fate: SegmentFate) -> bool:
+    if not log_format.is_year_by_file or settings.log_date is None:
+        return True
+    return is_same_year(settings.log_date, fate.first_event_at, fate.last_event_at)
 
 
 def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:

@@ -95,7 +95,7 @@ VIOLATIONS = {
     """,
     "a file without a day where its lines have none, or with one where they have": """
         SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
-        WHERE (log_date IS NULL) <> (format <> 'cond')
+        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless'))
     """,
     "a job ended on another day than its file's": """
         SELECT path, log_date, ended_at FROM core.unitree_jobs
@@ -119,7 +119,8 @@ VIOLATIONS = {
     "the repeats of a line are not numbered from 0 on": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, array_agg(occurrence) FROM facts
         JOIN ledger.sources ON sources.id = source_id
-        GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
+        GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash
+        HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
     """,
     "a row number stands twice": "SELECT id, count(*) FROM facts GROUP BY id HAVING count(*) > 1",
     "a file's facts are outside its times": """
