@@ -32,6 +32,7 @@ def yearless_time(text: pl.Expr, layout: str, settings: LineSettings) -> pl.Expr
     year = settings.log_date.year - (settings.log_date.timetuple().tm_yday <= REACH.days)
     times = [clock_time(pl.lit(f"{each:04} ") + text, f"%Y {layout}") for each in (year, year + 1)]
     before, after = (pl.when((at - noon).abs() <= REACH).then(at) for at in times)
+    # Where both are as far, the earlier: a log tells of what was.
     is_before = (noon - before) <= (after - noon)
     return pl.when(is_before.fill_null(before.is_not_null())).then(before).otherwise(after)
 

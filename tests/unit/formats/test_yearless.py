@@ -39,7 +39,8 @@ def read(stamp: str, day: date, layout: str = LAYOUT) -> datetime | None:
         ("Dec 31 23:59:59", date(2018, 12, 31), 2018),
         ("Jan  1 00:00:01", date(2018, 12, 31), 2019),
         ("Mar  5 09:14:22", date(2019, 3, 5), 2019),
-        ("Dec 30 00:00:00", date(2019, 6, 30), 2019),
+        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # just as far from 2019: a log tells of the past
+        ("Dec 29 23:59:59", date(2019, 6, 30), 2019),
         ("Jan  1 00:00:00", date(2019, 7, 2), 2019),
         ("Dec 31 23:59:59", date(2019, 7, 2), 2019),
         ("Feb 29 12:00:00", date(2020, 3, 1), 2020),
