@@ -100,8 +100,11 @@ def _move(
         "source_id": source.id,
         "zone": source.timezone,
     }
-    with connection.cursor(row_factory=dict_row) as cursor:
+    with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+        # Fresh facts have no statistics, and on guesses the planner would compare each with each.
+        cursor.execute("SET LOCAL enable_nestloop = off")
         rows = cursor.execute(statement, values).fetchall()
+        cursor.execute("SET LOCAL enable_nestloop = DEFAULT")
     # As the session's zone shows them.
     times = ("first_at", "second_at")
     return [row | {name: row[name].astimezone(UTC) for name in times} for row in rows]
