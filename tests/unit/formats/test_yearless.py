@@ -89,6 +89,7 @@ def test_every_stamp_has_the_nearest_year_that_has_it(day: date, minute: int) ->
     ("stamp", "day"),
     [
         ("Feb 29 12:00:00", date(2019, 1, 5)),  # neither 2018 nor 2019 has it, and 2020 is far
+        ("Feb 29 12:00:00", date(2019, 8, 20)),  # more than half a year ahead
         ("Feb 30 12:00:00", date(2020, 1, 5)),
         ("Mar  5 23:59:60", date(2019, 3, 5)),
         ("Mar  5 24:00:00", date(2019, 3, 5)),
