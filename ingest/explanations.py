@@ -14,6 +14,7 @@ from ingest.files import BLOCK_BYTES, open_log
 from ingest.ledger import ledger_path
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.reading import Tally, read_records
+from ingest.second_passes import find_second_passes
 from ingest.sources import Source, get_source
 from schema.errors import LookupFailedError
 from schema.models import FACT_TABLES, event_time_columns
@@ -151,13 +152,15 @@ def _find_by_reading(
     text = record["text"] or _read_line(source, path, line_number, record["line_hash"])
     if record["ignored"] is not None:
         return LineFate(str(path), line_number, label, f"ignored: {record['ignored']}", text)
+    # Both, where clocks show it twice: it may have been moved.
+    times = [record["event_at"], *find_second_passes(source.timezone, pl.Series([record["event_at"]]))]
     row = _fetch_row(
         connection,
         record["table"],
         sql.SQL(
-            "fact.source_id = %s AND fact.{} = %s AND fact.line_hash = %s AND fact.occurrence = %s"
+            "fact.source_id = %s AND fact.{} = ANY(%s) AND fact.line_hash = %s AND fact.occurrence = %s"
         ).format(sql.Identifier(event_time_columns[record["table"]])),
-        [source.id, record["event_at"], record["line_hash"], record["occurrence"]],
+        [source.id, times, record["line_hash"], record["occurrence"]],
     )
     if row is None:
         return LineFate(str(path), line_number, label, changed, text)

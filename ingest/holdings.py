@@ -12,6 +12,7 @@ import polars as pl
 import psycopg
 from psycopg import sql
 
+from ingest.second_passes import find_first_passes, find_second_passes
 from schema.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
@@ -37,12 +38,17 @@ class Holdings:
     """The identities that a source holds, as committed before this load.
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
-    `reading` is another, which is asked while the first one sends.
+    `reading` is another, which is asked while the first one sends. `zone` is the source's: what was moved
+    into the second pass of an hour that its clocks repeat keeps the identity that its line has by itself,
+    with the time of the first.
     """
 
-    def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source_id: int) -> None:
+    def __init__(
+        self, connection: psycopg.Connection, reading: psycopg.Connection, source_id: int, zone: str
+    ) -> None:
         self._reading = reading
         self._source_id = source_id
+        self._zone = zone
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
             " WHERE source_id = %s AND first_event_at IS NOT NULL",
@@ -54,7 +60,12 @@ class Holdings:
         since, until = records["event_at"].min(), records["event_at"].max()
         if not any(first <= until and since <= last for first, last in self._ranges):
             return records
+        is_repeated = bool(records["is_time_ambiguous"].any())
+        if is_repeated:
+            until = find_second_passes(self._zone, records["event_at"]).max()
         held = self._fetch(table, since, until)
+        if is_repeated:
+            held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
         return records.join(held, on=IDENTITY, how="anti", maintain_order="left")
 
     def _fetch(self, table: str, since: object, until: object) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from ingest.ahead import run_ahead
 from ingest.facts import make_facts
 from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
+from ingest.formats.yearless import is_same_year
 from ingest.holdings import Holdings
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from ingest.ledger import (
@@ -34,6 +35,8 @@ from ingest.ledger import (
 from ingest.log_dates import find_log_date
 from ingest.reading import Part, Tally, read_parts, split_by_table
 from ingest.requests import rebuild_requests
+from ingest.second_pass_moves import move_second_passes
+from ingest.second_passes import Repeats
 from ingest.sources import Source, get_source
 from schema.archives import lock_archive
 from schema.cells import add_cells, sum_cells
@@ -119,7 +122,7 @@ def load_file(
             ends_file = is_complete
             if known is not None:
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-                is_same = _is_continued(path, known, prefix, log_date)
+                is_same = _is_continued(source, path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
                 # What was a time in the future then may be one in the past now.
                 if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
@@ -160,9 +163,9 @@ def preview_file(
         known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
         if known is not None:
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-            _is_continued(path, known, prefix, log_date)
+            _is_continued(source, path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
-        holdings = Holdings(connection, connection, source.id)
+        holdings = Holdings(connection, connection, source.id, source.timezone)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)
             for table, found in split_by_table(part.records):
@@ -192,17 +195,26 @@ def _settle_date(source: Source, path: Path, log_date: date | None) -> date | No
     return log_date or find_log_date(path)
 
 
-def _is_continued(path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None) -> bool:
+def _is_continued(
+    source: Source, path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None
+) -> bool:
     """Whether the file begins with what is known of it.
 
     Raises LogFileError if that was read as of another day; lines that brought no fact may be.
     """
     is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
-    if is_same and known.log_date != log_date:
+    if is_same and known.log_date != log_date and not _is_same_year(source, log_date, known.tally):
         if known.tally.held_count:
             raise _read_as_of(path, str(path), known.log_date)
         return False
     return is_same
+
+
+def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
+    """Whether a file's lines, whose times `tally` spans, are the same in a file of that other day."""
+    if not source.format.is_year_by_file or log_date is None:
+        return False
+    return is_same_year(log_date, tally.first_event_at, tally.last_event_at)
 
 
 def _check_date(
@@ -216,7 +228,7 @@ def _check_date(
     """Raise LogFileError if facts are new because a file with these very lines was read as of another day."""
     if log_date is not None and tally.loaded_count:
         other = find_other_date(connection, source.id, digest, log_date)
-        if other is not None:
+        if other is not None and not _is_same_year(source, other[1], tally):
             raise _read_as_of(path, *other)
 
 
@@ -249,6 +261,7 @@ class _Load:
         self._now = now
         self._progress = progress
         self._tally = Tally()
+        self._repeats: list[Repeats] = []
         # The days (UTC) of the facts of each table that this load has added.
         self._days: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
@@ -306,14 +319,16 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        holdings = Holdings(connection, settling, source.id)
+        holdings = Holdings(connection, settling, source.id, source.timezone)
         items = self._prepare(parts, reader, settling, holdings, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells)
         log.end(source.id)
         _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
-        rebuild_requests(connection, settling, source.archive_id, set().union(*self._days.values()))
+        moved_days = move_second_passes(connection, settling, source, self._repeats)
+        days = moved_days.union(*self._days.values())
+        rebuild_requests(connection, settling, source.archive_id, days)
         end_log_file(
             connection,
             log_file_id,
@@ -341,6 +356,8 @@ class _Load:
         tables = {table.name: table for table in FACT_TABLES}
         for part in parts:
             self._tally.add_part(part)
+            if part.repeats is not None:
+                self._repeats.append(part.repeats)
             for name, found in split_by_table(part.records):
                 new = holdings.drop_held(name, found)
                 self._tally.add_facts(name, found.height, new.height)

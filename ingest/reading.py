@@ -15,9 +15,11 @@ import polars as pl
 
 from ingest.files import Block, LogFileReader
 from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
+from ingest.formats.yearless import is_same_year
 from ingest.occurrences import OccurrenceCounter
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.pseudonyms import hide_names
+from ingest.second_passes import Repeats, SecondPasses
 from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
@@ -32,8 +34,9 @@ class Tally:
     """The balance of one reading of a file: `line_count` is the sum of all the others.
 
     `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
-    lines whose facts the warehouse had already. The event times span all facts, new or held;
-    `rejected_samples` are the first few rejected lines: number, reason, text (None where names are hidden).
+    lines whose facts the warehouse had already. The event times span all facts, new or held, those
+    that a clock showed twice with both times; `rejected_samples` are the first few rejected lines: number,
+    reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -61,6 +64,8 @@ class Tally:
             self._add_fate(known.fate)
         if part.records is not None:
             self._add_records(part.records)
+        if part.repeats is not None:
+            self._span(part.repeats.first_event_at, part.repeats.last_event_at)
 
     def _add_records(self, records: pl.DataFrame) -> None:
         self.ignored.update(_count(records["ignored"]))
@@ -116,7 +121,8 @@ class Part:
 
     `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
     `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
-    remembered. `known` are the segments that were passed over.
+    remembered, and `repeats` those of the facts whose time comes twice. `known` are the segments that were
+    passed over.
     """
 
     first_line_number: int
@@ -124,6 +130,7 @@ class Part:
     records: pl.DataFrame | None = None
     fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
+    repeats: Repeats | None = None
 
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -147,25 +154,29 @@ def read_parts(
             tally.line_count += block.newline_count
             yield block
 
-    salt = f"{log_format.version} {settings.log_date} ".encode()
+    # Where the file's day gives the year only, the times that are known tell whether it is the same.
+    day = None if log_format.is_year_by_file else settings.log_date
+    salt = f"{log_format.version} {day} ".encode()
+    passes = SecondPasses(settings.timezone)
     with OccurrenceCounter() as occurrences:
         for batch in cut_segments(counted(), salt):
             found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
             waiting: list[Segment] = []
             for segment in batch.segments:
                 known = found.get(segment.digest)
-                if known is None:
+                if known is None or not _has_known_year(log_format, settings, known.fate):
                     waiting.append(segment)
                     continue
                 if waiting:
-                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
+                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
                     waiting = []
                 if _is_passed_over(segment, known.fate, batch.lines, occurrences):
+                    passes.pass_over(known.fate.last_event_at)
                     yield Part(segment.first_line_number, segment.line_count, known=[(segment, known)])
                 else:
                     waiting.append(segment)
             if waiting:
-                yield _parse(waiting, batch.lines, log_format, settings, occurrences, key)
+                yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
 
 
 def read_records(
@@ -180,6 +191,12 @@ def read_records(
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
         yield part.records
+
+
+def _has_known_year(log_format: Format, settings: LineSettings, fate: SegmentFate) -> bool:
+    if not log_format.is_year_by_file or settings.log_date is None:
+        return True
+    return is_same_year(settings.log_date, fate.first_event_at, fate.last_event_at)
 
 
 def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:
@@ -202,6 +219,7 @@ def _parse(
     log_format: Format,
     settings: LineSettings,
     occurrences: OccurrenceCounter,
+    passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
     own = _slice(lines, segments)
@@ -211,7 +229,11 @@ def _parse(
         records = hide_names(records, log_format, key)
     records = records.with_columns(occurrences.number(records))
     return Part(
-        segments[0].first_line_number, own.height, records=records, fresh=_remember(segments, records)
+        segments[0].first_line_number,
+        own.height,
+        records=records,
+        fresh=_remember(segments, records),
+        repeats=passes.find(records),
     )
 
 
@@ -227,6 +249,7 @@ def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segm
     first_us = np.minimum.reduceat(at_us.fill_null(np.iinfo(np.int64).max).to_numpy(), starts)
     last_us = np.maximum.reduceat(at_us.fill_null(np.iinfo(np.int64).min).to_numpy(), starts)
     ignored, rejected = (_count_by_segment(records[reason], starts) for reason in ("ignored", "rejected"))
+    is_ambiguous = np.logical_or.reduceat(records["is_time_ambiguous"].fill_null(False).to_numpy(), starts)
     return [
         (
             segment,
@@ -240,8 +263,8 @@ def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segm
             ),
         )
         for index, segment in enumerate(segments)
-        # A time in the future will be one in the past.
-        if OUTSIDE_WINDOW not in rejected[index]
+        # A time in the future will be one in the past; which of two times is meant, lines before may tell.
+        if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
     ]
 
 

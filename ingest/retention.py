@@ -7,7 +7,8 @@ read later, or again, are ignored (`ingest.formats.base.ignore_forgotten`). So n
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 import psycopg
 from psycopg import sql
@@ -59,7 +60,7 @@ class Forgotten:
 def preview_forgetting(connection: psycopg.Connection, name: str, before: date, now: datetime) -> Forgotten:
     """How many facts and requests `forget_detail` would take away. Writes nothing; raises as it does."""
     archive = get_archive(connection, name)
-    since = _settle_floor(connection, archive, before, now)
+    since = _settle_floor(archive, before, now)
     counts = {
         table: _count_before(connection, table, time, archive.id, since)
         for table, time in (event_time_columns | {"requests": "ended_at"}).items()
@@ -85,7 +86,7 @@ def forget_detail(
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
         archive = get_archive(connection, name)
-        since = _settle_floor(connection, archive, before, now)
+        since = _settle_floor(archive, before, now)
         values = {"archive_id": archive.id, "since": since, "reason": BEFORE_RETENTION}
         connection.execute(
             "UPDATE core.archives SET retained_since = %(since)s WHERE id = %(archive_id)s", values
@@ -113,23 +114,20 @@ def forget_detail(
     return Forgotten(name, since, counts, request_count, name_count, text_count)
 
 
-def _settle_floor(connection: psycopg.Connection, archive: Archive, before: date, now: datetime) -> datetime:
+def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
     """The midnight, if the archive may forget what is before it."""
     if archive.kind == "simulated":
         raise RetentionError(
             f"archive '{archive.name}' is simulated: it forgets nothing",
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
-    row = connection.execute(
-        "SELECT %(before)s::timestamp AT TIME ZONE %(zone)s,"
-        " (%(held)s::timestamptz AT TIME ZONE %(zone)s)::date",
-        {"before": before, "zone": archive.timezone, "held": archive.retained_since},
-    ).fetchone()
-    assert row is not None
-    since: datetime = row[0]
+    zone = ZoneInfo(archive.timezone)
+    # The first of two, where clocks go back at midnight: a line is of the first, and is forgotten with it.
+    since = datetime.combine(before, time(), zone).astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
+        day = archive.retained_since.astimezone(zone).date()
         raise RetentionError(
-            f"archive '{archive.name}' has forgotten what was before {row[1]}, which is later than {before}",
+            f"archive '{archive.name}' has forgotten what was before {day}, which is later than {before}",
             hint="What is forgotten does not come back: only a later day can be named.",
         )
     if since > now:

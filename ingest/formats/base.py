@@ -114,8 +114,8 @@ class LineSettings:
 
     `timezone` is an IANA name; `clock_resolution_s` the step of the log's durations;
     a line whose time is not in [`earliest_at`, `latest_at`) is rejected. `log_date` is the day of a
-    file whose lines give clock times only; formats that need none ignore it. Nor do formats look at
-    `retained_since`: `ignore_forgotten` does, for all of them.
+    file whose lines give clock times only, or days without a year; formats that need none ignore it. Nor
+    do formats look at `retained_since`: `ignore_forgotten` does, for all of them.
     """
 
     timezone: str
@@ -133,7 +133,9 @@ class Format:
     `version` is raised whenever a line would give another record than before; `examples` are
     real-looking lines, one for each kind of line; `parse` takes the texts of lines (String, without
     line ends, never null) and gives their record frame. `is_dated_by_file`: the lines give clock
-    times only, and `parse` needs the file's `log_date`. `is_host_in_operation`: the operation names the
+    times only, and `parse` needs the file's `log_date`; with `is_year_by_file` they give days too, and of the
+    file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
+    lines. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
     """
 
@@ -144,6 +146,7 @@ class Format:
     examples: tuple[str, ...]
     parse: Callable[[pl.Series, LineSettings], pl.DataFrame]
     is_dated_by_file: bool = False
+    is_year_by_file: bool = False
     is_host_in_operation: bool = False
 
 

@@ -1,5 +1,7 @@
 """What a large or careful site needs: known pieces of files, forgetting, pseudonyms, locks that no reader can take.
 
+Facts stay as they are loaded but for their times, which move by an hour where clocks repeat one.
+
 Published: never changed. What comes later is a revision of its own.
 """
 
@@ -112,6 +114,21 @@ $function$;
 
 GRANTS = """
 GRANT SELECT, INSERT, DELETE ON ledger.segments TO tapewise_loader;
+GRANT DELETE ON core.activity_cells TO tapewise_loader;
+GRANT UPDATE (ended_at, started_at) ON core.transfers TO tapewise_loader;
+GRANT UPDATE (opened_at) ON core.opens TO tapewise_loader;
+GRANT UPDATE (happened_at) ON core.namespace_events TO tapewise_loader;
+GRANT UPDATE (ended_at, started_at, duration_s, is_start_after_end) ON core.unitree_jobs TO tapewise_loader;
+GRANT UPDATE (staged_at, started_at) ON core.stages TO tapewise_loader;
+"""
+
+REVOKES = """
+REVOKE DELETE ON core.activity_cells FROM tapewise_loader;
+REVOKE UPDATE (ended_at, started_at) ON core.transfers FROM tapewise_loader;
+REVOKE UPDATE (opened_at) ON core.opens FROM tapewise_loader;
+REVOKE UPDATE (happened_at) ON core.namespace_events FROM tapewise_loader;
+REVOKE UPDATE (ended_at, started_at, duration_s, is_start_after_end) ON core.unitree_jobs FROM tapewise_loader;
+REVOKE UPDATE (staged_at, started_at) ON core.stages FROM tapewise_loader;
 """
 
 
@@ -126,6 +143,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Drop them again. What was forgotten stays so; that names are pseudonyms is not told any more."""
     run(FUNCTION_BEFORE)
+    run(REVOKES)
     run("DROP TABLE ledger.segments;")
     run("ALTER TABLE ledger.sources DROP COLUMN pseudonym_key_id;")
     run("ALTER TABLE core.archives RESET (autovacuum_analyze_scale_factor, autovacuum_analyze_threshold);")

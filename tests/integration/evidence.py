@@ -95,7 +95,7 @@ VIOLATIONS = {
     """,
     "a file without a day where its lines have none, or with one where they have": """
         SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
-        WHERE (log_date IS NULL) <> (format <> 'cond')
+        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless'))
     """,
     "a job ended on another day than its file's": """
         SELECT path, log_date, ended_at FROM core.unitree_jobs
@@ -110,13 +110,17 @@ VIOLATIONS = {
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
     """,
+    # Times that a clock shows twice may have been moved, and are the same for the identity.
     "an identity stands twice": """
-        SELECT source_id, event_at, line_hash, occurrence, count(*) FROM facts
-        GROUP BY source_id, event_at, line_hash, occurrence HAVING count(*) > 1
+        SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
+        JOIN ledger.sources ON sources.id = source_id
+        GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash, occurrence HAVING count(*) > 1
     """,
     "the repeats of a line are not numbered from 0 on": """
-        SELECT source_id, event_at, line_hash, array_agg(occurrence) FROM facts
-        GROUP BY source_id, event_at, line_hash HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
+        SELECT source_id, event_at AT TIME ZONE timezone, line_hash, array_agg(occurrence) FROM facts
+        JOIN ledger.sources ON sources.id = source_id
+        GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash
+        HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
     """,
     "a row number stands twice": "SELECT id, count(*) FROM facts GROUP BY id HAVING count(*) > 1",
     "a file's facts are outside its times": """

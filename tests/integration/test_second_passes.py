@@ -1,0 +1,185 @@
+"""The hour that clocks repeat, in the warehouse: told by whichever file, in whatever order they are read."""
+
+import itertools
+import random
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.explanations import explain_line
+from ingest.formats import FORMATS
+from ingest.loads import FileResult, load_file, preview_file
+from ingest.sources import SourceRequest
+from schema.database import Role, Warehouse
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse, read_balance, read_facts
+
+Load = Callable[..., FileResult]
+
+pytestmark = pytest.mark.usefixtures("short_segments")
+US = "America/Los_Angeles"
+HOUR = datetime(1997, 10, 26, 1)  # local; in UTC it is 8 o'clock, then 9
+FIRST, SECOND = datetime(1997, 10, 26, 8, tzinfo=UTC), datetime(1997, 10, 26, 9, tzinfo=UTC)
+
+
+def nft(minute: float, size: int = 1000) -> str:
+    return f"000001 {HOUR + timedelta(minutes=minute):%y/%m/%d %H:%M:%S} ks {size} 30.000\n"
+
+
+def in_order(seed: int = 0) -> list[str]:
+    """A night of lines every other minute, some of them equal in both passes."""
+    rng = random.Random(seed)
+    ticks = range(-60, 180, 2)
+    return [nft(tick - 60 * (tick >= 60), rng.choice([10, 20])) for tick in ticks]
+
+
+LINES = in_order()
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(lines))
+    return path
+
+
+def read(warehouse: Warehouse, query: str) -> list[tuple[Any, ...]]:
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        return connection.execute(query).fetchall()
+
+
+def test_a_file_in_order_stands_in_order(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    result = load(write(tmp_path / "log", LINES), "nft", timezone=US)
+    assert (result.tally.loaded_count, result.tally.held_count) == (120, 0)
+    rows = read(
+        warehouse,
+        "SELECT ended_at, is_time_ambiguous, started_at, duration_s FROM core.transfers ORDER BY line_number",
+    )
+    expected = [FIRST + timedelta(minutes=tick) for tick in range(-60, 180, 2)]
+    assert [row[0] for row in rows] == expected
+    assert [row[1] for row in rows] == [FIRST <= at < FIRST + timedelta(hours=2) for at in expected]
+    assert {(ended_at - started_at, duration_s) for ended_at, _, started_at, duration_s in rows} == {
+        (timedelta(seconds=30), 30.0)
+    }
+    check_warehouse(warehouse)
+
+
+def test_reading_again_changes_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    load(write(tmp_path / "log", LINES), "nft", timezone=US)
+    facts = read_facts(warehouse)
+    source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["nft"], US, "nft"))
+    for name in ("log", "copy"):
+        path = write(tmp_path / name, LINES)
+        assert preview_file(warehouse, source, path, now=NOW).tally.held_count == len(LINES)
+        result = load_file(warehouse, source, path, now=NOW, is_forced=True)
+        assert (result.tally.loaded_count, result.tally.held_count) == (0, len(LINES))
+    assert read_facts(warehouse) == facts
+    check_warehouse(warehouse)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_whichever_file_tells_it_in_any_order(
+    load: Load, warehouse: Warehouse, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    """A piece that begins in the second pass tells nothing of it, and one out of order neither."""
+    pieces = [LINES, LINES[62:], random.Random(1).sample(LINES, len(LINES))]
+    for index in order:
+        load(write(tmp_path / f"log.{index}", pieces[index]), "nft", timezone=US)
+    rows = read(warehouse, "SELECT ended_at FROM core.transfers ORDER BY ended_at")
+    assert [row[0] for row in rows] == [FIRST + timedelta(minutes=tick) for tick in range(-60, 180, 2)]
+    check_warehouse(warehouse)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_pieces_in_any_order_make_the_same_warehouse(
+    load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
+) -> None:
+    """Also of files that grow meanwhile, and whatever is told: the facts, the cells and the balances."""
+    rng = random.Random(seed)
+    lines = in_order(seed)
+    files = []
+    for _ in range(5):
+        begin, end = sorted(rng.sample(range(len(lines) + 1), 2))
+        piece = lines[begin:end]
+        for _ in range(rng.choice([0, 0, 3])):
+            at = rng.randrange(len(piece))
+            piece.insert(rng.randrange(len(piece)), piece.pop(at))
+        files.append(piece)
+    for archive, order in (("forth", files), ("back", files[::-1])):
+        for piece in order:
+            path = tmp_path / f"{archive}.{files.index(piece)}"
+            if rng.random() < 0.5:  # it grows
+                load(write(path, piece[: rng.randrange(len(piece))]), "nft", archive=archive, timezone=US)
+            load(write(path, piece), "nft", archive=archive, timezone=US)
+    for table in ("transfers", "activity_cells"):
+        facts = read_facts(warehouse)[table]
+        if table == "activity_cells":  # numbered, not named
+            names = sorted({row[0] for row in facts}, key=str)
+            assert len(names) == 2
+        else:
+            names = ["forth", "back"]
+        forth, back = ({row[1:]: n for row, n in facts.items() if row[0] == name} for name in names)
+        assert forth == back
+    check_warehouse(warehouse)
+    spans = [row[5:8] for row in read_balance(warehouse)]
+    assert sorted(spans[: len(spans) // 2]) == sorted(spans[len(spans) // 2 :])
+
+
+def test_what_is_held_is_moved_with_its_requests(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """A COND job and its STAT transfer: the first file tells nothing, the second does."""
+    day = date(1997, 10, 26)
+
+    def cond(start: str, end: str, job: int) -> str:
+        return f"002718 {start} {end} {2360 + job:5}102 {job:6} put -d /scratch/k/run\n"
+
+    before = cond("01:50:00", "01:55:00", 1)
+    jobs = [
+        cond("01:05:00", "01:10:00", 2),  # both in the second pass
+        cond("01:56:00", "01:12:00", 3),  # started in the first
+        cond("00:50:00", "01:14:00", 4),  # took long
+    ]
+    load(write(tmp_path / "a.971026", jobs), "cond", timezone=US, log_date=day)
+    query = (
+        "SELECT job_number, started_at, ended_at, duration_s, is_start_after_end FROM core.unitree_jobs"
+        " WHERE job_number > 1 ORDER BY 1"
+    )
+    at = [FIRST + timedelta(minutes=minute) for minute in (-10, 5, 10, 12, 14, 56)]
+    assert read(warehouse, query) == [
+        (2, at[1], at[2], 300.0, False),
+        (3, at[5], at[3], None, True),
+        (4, at[0], at[4], 1440.0, False),
+    ]
+    load(write(tmp_path / "b.971026", [before, *jobs]), "cond", timezone=US, log_date=day)
+    hour = timedelta(hours=1)
+    assert read(warehouse, query) == [
+        (2, at[1] + hour, at[2] + hour, 300.0, False),
+        (3, at[5], at[3] + hour, 960.0, False),
+        (4, at[0], at[4] + hour, 5040.0, False),
+    ]
+    assert read(warehouse, "SELECT ended_at FROM core.requests ORDER BY 1")[1:] == [
+        (at[2] + hour,),
+        (at[3] + hour,),
+        (at[4] + hour,),
+    ]
+    check_warehouse(warehouse)
+
+
+def test_a_moved_line_is_explained(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    load(write(tmp_path / "log", LINES), "nft", timezone=US)
+    copy = write(tmp_path / "copy", LINES[62:])
+    load(copy, "nft", timezone=US)
+    with closing(warehouse.connect(Role.LOADER)) as connection:
+        (fate,) = explain_line(connection, copy, 10, NOW)
+    assert fate.fate.startswith("held: loaded from")
+
+
+def test_the_second_pass_may_be_of_the_next_month(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """In Cairo, two o'clock of 1 October 1990 was in September by UTC, and came again in October."""
+    lines = [f"000001 90/10/01 02:{minute:02}:00 ks 5 1.000\n" for minute in range(0, 60, 5)]
+    load(write(tmp_path / "log", lines * 2), "nft", timezone="Africa/Cairo")
+    rows = read(warehouse, "SELECT min(ended_at), max(ended_at) FROM core.transfers")
+    assert rows == [(datetime(1990, 9, 30, 23, tzinfo=UTC), datetime(1990, 10, 1, 0, 55, tzinfo=UTC))]
+    check_warehouse(warehouse)
