@@ -95,8 +95,7 @@ def _run(
     from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # as above
     from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
 
-    # Where the block is left early, a process that ends at that moment asks for another file in vain: loky would
-    # print a traceback.
+    # Where the block is left early, what asks for another file at that moment is told so with a traceback.
     logger = logging.getLogger("concurrent.futures")
     was_disabled, logger.disabled = logger.disabled, True
 
@@ -112,8 +111,7 @@ def _run(
         except TerminatedWorkerError as error:
             raise WorkerError(
                 "a process that read log files was killed",
-                hint="What it was reading was not loaded. Was memory short? Run the same command again, with a"
-                " smaller -j.",
+                hint="Was memory short? Run the same command again, with a smaller -j.",
             ) from error
         finally:
             # What is under way when the block is left early is broken off, and the database rolls it back.

@@ -51,7 +51,7 @@ def fate(line: bytes) -> str:
 
 
 class World:
-    """The logs of one seed, in `folder`. `contents` holds the whole lines of every file that ever was there."""
+    """The logs of one seed, in `folder`. `contents` has the whole lines of every file that ever was there."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.formats = ("nft", ("pftp", "hsi")[seed % 2])
@@ -70,7 +70,7 @@ class World:
             fresh = self._make_lines(name, wave)
             # Files of one day begin with what the last one ended with.
             overlap = log[-LINES_A_WAVE // 8 :] if log else []
-            log += fresh
+            log.extend(fresh)
             one, other = self._draw.randrange(1000, 2000), self._draw.randrange(2500, 4000)
             growing = self._folder / f"{name}.log"
             paths += [

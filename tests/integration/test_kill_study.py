@@ -1,9 +1,9 @@
 """Four commands at once, killed at random: the facts and balances of a quiet single run, over fifty seeds.
 
-Each seed has files that overlap (`kill_worlds.py`) and twenty kills: of a command (or of a worker of its own),
-of a process of the server, of the postmaster. Half of them wait for a COPY that has begun, the others for no
-more than a random time. What was killed, or lost the server by it, is run again. `test_kills.py` has the named
-moments; here nobody chooses them, and the study counts what it hit.
+Each seed has files that overlap (`kill_worlds.py`) and twenty kills (`kill_runs.py`): of a command or of a
+worker of its own, of a process of the server, of the postmaster. Half of them wait for a COPY that has begun,
+the others for no more than a random time. What was killed, or lost the server by it, is run again.
+`test_kills.py` has the named moments; here nobody chooses them, and the study counts what it hit.
 
 CI runs two of the fifty seeds, others whenever the program changes; `make kill-study` runs all.
 """
@@ -11,19 +11,15 @@ CI runs two of the fifty seeds, others whenever the program changes; `make kill-
 import os
 import random
 import shutil
-import signal
 import tempfile
 import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any
 
-import psycopg
 import pytest
 
 from ingest.formats import find_format
@@ -32,11 +28,11 @@ from ingest.requests import rebuild_requests
 from ingest.sources import SourceRequest
 from schema.database import DATABASE, Role, Warehouse
 from schema.server import EmbeddedServer
-from schema.settings import Settings
 from schema.upgrade import upgrade
 from tests.conftest import register
 from tests.integration.evidence import FACTS, check_warehouse, digest_facts
 from tests.integration.kill_commands import PROJECT, Command, ingest_arguments
+from tests.integration.kill_runs import QUIET, TEMPLATE, Bench, Study
 from tests.integration.kill_worlds import World
 from tests.integration.test_exactly_once import signed_hash
 from tests.integration.test_requests import dump
@@ -54,53 +50,15 @@ CHOSEN = sorted((TURN + SEEDS // SEED_COUNT * index) % SEEDS for index in range(
 KILLS = ["client"] * 10 + ["backend"] * 8 + ["postmaster"] * 2
 KILLS_AFTER_COPY = 5  # of them at least; half of all aim at it
 WAVES = 30  # at most, for all kills of a seed to find something
-TIMEOUT_S = 120
-TEMPLATE, QUIET = "study_template", "quiet"
-HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
-# Who has begun to copy, and not ended the transaction: COPY locks its table until then.
-COPIES = (
-    "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid)"
-    " WHERE relation IN ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
-    f" AND mode = 'RowExclusiveLock' AND {HERE} LIMIT 1"
-)
-SESSIONS = f"SELECT pid FROM pg_stat_activity WHERE {HERE}"
 BALANCE = """
-    SELECT sources.name, path, content_digest, read_bytes, waiting_bytes, line_count, loaded_count + held_count,
-        ignored_count, rejected_count,
+    SELECT sources.name, path, content_digest, read_bytes, waiting_bytes,
+        line_count, loaded_count + held_count, ignored_count, rejected_count,
         (SELECT array_agg((reason, line_count)::text ORDER BY reason) FROM ledger.ignored_lines
          WHERE log_file_id = log_files.id),
         (SELECT array_agg((line_number, reason, line_hash, text)::text ORDER BY line_number)
          FROM ledger.rejected_lines WHERE log_file_id = log_files.id)
     FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id ORDER BY sources.name, path
 """
-
-
-@dataclass(frozen=True)
-class Bench:
-    """The study's own server."""
-
-    server: EmbeddedServer
-
-    def warehouse(self, database: str) -> Warehouse:
-        return Warehouse(Settings(home=self.server.home), self.server, database)
-
-    def connect(self, database: str) -> psycopg.Connection:
-        """The superuser's connection; waits until a crashed server has recovered, and starts a dead one."""
-        self.server.release()
-        self.server.acquire()
-        deadline = time.monotonic() + TIMEOUT_S
-        while True:
-            try:
-                return psycopg.connect(**self.server.conninfo(database), autocommit=True)
-            except psycopg.OperationalError:
-                assert time.monotonic() < deadline
-                time.sleep(0.02)
-
-    def make_databases(self) -> None:
-        with self.connect("postgres") as connection:
-            for name in (DATABASE, QUIET):
-                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-                connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
 
 
 @pytest.fixture(scope="module")
@@ -124,123 +82,6 @@ def bench() -> Iterator[Bench]:
         shutil.rmtree(home)
 
 
-@dataclass
-class Study:
-    """The kills of one seed: `hits` counts those that hit, by what was killed and whether a COPY had begun."""
-
-    bench: Bench
-    draw: random.Random
-    commands: list[Command]
-    plans: list[tuple[str, bool]]
-    """What is to be killed, and whether once a COPY has begun: still to be done, the next one last."""
-    hits: Counter[tuple[str, bool]] = field(default_factory=Counter)
-    killed: set[int] = field(default_factory=set)
-    """Commands that were killed: by their pids."""
-    lost: set[int] = field(default_factory=set)
-    """Commands that may tell that they lost the server, or a worker."""
-
-    def run_wave(self, quiet_s: float) -> None:
-        """Start all commands, kill as planned, and run again what failed until all are through."""
-        for command in self.commands:
-            command.start()
-        watcher = self.bench.connect(DATABASE)
-        try:
-            while self.plans:
-                kind, is_copying = self.plans[-1]
-                # A part of what a quiet run takes, so that a wave sees several kills.
-                wait_s = self.draw.uniform(0, 0.05 if is_copying else quiet_s)
-                if not self._wait(watcher, wait_s, is_copying=is_copying):
-                    return
-                if self._kill(watcher, kind, is_copying=is_copying):
-                    self.plans.pop()
-                    if kind != "client":
-                        self._run_again()
-                        watcher.close()
-                        watcher = self.bench.connect(DATABASE)
-            assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
-        finally:
-            watcher.close()
-
-    def _wait(self, watcher: psycopg.Connection, wait_s: float, *, is_copying: bool) -> bool:
-        """Wait so long, after the first row of a COPY if need be; False if all commands are through before."""
-        deadline = time.monotonic() + TIMEOUT_S
-        if not is_copying:
-            deadline = time.monotonic() + wait_s
-        while self._run_again():
-            if is_copying and watcher.execute(COPIES).fetchone() is not None:
-                time.sleep(wait_s)
-                return True
-            if time.monotonic() > deadline:
-                assert not is_copying, "no COPY begins, and nothing ends"
-                return True
-            time.sleep(0.003)
-        return False
-
-    def _run_again(self) -> bool:
-        """Start again what was killed or lost the server, and nothing else; whether any command runs."""
-        is_any_running = False
-        for command in self.commands:
-            pid, status = command.pids[-1], command.status
-            if status == 0:
-                continue
-            is_any_running = True
-            if status is None:
-                continue
-            said = command.said.read_text()
-            if pid in self.killed:
-                assert status == -signal.SIGKILL, said
-            else:
-                assert (status, pid in self.lost) == (1, True), said
-                assert "tapewise: " in said and "Traceback" not in said, said
-            command.start()
-        return is_any_running
-
-    def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
-        """Kill one of that kind, if there is one, and if need be while it copies."""
-        running = [command for command in self.commands if command.status is None]
-        copying = watcher.execute(COPIES).fetchone()
-        if not running or (is_copying and copying is None):
-            return False
-        if kind == "client":
-            return self._kill_client(running, copying, is_copying=is_copying)
-        if kind == "backend":
-            sessions = [pid for (pid,) in watcher.execute(SESSIONS)]
-            target = copying[0] if copying else self.draw.choice(sessions) if sessions else None
-        else:
-            target = self.bench.server.status().pid
-        if target is None:
-            return False
-        self.lost |= {command.pids[-1] for command in running}
-        with suppress(ProcessLookupError):
-            os.kill(target, signal.SIGKILL)
-            self.hits[kind, copying is not None] += 1
-            return True
-        return False
-
-    def _kill_client(
-        self, running: list[Command], copying: tuple[Any, ...] | None, *, is_copying: bool
-    ) -> bool:
-        if is_copying:
-            running = [command for command in running if copying and command.session_name == copying[1]]
-        if not running:  # who copies was left behind by a command that is dead
-            return False
-        command = self.draw.choice(running)
-        has_copied = copying is not None and command.session_name == copying[1]
-        workers = command.find_workers()
-        pid = command.pids[-1]
-        if workers and self.draw.random() < 0.5:
-            self.lost.add(pid)
-            with suppress(ProcessLookupError):
-                os.kill(self.draw.choice(workers), signal.SIGKILL)
-                self.hits["worker", False] += 1
-                return True
-            return False
-        os.kill(pid, signal.SIGKILL)
-        self.killed.add(pid)
-        self.hits["client", has_copied] += 1
-        return True
-
-
 def read_quietly(warehouse: Warehouse, paths: list[Path]) -> float:
     """Load the files one after another in this process; gives how long it took, in seconds."""
     begin = time.monotonic()
@@ -256,15 +97,6 @@ def deal(draw: random.Random, paths: list[Path]) -> list[list[Path]]:
     hands = [draw.sample(paths, draw.randrange(len(paths) // 2, len(paths) + 1)) for _ in range(4)]
     hands[0] += [path for path in paths if not any(path in hand for hand in hands)]
     return hands
-
-
-def wait_until_quiet(bench: Bench) -> None:
-    """Wait for the sessions that a killed server, or the workers of a killed command, still have."""
-    deadline = time.monotonic() + TIMEOUT_S
-    with bench.connect(DATABASE) as connection:
-        while connection.execute(SESSIONS).fetchall():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
 
 
 def read_requests(warehouse: Warehouse, *, is_made_anew: bool) -> list[str]:
@@ -324,7 +156,8 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
     waves = 0
     try:
         while study.plans:
-            assert (waves := waves + 1) <= WAVES, study.plans
+            waves += 1
+            assert waves <= WAVES, study.plans
             paths = world.release()
             quiet_s = read_quietly(bench.warehouse(QUIET), paths)
             study.commands[:] = [
@@ -338,7 +171,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
                 for index, hand in enumerate(deal(draw, paths))
             ]
             study.run_wave(quiet_s)
-            wait_until_quiet(bench)
+            bench.wait_until_quiet()
     finally:
         for command in study.commands:
             command.end()
