@@ -175,7 +175,12 @@ class Study:
                 self.hits["worker", False] += 1
                 return True
             return False
-        os.kill(pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        while command.status is None:
+            time.sleep(0.001)
+        if command.status != -signal.SIGKILL:  # it has just ended by itself
+            return False
         self.killed.add(pid)
         self.hits["client", has_copied] += 1
         return True
