@@ -39,10 +39,11 @@ class Bench:
 
     def connect(self, database: str) -> psycopg.Connection:
         """The superuser's connection; waits until a crashed server has recovered, and starts a dead one."""
-        self.server.release()
-        self.server.acquire()
         deadline = time.monotonic() + TIMEOUT_S
         while True:
+            # Each time: a postmaster that was killed a moment ago may still have been found ready.
+            self.server.release()
+            self.server.acquire()
             try:
                 return psycopg.connect(**self.server.conninfo(database), autocommit=True)
             except psycopg.OperationalError:
@@ -97,6 +98,8 @@ class Study:
                         self._run_again()
                         watcher.close()
                         watcher = self.bench.connect(DATABASE)
+                        # So may those that were started before the server was up again.
+                        self.lost |= {command.pids[-1] for command in self.commands}
             assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
         finally:
             watcher.close()
