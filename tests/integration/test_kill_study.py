@@ -172,6 +172,8 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
             ]
             study.run_wave(quiet_s)
             bench.wait_until_quiet()
+            for command in study.commands:
+                command.end()
     finally:
         for command in study.commands:
             command.end()
