@@ -90,6 +90,10 @@ test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the data
 mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in ten
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
 
+.PHONY: kill-study
+kill-study: $(VENV)/dev.stamp  ## all fifty seeds of the study of kills, of which `make test` tries two
+	TAPEWISE_TEST_KILL_SEEDS=50 $(BIN)/python -m pytest -n 2 --dist worksteal -rP tests/integration/test_kill_study.py
+
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards --ignore tests/compose

@@ -3,6 +3,7 @@
 One archive is loaded by one process at a time; while that sends, the others read and parse.
 """
 
+import logging
 import os
 import threading
 import time
@@ -18,7 +19,7 @@ from ingest.loads import FileResult, load_file, preview_file
 from ingest.progress import show_count, show_progress
 from ingest.sources import Source
 from schema.database import Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError
+from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
 # Another process takes more than a second to start: for less than this one is enough.
 WORTH_BYTES = 20_000_000
@@ -49,7 +50,7 @@ def read_files(
     `jobs` processes at a time, by default half as many as there are cores (the server keeps the other half
     busy); files that are small together are read by this one.
     `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
-    What is wrong with a file, a source's settings or the database is given, not raised.
+    What is wrong with a file, a source's settings or the database is given, not raised. Raises WorkerError.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -115,6 +116,11 @@ def _run(
     # Takes a fifth of a second, and a single file needs it not.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
     from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # as above
+    from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
+
+    # Where the block is left early, what asks for another file at that moment is told so with a traceback.
+    logger = logging.getLogger("concurrent.futures")
+    was_disabled, logger.disabled = logger.disabled, True
 
     # Each has a core: threads of polars' own would only stand in each other's way.
     threads = {"POLARS_MAX_THREADS": "1"}
@@ -125,6 +131,11 @@ def _run(
         results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
         try:
             yield results
+        except TerminatedWorkerError as error:
+            raise WorkerError(
+                "a process that read log files was killed",
+                hint="Was memory short? Run the same command again, with a smaller -j.",
+            ) from error
         finally:
             # What is under way when the block is left early is broken off, and the database rolls it back.
             with catch_warnings(action="ignore"):
@@ -136,6 +147,7 @@ def _run(
             else:
                 os.environ[name] = value
         get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        logger.disabled = was_disabled
 
 
 def _count_bytes(task: FileTask) -> int:

@@ -1,0 +1,106 @@
+"""`tapewise ingest` as processes that can be killed, each with what it has said and how it has ended."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import psycopg
+
+PROJECT = Path(__file__).parents[2]
+SIGNATURE = "tapewise"  # what a command's sessions are called by themselves
+
+# Twenty kills are as many starts: a server that has imported everything forks a command in no time.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["tests.integration.kill_commands", "tapewise.cli", "ingest.ingest_cli"])
+
+
+def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) -> None:
+    """Be the command, in a process of its own; its sessions are named after the process."""
+    from tapewise.cli import main  # noqa: PLC0415  # the tests' own process needs it not
+
+    os.setsid()
+    os.environ |= environment
+    with said.open("wb") as file:
+        os.dup2(file.fileno(), sys.stdout.fileno())
+        os.dup2(file.fileno(), sys.stderr.fileno())
+    connect = psycopg.connect
+
+    def connect_named(*args: object, **options: object) -> object:
+        return connect(*args, **options | {"application_name": f"{SIGNATURE} {os.getpid()}"})  # type: ignore[arg-type]  # psycopg's are many
+
+    psycopg.connect = connect_named  # type: ignore[assignment]  # as above
+    main(arguments)
+
+
+@dataclass
+class Command:
+    """One of the commands at once, started again as often as it is killed."""
+
+    arguments: list[str]
+    said: Path
+    environment: dict[str, str]
+    is_forked: bool
+    pids: list[int] = field(default_factory=list)
+    """Of every start; each leads a group of its own."""
+
+    def start(self) -> None:
+        if self.is_forked:
+            process = _FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
+            process.start()
+            assert process.pid is not None
+            self.pids.append(process.pid)
+            self._end = partial(lambda each: each.exitcode, process)
+            return
+        with self.said.open("wb") as file:
+            command = subprocess.Popen(
+                [sys.executable, "-m", "tapewise", *self.arguments],
+                cwd=PROJECT,
+                env=os.environ | self.environment,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.pids.append(command.pid)
+        self._end = command.poll
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, minus the signal that killed it; None while it runs."""
+        return self._end()
+
+    def end(self) -> None:
+        """Kill what is left of it, workers of killed ones too, which wait for work for minutes."""
+        for pid in self.pids:
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)
+        while self.status is None:
+            time.sleep(0.003)
+
+    @property
+    def session_name(self) -> str:
+        """What its sessions are called; of the commands at once only one is not forked."""
+        return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
+
+    def find_workers(self) -> list[int]:
+        """The processes of its own that load files, for `-j`."""
+        children = Path(f"/proc/{self.pids[-1]}/task/{self.pids[-1]}/children")
+        try:
+            found = [int(pid) for pid in children.read_text().split()]
+            return [pid for pid in found if b"loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        except OSError:  # it has just ended
+            return []
+
+
+def ingest_arguments(home: Path, paths: Sequence[Path], jobs: int) -> list[str]:
+    return [
+        *("--home", str(home), "ingest", "--archive", "test", "--kind", "synthetic", "--timezone", "UTC"),
+        *("-j", str(jobs), "--json", *map(str, paths)),
+    ]

@@ -1,0 +1,189 @@
+"""What the study of kills does to the commands and the server: starts, waits, kills, starts again."""
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+
+from schema.database import DATABASE, Warehouse
+from schema.server import EmbeddedServer
+from schema.settings import Settings
+from tests.integration.kill_commands import Command
+
+TEMPLATE, QUIET = "study_template", "quiet"
+TIMEOUT_S = 120
+HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+# Who has begun to copy, and not ended the transaction: COPY locks its table until then.
+COPIES = (
+    "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE relation IN"
+    " ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
+    f" AND mode = 'RowExclusiveLock' AND {HERE} LIMIT 1"
+)
+SESSIONS = f"SELECT pid FROM pg_stat_activity WHERE {HERE}"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The study's own server."""
+
+    server: EmbeddedServer
+
+    def warehouse(self, database: str) -> Warehouse:
+        return Warehouse(Settings(home=self.server.home), self.server, database)
+
+    def connect(self, database: str) -> psycopg.Connection:
+        """The superuser's connection; waits until a crashed server has recovered, and starts a dead one."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while True:
+            # Each time: a postmaster that was killed a moment ago may still have been found ready.
+            self.server.release()
+            self.server.acquire()
+            try:
+                return psycopg.connect(**self.server.conninfo(database), autocommit=True)
+            except psycopg.OperationalError:
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
+    def make_databases(self) -> None:
+        with self.connect("postgres") as connection:
+            for name in (DATABASE, QUIET):
+                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+                connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+
+    def wait_until_quiet(self) -> None:
+        """Wait for the sessions that a killed server, or the workers of a killed command, still have."""
+        deadline = time.monotonic() + TIMEOUT_S
+        with self.connect(DATABASE) as connection:
+            while connection.execute(SESSIONS).fetchall():
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+
+
+@dataclass
+class Study:
+    """The kills of one seed: `hits` counts them by what was killed, and whether a COPY had begun."""
+
+    bench: Bench
+    draw: random.Random
+    commands: list[Command]
+    plans: list[tuple[str, bool]]
+    """What is to be killed, and whether once a COPY has begun: still to be done, the next one last."""
+    hits: Counter[tuple[str, bool]] = field(default_factory=Counter)
+    killed: set[int] = field(default_factory=set)
+    """Commands that were killed: by their pids."""
+    lost: set[int] = field(default_factory=set)
+    """Commands that may tell that they lost the server, or a worker."""
+
+    def run_wave(self, quiet_s: float) -> None:
+        """Start all commands, kill as planned, and run again what failed until all are through."""
+        for command in self.commands:
+            command.start()
+        watcher = self.bench.connect(DATABASE)
+        try:
+            while self.plans:
+                kind, is_copying = self.plans[-1]
+                # A part of what a quiet run takes, so that a wave sees several kills.
+                wait_s = self.draw.uniform(0, 0.05 if is_copying else quiet_s)
+                if not self._wait(watcher, wait_s, is_copying=is_copying):
+                    return
+                if self._kill(watcher, kind, is_copying=is_copying):
+                    self.plans.pop()
+                    if kind != "client":
+                        self._run_again()
+                        watcher.close()
+                        watcher = self.bench.connect(DATABASE)
+                        # So may those that were started before the server was up again.
+                        self.lost |= {command.pids[-1] for command in self.commands}
+            assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
+        finally:
+            watcher.close()
+
+    def _wait(self, watcher: psycopg.Connection, wait_s: float, *, is_copying: bool) -> bool:
+        """Wait so long, after a COPY has begun if need be; False if all commands are through before."""
+        deadline = time.monotonic() + TIMEOUT_S
+        if not is_copying:
+            deadline = time.monotonic() + wait_s
+        while self._run_again():
+            if is_copying and watcher.execute(COPIES).fetchone() is not None:
+                time.sleep(wait_s)
+                return True
+            if time.monotonic() > deadline:
+                assert not is_copying, "no COPY begins, and nothing ends"
+                return True
+            time.sleep(0.003)
+        return False
+
+    def _run_again(self) -> bool:
+        """Start again what was killed or lost the server, and nothing else; whether any command runs."""
+        is_any_running = False
+        for command in self.commands:
+            pid, status = command.pids[-1], command.status
+            if status == 0:
+                continue
+            is_any_running = True
+            if status is None:
+                continue
+            said = command.said.read_text()
+            if pid in self.killed:
+                assert status == -signal.SIGKILL, said
+            else:
+                assert (status, pid in self.lost) == (1, True), said
+                assert "tapewise: " in said and "Traceback" not in said, said
+            command.start()
+        return is_any_running
+
+    def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
+        """Kill one of that kind, if there is one, and if need be while it copies."""
+        running = [command for command in self.commands if command.status is None]
+        copying = watcher.execute(COPIES).fetchone()
+        if not running or (is_copying and copying is None):
+            return False
+        if kind == "client":
+            return self._kill_client(running, copying, is_copying=is_copying)
+        if kind == "backend":
+            sessions = [pid for (pid,) in watcher.execute(SESSIONS)]
+            target = copying[0] if copying else self.draw.choice(sessions) if sessions else None
+        else:
+            target = self.bench.server.status().pid
+        if target is None:
+            return False
+        self.lost |= {command.pids[-1] for command in running}
+        with suppress(ProcessLookupError):
+            os.kill(target, signal.SIGKILL)
+            self.hits[kind, copying is not None] += 1
+            return True
+        return False
+
+    def _kill_client(
+        self, running: list[Command], copying: tuple[Any, ...] | None, *, is_copying: bool
+    ) -> bool:
+        if is_copying:
+            running = [command for command in running if copying and command.session_name == copying[1]]
+        if not running:  # who copies was left behind by a command that is dead
+            return False
+        command = self.draw.choice(running)
+        has_copied = copying is not None and command.session_name == copying[1]
+        workers = command.find_workers()
+        pid = command.pids[-1]
+        if workers and self.draw.random() < 0.5:
+            self.lost.add(pid)
+            with suppress(ProcessLookupError):
+                os.kill(self.draw.choice(workers), signal.SIGKILL)
+                self.hits["worker", False] += 1
+                return True
+            return False
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        while command.status is None:
+            time.sleep(0.001)
+        if command.status != -signal.SIGKILL:  # it has just ended by itself
+            return False
+        self.killed.add(pid)
+        self.hits["client", has_copied] += 1
+        return True

@@ -1,0 +1,54 @@
+"""Several processes that read files side by side, of which one is killed."""
+
+import os
+import signal
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ingest.formats import find_format
+from ingest.sources import SourceRequest
+from ingest.workers import FileTask, read_files
+from schema.database import Role, Warehouse
+from schema.errors import WorkerError
+from tests.conftest import NOW, register
+
+WAITERS = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
+
+
+def find_workers() -> list[int]:
+    children = [
+        int(pid) for path in Path("/proc/self/task").glob("*/children") for pid in path.read_text().split()
+    ]
+    return [pid for pid in children if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+
+def test_a_killed_process_is_told_in_one_error(
+    warehouse: Warehouse, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source = register(warehouse, SourceRequest("test", "synthetic", find_format("nft"), "UTC", "nft"))
+    paths = [tmp_path / f"log.{number}" for number in range(6)]
+    for number, path in enumerate(paths):
+        path.write_text(f"000001 97/11/05 14:07:{number:02} ks 73400320 41.902\n")
+    with closing(warehouse.connect(Role.OWNER)) as holder:
+        holder.execute("SELECT FROM core.archives FOR UPDATE")
+
+        def kill_one() -> None:
+            deadline = time.monotonic() + 60
+            while holder.execute(WAITERS).fetchone() != (2,) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            os.kill(find_workers()[0], signal.SIGKILL)
+
+        killer = threading.Thread(target=kill_one)
+        killer.start()
+        try:
+            with pytest.raises(WorkerError, match="was killed"):
+                list(read_files(warehouse, [FileTask(source, path) for path in paths], now=NOW, jobs=2))
+        finally:
+            killer.join()
+    assert capfd.readouterr().err == ""
