@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from ingest.ahead import run_ahead
 from ingest.facts import make_facts
-from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
+from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.holdings import Holdings
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
@@ -33,6 +33,7 @@ from ingest.ledger import (
     touch_log_file,
 )
 from ingest.log_dates import find_log_date
+from ingest.prefixes import Prefix, compare_prefix
 from ingest.reading import Part, Tally, read_parts, split_by_table
 from ingest.requests import rebuild_requests
 from ingest.sources import Source, get_source

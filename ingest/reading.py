@@ -21,6 +21,8 @@ from ingest.segments import Segment, cut_segments
 from schema.models import FACT_TABLES
 
 SAMPLES = 3
+# Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.
+KEPT_CHARACTERS = 10_000
 
 
 @dataclass
@@ -63,7 +65,7 @@ class Tally:
         rejected = records.filter(pl.col("rejected").is_not_null())
         self.rejected.update(_count(rejected["rejected"]))
         room = SAMPLES - len(self.rejected_samples)
-        self.rejected_samples += rejected.select("line_number", "rejected", "text").head(room).rows()
+        self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
         first, last = records["event_at"].min(), records["event_at"].max()
         if isinstance(first, datetime) and isinstance(last, datetime):
             self._span(first, last)
@@ -144,7 +146,7 @@ def read_parts(
             yield block
 
     salt = f"{log_format.version} {settings.log_date} ".encode()
-    with OccurrenceCounter() as occurrences:
+    with OccurrenceCounter(reader.path) as occurrences:
         for batch in cut_segments(counted(), salt):
             found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
             waiting: list[Segment] = []
@@ -176,6 +178,13 @@ def read_records(
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
         yield part.records
+
+
+def shorten_texts() -> pl.Expr:
+    """The column `text`, long ones cut and marked so with `...`."""
+    text = pl.col("text")
+    shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
+    return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")
 
 
 def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -37,7 +38,7 @@ def test_repeats_are_counted_from_the_files_beginning(
 ) -> None:
     monkeypatch_module.setattr(occurrences, "MEMORY_BYTES", memory_bytes)
     seen: Counter[int] = Counter()
-    with OccurrenceCounter() as counter:
+    with OccurrenceCounter(Path("a.log")) as counter:
         for lines in parts:
             assert counter.number(frame(lines)).to_list() == expect(seen, lines)
 
@@ -48,7 +49,7 @@ def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
     parts: list[list[int]], passed: list[bool]
 ) -> None:
     seen: Counter[int] = Counter()
-    with OccurrenceCounter() as counter:
+    with OccurrenceCounter(Path("a.log")) as counter:
         for lines, wants_pass in zip(parts, passed, strict=False):
             facts = [line for line in lines if line >= 0]
             if wants_pass:
