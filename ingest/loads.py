@@ -84,9 +84,11 @@ def _losses_told(path: Path) -> Iterator[None]:
         yield
     except (psycopg.Error, adbc.Error) as error:
         reason = " ".join(str(error).split()).rstrip(".")
+        is_full = isinstance(error, psycopg.errors.DiskFull)
+        when = "there is room on the database's disk" if is_full else "the database is up"
         raise DatabaseError(
             f"{path}: the database broke off the load: {reason}",
-            hint="Nothing of this file was loaded. Run the same command again when the database is up.",
+            hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
         ) from error
 
 

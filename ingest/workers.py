@@ -4,6 +4,8 @@ One archive is loaded by one process at a time; while that sends, the others rea
 """
 
 import os
+import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from ingest.loads import FileResult, load_file, preview_file
 from ingest.progress import show_count, show_progress
 from ingest.sources import Source
 from schema.database import Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError
+from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
 # Another process takes more than a second to start: for less than this one is enough.
 WORTH_BYTES = 20_000_000
@@ -46,7 +48,8 @@ def read_files(
     `jobs` processes at a time, by default half as many as there are cores (the server keeps the other half
     busy); files that are small together are read by this one.
     `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
-    What is wrong with a file, a source's settings or the database is given, not raised.
+    What is wrong with a file, a source's settings or the database is given, not raised; so is a WorkerError
+    for each file that was left when a process was killed.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -97,11 +100,13 @@ def _run(
     threads = {"POLARS_MAX_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
+    # Or the processes would outlive this one, and load on.
+    handler = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
         results = run(delayed(_read)(warehouse, task, now) for task in tasks)
         try:
-            yield results
+            yield _survive(results, len(tasks))
         finally:
             # What is under way when the block is left early is broken off, and the database rolls it back.
             with catch_warnings(action="ignore"):
@@ -113,6 +118,27 @@ def _run(
             else:
                 os.environ[name] = value
         get_reusable_executor().shutdown(wait=True, kill_workers=True)
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _survive(
+    results: Iterator[FileResult | TapewiseError], count: int
+) -> Iterator[FileResult | TapewiseError]:
+    """The `count` results, with a WorkerError in the place of each that is left when a process was killed."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
+
+    given = 0
+    try:
+        for found in results:
+            given += 1
+            yield found
+    except TerminatedWorkerError:
+        for _ in range(count - given):
+            yield WorkerError(
+                "a process that read log files was killed",
+                hint="Was the memory full? What was told of is done. Run the same command again, with -j 1"
+                " if memory is short.",
+            )
 
 
 def _count_bytes(task: FileTask) -> int:
