@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -64,7 +65,8 @@ class OccurrenceCounter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._kept.close()
+        with suppress(OSError):  # what found no room is written at the end once more
+            self._kept.close()
 
     def number(self, records: pl.DataFrame) -> pl.Series:
         """The occurrence (Int32, from 0) of each row of the lines that come next.
