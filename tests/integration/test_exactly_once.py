@@ -533,13 +533,11 @@ def test_sources_and_archives_do_not_take_each_others_lines(
 
 def test_equal_lines_of_two_hosts_are_two_transfers(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
-    loaded = fates(make_lines("nft"))["fact"]
-    for host in ("mover1", "mover2"):
-        assert load(path, "nft", source=host).tally.loaded_count == loaded
+    first, second = (load(path, "nft", source=host).tally.loaded for host in ("mover1", "mover2"))
+    assert first == second
     with warehouse.connect(Role.OWNER) as connection:
-        assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (2 * loaded,)
-        counted = "SELECT sum(transfer_count) FROM core.activity_cells"
-        assert connection.execute(counted).fetchone() == (2 * loaded,)
+        counted = connection.execute("SELECT count(*) FROM mart.transfers").fetchone()
+    assert counted == (2 * first["transfers"],)
 
 
 def start(warehouse: Warehouse, format_name: str, *paths: Path) -> subprocess.Popen[str]:
