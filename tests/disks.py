@@ -31,7 +31,7 @@ def fill_disk(folder: Path, left_bytes: int = 0) -> Path:
     filler = folder / "filler"
     room = os.statvfs(folder)
     left = room.f_bavail * room.f_frsize - left_bytes
-    with filler.open("wb", buffering=0) as file:
+    with filler.open("ab", buffering=0) as file:
         while left > 0:
             left -= file.write(bytes(min(left, 1_000_000)))
     return filler

@@ -56,9 +56,9 @@ CASES = {
     "is longer than 16,777,216 bytes": (1, [*INGEST, "long.log", "good.log"]),
     "no format can be told": (1, [*NAMED, "noise.log", "good.log"]),
     "no line of it is of format": (1, [*INGEST, "noise.log", "good.log"]),
-    "exists already": (1, [*INGEST, "--timezone", "Asia/Kathmandu", "good.log"]),
+    "has timezone UTC, not": (1, [*INGEST, "--timezone", "Asia/Kathmandu", "good.log"]),
     "the database cannot be reached": (1, ["--database-url", "postgresql://x@127.0.0.1:1/y", *INGEST, "a"]),
-    "Missing argument": (2, INGEST),
+    "Missing argument": (2, ["detect"]),
     "no such key": (2, ["--config", "wrong.toml", "ingest"]),
 }
 
@@ -80,7 +80,7 @@ def test_an_error_is_told_as_the_table_says(message, tapewise, tmp_path):
     assert (done.returncode, read_table()[message]) == (status, status)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
-    if "good.log" in arguments and message != "exists already":
+    if "good.log" in arguments and message != "has timezone UTC, not":
         assert "good.log: 1 lines = 0 loaded + 1 held" in done.stdout
 
 

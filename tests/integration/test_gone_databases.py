@@ -151,9 +151,11 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
         assert len(readers) == 2
         process.send_signal(number)
         began_s = time.monotonic()
-        process.communicate(timeout=TIMEOUT_S)
+        _, errors = process.communicate(timeout=TIMEOUT_S)
         assert time.monotonic() - began_s < 10
     assert process.returncode == status
+    if number == signal.SIGINT:
+        assert "stopped; what was not finished is as it was before" in errors
     assert not [pid for pid in readers if is_running(pid)]
     complete(bench, logs, "2")
 
