@@ -5,7 +5,7 @@ Only whole lines are read: what stands behind the last newline waits until it is
 
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -18,11 +18,14 @@ import pyarrow as pa
 import xxhash
 from xopen import xopen
 
+from ingest.contents import HEAD_BYTES, check_head
 from ingest.pseudonym_keys import PseudonymKey
 from schema.errors import LogFileError
 
 # Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
 BLOCK_BYTES = 6_000_000
+# No log has longer lines: what goes on for longer is none, and must not fill the memory.
+MAX_LINE_BYTES = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -61,17 +64,19 @@ class LogFileReader:
     ) -> None:
         self._stream = stream
         self._raw = raw
-        self._path = path
+        self.path = path
         self._is_complete = is_complete
         self._key = key
         self._hash = xxhash.xxh3_128()
+        self._head: bytes | None = None
+        self._line_count = 0
         self.read_bytes = 0
         self.waiting_bytes = 0
 
     @property
     def digest(self) -> str:
         """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes, with a key its HMAC."""
-        return _seal(self._hash.hexdigest(), self._key)
+        return seal_digest(self._hash.hexdigest(), self._key)
 
     @property
     def progress_bytes(self) -> int:
@@ -80,38 +85,61 @@ class LogFileReader:
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
         """The file's lines, in order. Raises LogFileError where it cannot be read on."""
-        line_number = 1
         for content in self._contents(block_bytes):
             self._hash.update(content)
             self.read_bytes += len(content)
             whole = content if content.endswith(b"\n") else content + b"\n"
             newline_count = whole.count(b"\n")
-            lines, ends = _split_content(whole, line_number, self._key)
+            lines, ends = _split_content(whole, self._line_count + 1, self._key)
+            self._line_count += lines.height
             yield Block(newline_count, lines, ends)
-            line_number += lines.height
 
     def _contents(self, block_bytes: int) -> Iterator[bytes]:
-        tail = b""
+        tails: list[bytes] = []  # of one line, whose end is not there yet
+        tail_bytes = 0
         while piece := self.read(block_bytes):
             end = piece.rfind(b"\n") + 1
+            self._check_length(tail_bytes + (piece.find(b"\n") if end else len(piece)))
             if end == 0:
-                tail += piece
+                tails.append(piece)
+                tail_bytes += len(piece)
                 continue
-            yield tail + piece[:end]
-            tail = piece[end:]
-        if tail and self._is_complete:
-            yield tail
+            yield b"".join([*tails, piece[:end]])
+            tails = [piece[end:]]
+            tail_bytes = len(piece) - end
+        if tail_bytes and self._is_complete:
+            yield b"".join(tails)
         else:
-            self.waiting_bytes = len(tail)
+            self.waiting_bytes = tail_bytes
+
+    def _check_length(self, line_bytes: int) -> None:
+        if line_bytes > MAX_LINE_BYTES:
+            raise LogFileError(
+                f"{self.path}: line {self._line_count + 1:,} is longer than {MAX_LINE_BYTES:,} bytes",
+                hint="Is it a log, and whole? See `tapewise detect`. Nothing of it was loaded.",
+            )
 
     def read(self, size: int) -> bytes:
-        """The next bytes, decompressed; empty at the end. Raises LogFileError naming the file."""
+        """The next bytes, decompressed; empty at the end.
+
+        Raises LogFileError naming the file, also for what its first bytes tell to be no log.
+        """
+        if self._head is None:
+            self._head = self._take(HEAD_BYTES)
+            check_head(self.path, self._head)
+        if not self._head:
+            return self._take(size)
+        head, self._head = self._head[:size], self._head[size:]
+        return head + self._take(size - len(head)) if size > len(head) else head
+
+    def _take(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
         # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
         except Exception as error:
+            place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
             raise LogFileError(
-                f"{self._path}: cannot be read beyond {self._raw.tell():,} bytes: {error}",
+                f"{self.path}: cannot be read beyond {place}: {error}",
                 hint="Is it damaged or still being copied? Nothing of it was loaded; read it again later.",
             ) from error
 
@@ -128,47 +156,24 @@ def open_log(
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a tape be wound
-            raise LogFileError(f"{path}: is not a regular file", hint="Name log files only.")
+            raise LogFileError(
+                f"{path}: is not a regular file",
+                hint="Name the log files themselves, compressed or not: what comes through a pipe cannot be"
+                " read again, and has no name in the ledger.",
+            )
         with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
             yield LogFileReader(stream, raw, path, is_complete=is_complete, key=key)
     except OSError as error:
         raise LogFileError(f"{path}: {error.strerror or error}") from error
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """The beginning of a file: its digest (None where the file is shorter), and what stands behind.
-
-    `ends_line` says whether it ends with a newline, `has_more` whether there are whole lines beyond;
-    `waiting_bytes` is an unfinished last line.
-    """
-
-    digest: str | None
-    ends_line: bool
-    has_more: bool
-    waiting_bytes: int
-
-
-def compare_prefix(
-    path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
-) -> Prefix:
-    """Read the first `length` bytes (decompressed) of a file, and whether whole lines follow."""
-    found = xxhash.xxh3_128()
-    left = length
-    last = b"\n"
-    beyond = 0
-    with open_log(path) as reader:
-        while left > 0 and (piece := reader.read(min(left, BLOCK_BYTES))):
-            found.update(piece)
-            left -= len(piece)
-            last = piece[-1:]
-        if left:
-            return Prefix(None, False, True, 0)
-        while piece := reader.read(BLOCK_BYTES):
-            if b"\n" in piece or is_complete:
-                return Prefix(_seal(found.hexdigest(), key), last == b"\n", True, 0)
-            beyond += len(piece)
-    return Prefix(_seal(found.hexdigest(), key), last == b"\n", False, beyond)
+def _count_readable_lines(path: Path) -> int:
+    """How many whole lines of a damaged file can be read, in small steps, before the damage."""
+    count = 0
+    with suppress(Exception), path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
+        while piece := stream.read(4096):
+            count += piece.count(b"\n")
+    return count
 
 
 def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | None = None) -> pl.DataFrame:
@@ -202,7 +207,8 @@ def hash_bytes(column: pl.Expr) -> pl.Expr:
     return hashed.reinterpret(signed=True)
 
 
-def _seal(digest: str, key: PseudonymKey | None) -> str:
+def seal_digest(digest: str, key: PseudonymKey | None) -> str:
+    """`digest`, or with a key its HMAC."""
     return digest if key is None else key.seal_digest(digest)
 
 

@@ -18,7 +18,8 @@ from ingest.rounds import prepare_source
 from ingest.rounds_cli import load_sources
 from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
 from ingest.workers import FileTask, read_files
-from schema.errors import LogFileError, TapewiseError
+from schema.database import Warehouse
+from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
@@ -184,7 +185,7 @@ def _load_paths(
         )
         return prepare_source(warehouse, request, is_dry=dry_run)
 
-    failures: list[LogFileError] = []
+    failures: list[TapewiseError] = []
     day = log_date.date() if log_date else None
     with open_ready_warehouse(settings) as warehouse:
         choices = given or choose_formats(warehouse, archive, source, paths)
@@ -208,12 +209,14 @@ def _load_paths(
                 target = task.source
                 if not as_json:
                     _tell_choice(path, target.format, choices.reason)
-            if isinstance(result, LogFileError):
+            if isinstance(result, TapewiseError):
+                if not isinstance(result, LogFileError) and (
+                    len(paths) == 1 or not _is_back(warehouse, result)
+                ):
+                    raise result
                 failures.append(result)
                 tell_failure(path, result, as_json=as_json)
                 continue
-            if isinstance(result, TapewiseError):
-                raise result
             shown = json.dumps(result_to_json(result) | {"format": target.format.name}) if as_json else None
             click.echo(shown or "\n".join(describe_result(result)))
             if result.tally.is_all_rejected:
@@ -224,6 +227,17 @@ def _load_paths(
         click.echo("A dry run: nothing was written.")
     if failures:
         raise sum_failures(failures, len(paths))
+
+
+def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
+    """Whether `error` is that the database broke off a load, and it can be reached again (once recovered)."""
+    if type(error) is not DatabaseError:
+        return False
+    try:
+        warehouse.connect().close()
+    except DatabaseError:
+        return False
+    return True
 
 
 def _check_names(*names: str | None) -> None:

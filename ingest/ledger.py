@@ -11,7 +11,7 @@ import polars as pl
 import psycopg
 
 from ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
-from ingest.reading import Tally
+from ingest.reading import Tally, shorten_texts
 from schema.loader import copy_frame
 from schema.models import rejected_lines
 
@@ -141,7 +141,7 @@ def reject_lines(connection: psycopg.Connection, log_file_id: int, rejected: pl.
         "line_number",
         pl.col("rejected").alias("reason"),
         "line_hash",
-        "text",
+        shorten_texts(),
     )
     copy_frame(connection, rejected_lines, frame)
 

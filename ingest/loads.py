@@ -18,7 +18,7 @@ import sqlalchemy as sa
 
 from ingest.ahead import run_ahead
 from ingest.facts import make_facts
-from ingest.files import LogFileReader, Prefix, compare_prefix, open_log
+from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.formats.yearless import is_same_year
 from ingest.holdings import Holdings
@@ -33,6 +33,7 @@ from ingest.ledger import (
     touch_log_file,
 )
 from ingest.log_dates import find_log_date
+from ingest.prefixes import Prefix, compare_prefix
 from ingest.reading import Part, Tally, read_parts, split_by_table
 from ingest.requests import rebuild_requests
 from ingest.second_pass_moves import move_second_passes
@@ -85,9 +86,11 @@ def _losses_told(path: Path) -> Iterator[None]:
         yield
     except psycopg.Error as error:
         reason = " ".join(str(error).split()).rstrip(".")
+        is_full = isinstance(error, psycopg.errors.DiskFull)
+        when = "there is room on the database's disk" if is_full else "the database is up"
         raise DatabaseError(
             f"{path}: the database broke off the load: {reason}",
-            hint="Nothing of this file was loaded. Run the same command again when the database is up.",
+            hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
         ) from error
 
 

@@ -79,7 +79,7 @@ def check_target(path: Path) -> None:
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:
-    """Write the file whole or not at all, readable by everybody. Raises OSError naming it."""
+    """Write the file whole or not at all, readable by everybody. Raises SettingsError naming it."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(report))
     # node_exporter reads *.prom only, so never this one.
@@ -91,7 +91,10 @@ def write_metrics(path: Path, report: RoundReport) -> None:
     except OSError as error:
         with suppress(OSError):
             draft.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        raise SettingsError(
+            f"{path}: the metrics could not be written: {error.strerror}",
+            hint="What was read stays loaded. Make room, or name another place, and run the command again.",
+        ) from error
 
 
 class _Metrics(Collector):

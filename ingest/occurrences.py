@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+
+from schema.errors import LogFileError
 
 KEY = ("event_at", "line_hash")
 # What is kept of a file's lines goes to disk beyond this.
@@ -46,10 +50,11 @@ class OccurrenceCounter:
 
     Equal lines have equal times, so lines need to be compared only with those earlier ones whose times
     overlap their own: in a log that is in order, at next to nothing. The keys of all lines are kept, in
-    a temporary file once they are many.
+    a temporary file once they are many. Where that finds no room, LogFileError names it and the log, `path`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self._pieces: list[_Piece] = []
         self._kept = tempfile.SpooledTemporaryFile(MEMORY_BYTES)  # noqa: SIM115  # closed by __exit__
         self._kept_bytes = 0
@@ -60,7 +65,8 @@ class OccurrenceCounter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._kept.close()
+        with suppress(OSError):  # what found no room is written at the end once more
+            self._kept.close()
 
     def number(self, records: pl.DataFrame) -> pl.Series:
         """The occurrence (Int32, from 0) of each row of the lines that come next.
@@ -103,11 +109,19 @@ class OccurrenceCounter:
         self._pieces.append(
             _Piece(since, until, latest, self._kept_bytes, len(hashes), has_times=times is not None)
         )
-        self._kept.seek(self._kept_bytes)
-        for values in (hashes, times):
-            if values is not None:
-                self._kept.write(values.tobytes())
-                self._kept_bytes += values.nbytes
+        try:
+            self._kept.seek(self._kept_bytes)
+            for values in (hashes, times):
+                if values is not None:
+                    self._kept.write(values.tobytes())
+                    self._kept_bytes += values.nbytes
+            self._kept.flush()
+        except OSError as error:
+            raise LogFileError(
+                f"{self._path}: what is kept of its lines could not be written to {tempfile.gettempdir()}:"
+                f" {error.strerror or error}",
+                hint="Make room there, or name another folder in TMPDIR. Nothing of the file was loaded.",
+            ) from error
 
     def _find_before(self, since: datetime, until: datetime) -> pl.DataFrame | None:
         """The hashes of earlier lines whose times are, or may be, within; None if there are none."""

@@ -27,6 +27,8 @@ SAMPLES = 3
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # What rows of facts are made of beside the columns of the same name.
 NEEDED = ("event_at", "user", "host")
+# Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.
+KEPT_CHARACTERS = 10_000
 
 
 @dataclass
@@ -72,7 +74,7 @@ class Tally:
         rejected = records.filter(pl.col("rejected").is_not_null())
         self.rejected.update(_count(rejected["rejected"]))
         room = SAMPLES - len(self.rejected_samples)
-        self.rejected_samples += rejected.select("line_number", "rejected", "text").head(room).rows()
+        self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
         first, last = records["event_at"].min(), records["event_at"].max()
         if isinstance(first, datetime) and isinstance(last, datetime):
             self._span(first, last)
@@ -158,7 +160,7 @@ def read_parts(
     day = None if log_format.is_year_by_file else settings.log_date
     salt = f"{log_format.version} {day} ".encode()
     passes = SecondPasses(settings.timezone)
-    with OccurrenceCounter() as occurrences:
+    with OccurrenceCounter(reader.path) as occurrences:
         for batch in cut_segments(counted(), salt):
             found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
             waiting: list[Segment] = []
@@ -197,6 +199,13 @@ def _has_known_year(log_format: Format, settings: LineSettings, fate: SegmentFat
     if not log_format.is_year_by_file or settings.log_date is None:
         return True
     return is_same_year(settings.log_date, fate.first_event_at, fate.last_event_at)
+
+
+def shorten_texts() -> pl.Expr:
+    """The column `text`, long ones cut and marked so with `...`."""
+    text = pl.col("text")
+    shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
+    return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")
 
 
 def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:

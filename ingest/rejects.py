@@ -9,9 +9,9 @@ from pathlib import Path
 import psycopg
 from psycopg.rows import class_row
 
-from ingest.files import compare_prefix
 from ingest.ledger import find_log_file, ledger_path
 from ingest.loads import FileResult, load_file
+from ingest.prefixes import compare_prefix
 from ingest.sources import get_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError, TapewiseError

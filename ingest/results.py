@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import click
 
 from ingest.loads import FileResult
 from ingest.rounds import SourceOutcome
-from schema.errors import LogFileError
+from schema.errors import LogFileError, TapewiseError
 from schema.texts import escape_controls
 
 TEXT_WIDTH = 80
@@ -70,21 +71,22 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
     }
 
 
-def tell_failure(path: Path, error: LogFileError, *, as_json: bool = False) -> None:
-    """Tell of a file that cannot be read: on stderr, and to programs on stdout too."""
+def tell_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
+    """Tell of a file that cannot be read or loaded: on stderr, and to programs on stdout too."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
 
 
-def sum_failures(failures: list[LogFileError], file_count: int) -> LogFileError:
+def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:
     """The error in which a command ends that could not read some of its files."""
     # What to do is told once, however many files want it.
     hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
     if len(failures) < file_count:
         hints["The others were read; see above."] = None
+    done = "read" if all(isinstance(failure, LogFileError) for failure in failures) else "loaded"
     return LogFileError(
-        f"{len(failures)} of {file_count} files could not be read", hint="\n".join(hints) or None
+        f"{len(failures)} of {file_count} files could not be {done}", hint="\n".join(hints) or None
     )
 
 

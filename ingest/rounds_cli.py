@@ -14,7 +14,7 @@ from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome, result_to_json
 from ingest.rounds import SourceOutcome, hold_round, read_sources
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, TapewiseError
+from schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
@@ -32,7 +32,8 @@ def load_sources(
     """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
 
     Raises ConfigError, and SettingsError for a place where no metrics can be written, before anything is
-    read; LogFileError after everything that could be read was.
+    read; after everything that could be read was, LogFileError, or SettingsError where the metrics found no
+    room.
     """
     plans = plan_round(settings, archive)
     if prometheus_file is not None and not dry_run:
@@ -70,8 +71,12 @@ def load_sources(
                     click.echo(describe_outcome(outcome))
             failures = [failure for outcome in outcomes for failure in outcome.failures]
             report(warehouse, 1 if failures else 0)
-    except TapewiseError:
-        report(None, 1)
+    except TapewiseError as error:
+        try:
+            report(None, 1)
+        except SettingsError as also:
+            if also.message != error.message:
+                _warn(also.message)
         raise
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")

@@ -5,6 +5,8 @@ One archive is loaded by one process at a time; while that sends, the others rea
 
 import logging
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -50,7 +52,8 @@ def read_files(
     `jobs` processes at a time, by default half as many as there are cores (the server keeps the other half
     busy); files that are small together are read by this one.
     `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
-    What is wrong with a file, a source's settings or the database is given, not raised. Raises WorkerError.
+    What is wrong with a file, a source's settings or the database is given, not raised; so is a WorkerError
+    for each file that was left when a process was killed.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -116,7 +119,6 @@ def _run(
     # Takes a fifth of a second, and a single file needs it not.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
     from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # as above
-    from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
 
     # Where the block is left early, what asks for another file at that moment is told so with a traceback.
     logger = logging.getLogger("concurrent.futures")
@@ -126,16 +128,13 @@ def _run(
     threads = {"POLARS_MAX_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
+    # Or the processes would outlive this one, and load on.
+    handler = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
         results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
         try:
-            yield results
-        except TerminatedWorkerError as error:
-            raise WorkerError(
-                "a process that read log files was killed",
-                hint="Was memory short? Run the same command again, with a smaller -j.",
-            ) from error
+            yield _survive(results, len(tasks))
         finally:
             # What is under way when the block is left early is broken off, and the database rolls it back.
             with catch_warnings(action="ignore"):
@@ -148,6 +147,27 @@ def _run(
                 os.environ[name] = value
         get_reusable_executor().shutdown(wait=True, kill_workers=True)
         logger.disabled = was_disabled
+        signal.signal(signal.SIGTERM, handler)
+
+
+def _survive(
+    results: Iterator[FileResult | TapewiseError], count: int
+) -> Iterator[FileResult | TapewiseError]:
+    """The `count` results, with a WorkerError in the place of each that is left when a process was killed."""
+    from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
+
+    given = 0
+    try:
+        for found in results:
+            given += 1
+            yield found
+    except TerminatedWorkerError:
+        for _ in range(count - given):
+            yield WorkerError(
+                "a process that read log files was killed",
+                hint="Was the memory full? What was told of is done. Run the same command again, with -j 1"
+                " if memory is short.",
+            )
 
 
 def _count_bytes(task: FileTask) -> int:

@@ -10,7 +10,7 @@
     │   └── SchemaMismatchError  ... a frame's columns are not the table's
     ├── SourceError              an archive or source exists already with other settings
     ├── LogFileError             a log file cannot be read
-    ├── WorkerError              a process that read log files was killed
+    ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── RetentionError           detail cannot be forgotten, or undone, as was asked
@@ -83,7 +83,7 @@ class LogFileError(TapewiseError):
 
 
 class WorkerError(TapewiseError):
-    """One of the processes that read log files side by side was killed."""
+    """A process of ours that reads log files beside others was killed."""
 
 
 class FormatError(TapewiseError):

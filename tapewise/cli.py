@@ -26,7 +26,7 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
         "Install Tapewise in an environment of its own."
     )
 
-from schema.errors import ConfigError, QueryError, TapewiseError  # after the check
+from schema.errors import ConfigError, QueryError, ServerError, TapewiseError  # after the check
 from schema.settings import read_settings
 from schema.texts import escape_controls
 
@@ -135,8 +135,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def tell(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do."""
     if isinstance(error, TapewiseError):
-        # Several lines are a fault each, or end in a picture of the place; a name breaks no line.
-        has_lines = isinstance(error, ConfigError | QueryError)
+        # Several lines are a fault each, a picture of the place, or a server's log; a name breaks no line.
+        has_lines = isinstance(error, ConfigError | QueryError | ServerError)
         message = _escape_lines(error.message) if has_lines else escape_controls(error.message)
         stop = "" if "\n" in message or message.endswith("?") else "."
         click.echo(f"tapewise: {message}{stop}", err=True)

@@ -531,6 +531,15 @@ def test_sources_and_archives_do_not_take_each_others_lines(
     expect_union(warehouse, make_lines("nft"), archive="other")
 
 
+def test_equal_lines_of_two_hosts_are_two_transfers(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    path = write(tmp_path / "log", make_lines("nft"))
+    first, second = (load(path, "nft", source=host).tally.loaded for host in ("mover1", "mover2"))
+    assert first == second
+    with warehouse.connect(Role.OWNER) as connection:
+        counted = connection.execute("SELECT count(*) FROM mart.transfers").fetchone()
+    assert counted == (2 * first["transfers"],)
+
+
 def start(warehouse: Warehouse, format_name: str, *paths: Path) -> subprocess.Popen[str]:
     """The command that loads `paths`, in a process of its own."""
     return subprocess.Popen(

@@ -1,7 +1,9 @@
 """Occurrences: the same numbers whether lines were parsed or passed over, in memory or on disk."""
 
+import tempfile
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 
 from ingest import occurrences
 from ingest.occurrences import OccurrenceCounter
+from schema.errors import LogFileError
+from tests.disks import mount_small_disk
 
 BEGIN = datetime(1998, 1, 1, tzinfo=UTC)
 # A line is a number; its time follows from it, and a negative one is no fact.
@@ -37,7 +41,7 @@ def test_repeats_are_counted_from_the_files_beginning(
 ) -> None:
     monkeypatch_module.setattr(occurrences, "MEMORY_BYTES", memory_bytes)
     seen: Counter[int] = Counter()
-    with OccurrenceCounter() as counter:
+    with OccurrenceCounter(Path("a.log")) as counter:
         for lines in parts:
             assert counter.number(frame(lines)).to_list() == expect(seen, lines)
 
@@ -48,7 +52,7 @@ def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
     parts: list[list[int]], passed: list[bool]
 ) -> None:
     seen: Counter[int] = Counter()
-    with OccurrenceCounter() as counter:
+    with OccurrenceCounter(Path("a.log")) as counter:
         for lines, wants_pass in zip(parts, passed, strict=False):
             facts = [line for line in lines if line >= 0]
             if wants_pass:
@@ -68,3 +72,18 @@ def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
 def monkeypatch_module() -> pytest.MonkeyPatch:
     with pytest.MonkeyPatch.context() as patch:
         yield patch
+
+
+def test_a_full_disk_is_told_with_the_folder_and_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(occurrences, "MEMORY_BYTES", 1000)
+    with mount_small_disk(tmp_path / "disk", "64k") as disk:
+        monkeypatch.setattr(tempfile, "tempdir", str(disk))
+        with pytest.raises(LogFileError) as raised, OccurrenceCounter(Path("a.log")) as counter:
+            counter.number(frame(list(range(3000))))
+            counter.number(frame(list(range(3000, 10_000))))
+    assert raised.value.message == (
+        f"a.log: what is kept of its lines could not be written to {disk}: No space left on device"
+    )
+    assert "TMPDIR" in (raised.value.hint or "")

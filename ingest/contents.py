@@ -1,0 +1,55 @@
+"""Files that are no logs, or none yet, told by their first bytes: archives of files, programs and so on."""
+
+from pathlib import Path
+
+from schema.errors import LogFileError
+
+# So many bytes tell: tar's mark stands in the middle of its first block.
+HEAD_BYTES = 512
+# A line may hold a CR or two by itself.
+FEW = 2
+
+_UNPACK = "Take the log files out of it, and name those."
+_DECOMPRESS = "Decompress it first; gz, bz2, xz and zst are read as they are."
+# Where the mark stands, the mark, what has it, and what to do. Only such as no line of a log begins with:
+# cpio's is six digits, and so is a user's number.
+_MARKS = (
+    (257, b"ustar", "a tar archive of files", _UNPACK),
+    (0, b"PK\x03\x04", "a zip archive of files", _UNPACK),
+    (0, b"PK\x05\x06", "a zip archive of files", _UNPACK),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive of files", _UNPACK),
+    (0, b"Rar!\x1a\x07", "a rar archive of files", _UNPACK),
+    (0, b"\x1f\x9d", "compressed by compress (.Z)", _DECOMPRESS),
+    (0, b"\x04\x22\x4d\x18", "compressed by lz4", _DECOMPRESS),
+    (0, b"LZIP\x01", "compressed by lzip", _DECOMPRESS),
+    (0, b"\x1f\x8b\x08", "compressed twice", "Decompress it once."),
+    (0, b"BZh91AY&SY", "compressed twice", "Decompress it once."),
+    (0, b"\xfd7zXZ\x00", "compressed twice", "Decompress it once."),
+    (0, b"\x28\xb5\x2f\xfd", "compressed twice", "Decompress it once."),
+    (0, b"\xff\xfe", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\xfe\xff", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\x7fELF", "a program", "Name log files only."),
+    (0, b"%PDF-", "a PDF document", "Name log files only."),
+    (
+        0,
+        b"PGDMP",
+        "a backup of PostgreSQL",
+        "`tapewise db restore` reads it.",
+    ),
+    (0, b"PAR1", "a Parquet file", "Name log files only."),
+    (0, b"SQLite format 3\x00", "an SQLite database", "Name log files only."),
+)
+
+
+def check_head(path: Path, head: bytes) -> None:
+    """Raise LogFileError if `head`, the first HEAD_BYTES of the file, decompressed, are those of no log.
+
+    A log of other bytes than text passes: its lines are escaped, and rejected one by one.
+    """
+    for place, mark, kind, hint in _MARKS:
+        if head.startswith(mark, place):
+            raise LogFileError(f"{path}: is no log, but {kind}", hint=hint)
+    if head.count(b"\r") > FEW and b"\n" not in head:  # it would wait for a newline for ever
+        raise LogFileError(
+            f"{path}: its lines end with CR alone", hint="Make newlines of them: tr '\\r' '\\n' < OLD > NEW."
+        )

@@ -1,0 +1,105 @@
+"""The table of exit statuses in docs/reference/commands.md: each kind of error is made, and told as it says.
+
+What wants a full disk, a killed process or a stopped one is in `test_full_disks.py`,
+`tests/integration/test_gone_databases.py` and `tests/unit/test_occurrences.py`.
+"""
+
+import gzip
+import io
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.conftest import TAPEWISE, TREE
+
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+NAMED = ["ingest", "--archive", "statuses", "--kind", "synthetic", "--timezone", "UTC"]
+INGEST = [*NAMED, "--format", "nft"]
+ELSEWHERE = {
+    "Another run over the sources is under way": "tests/acceptance/test_nightly.py",
+    "Permission denied": "tests/acceptance/test_exit_statuses.py",
+    "the database broke off the load": "tests/integration/test_gone_databases.py",
+    "did not start": "tests/integration/test_server.py",
+    "what is kept of its lines could not be written to": "tests/unit/test_occurrences.py",
+    "the metrics could not be written": "tests/acceptance/test_full_disks.py",
+    "a process that read log files was killed": "tests/integration/test_gone_databases.py",
+    "stopped; what was not finished is as it was before": "tests/integration/test_gone_databases.py",
+}
+
+
+def make_files(folder: Path) -> None:
+    (folder / "good.log").write_text(NFT)
+    (folder / "noise.log").write_text("broken\n" * 10)
+    (folder / "cr.log").write_text(NFT.replace("\n", "\r") * 5)
+    (folder / "long.log").write_bytes(NFT.encode() + b"x" * 17_000_000 + b"\n")
+    (folder / "cut.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
+    os.mkfifo(folder / "pipe")
+    with tarfile.open(folder / "logs.tgz", "w:gz") as archive:
+        entry = tarfile.TarInfo("good.log")
+        entry.size = len(NFT)
+        archive.addfile(entry, io.BytesIO(NFT.encode()))
+    (folder / "wrong.toml").write_text('[[archives]]\nname = "a"\ntimezone = "UTC"\ncolour = "red"\n')
+
+
+CASES = {
+    "No such file or directory": (1, [*INGEST, "absent.log", "good.log"]),
+    "is a folder": (1, [*INGEST, ".", "good.log"]),
+    "is not a regular file": (1, [*INGEST, "pipe", "good.log"]),
+    "is no log, but a tar archive of files": (1, [*INGEST, "logs.tgz", "good.log"]),
+    "its lines end with CR alone": (1, [*INGEST, "cr.log", "good.log"]),
+    "cannot be read beyond line": (1, [*INGEST, "cut.gz", "good.log"]),
+    "is longer than 16,777,216 bytes": (1, [*INGEST, "long.log", "good.log"]),
+    "no format can be told": (1, [*NAMED, "noise.log", "good.log"]),
+    "no line of it is of format": (1, [*INGEST, "noise.log", "good.log"]),
+    "has timezone UTC, not": (1, [*INGEST, "--timezone", "Asia/Kathmandu", "good.log"]),
+    "the database cannot be reached": (1, ["--database-url", "postgresql://x@127.0.0.1:1/y", *INGEST, "a"]),
+    "Missing argument": (2, ["detect"]),
+    "no such key": (2, ["--config", "wrong.toml", "ingest"]),
+}
+
+
+def read_table() -> dict[str, int]:
+    """The messages of the table, and their statuses."""
+    text = (TREE / "docs" / "reference" / "commands.md").read_text()
+    return {
+        message: int(status) for status, message in re.findall(r"^\| (\d+) \| .* \| `(.+)` \|$", text, re.M)
+    }
+
+
+@pytest.mark.parametrize("message", CASES)
+def test_an_error_is_told_as_the_table_says(message, tapewise, tmp_path):
+    status, arguments = CASES[message]
+    make_files(tmp_path)
+    assert tapewise(*INGEST, "good.log").returncode == 0
+    done = tapewise(*arguments)
+    assert (done.returncode, read_table()[message]) == (status, status)
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    if "good.log" in arguments and message != "has timezone UTC, not":
+        assert "good.log: 1 lines = 0 loaded + 1 held" in done.stdout
+
+
+def test_the_table_is_whole():
+    assert set(read_table()) == CASES.keys() | ELSEWHERE.keys()
+    for message, module in ELSEWHERE.items():
+        assert message in (TREE / module).read_text(), module
+
+
+def test_a_file_that_may_not_be_read(tmp_path):
+    (tmp_path / "secret.log").write_text(NFT)
+    (tmp_path / "secret.log").chmod(0)
+    command = [*TAPEWISE, "detect", "secret.log"]
+    if os.geteuid() == 0:  # root may read everything, unless that is taken away
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may read everything, and there is no setpriv to take that away")
+        os.chown(tmp_path / "secret.log", 65534, 65534)
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    environment = os.environ | {"PYTHONPATH": str(TREE)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("tapewise: secret.log: Permission denied\n")

@@ -1,0 +1,92 @@
+"""A disk that is full: the database's, that of temporary files, that of the metrics."""
+
+import json
+import tempfile
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from tests.acceptance.conftest import run_command
+from tests.disks import fill_disk, mount_small_disk
+
+INGEST = ["ingest", "--archive", "full", "--kind", "synthetic", "--format", "nft", "--timezone", "UTC"]
+CONFIG = """
+[[archives]]
+name = "full"
+timezone = "UTC"
+kind = "synthetic"
+  [[archives.sources]]
+  format = "nft"
+  paths = ["*.log"]
+"""
+
+
+def write_log(path: Path, count: int) -> None:
+    begin = datetime(1997, 11, 1)
+    with path.open("w") as log:
+        for index in range(count):
+            at = begin + timedelta(seconds=20 * index)
+            log.write(f"{index % 97:06} {at:%y/%m/%d %H:%M:%S} ks {index * 977} {index % 9000}.25\n")
+
+
+def test_of_the_database(tmp_path):
+    disk = Path(tempfile.mkdtemp(prefix="tapewise-full-")) / "disk"
+    disk.parent.chmod(0o755)  # as root, the server's own account must get in
+    write_log(tmp_path / "small.log", 100)
+    write_log(tmp_path / "large.log", 300_000)
+    with mount_small_disk(disk, "250m"):
+
+        def tapewise(*arguments):
+            return run_command(["--home", str(disk / "home"), *arguments], cwd=tmp_path)
+
+        try:
+            assert tapewise(*INGEST, "small.log").returncode == 0
+            tapewise("db", "start")
+            filler = fill_disk(disk, left_bytes=20_000_000)
+            done = tapewise(*INGEST, "large.log", "small.log")
+            assert done.returncode == 1
+            assert "Traceback" not in done.stderr
+            # Of a table, "No space left on device"; where its own log has no room, the server breaks down.
+            first, *rest = done.stderr.splitlines()
+            assert first.startswith("tapewise: large.log: the database broke off the load: ")
+            assert "Run the same command again when" in "".join(rest)
+
+            tapewise("db", "stop")
+            fill_disk(disk)
+            done = tapewise(*INGEST, "small.log")
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "the embedded PostgreSQL in" in done.stderr
+            assert "No space left on device" in done.stderr
+            assert done.stderr.splitlines()[-1] == (
+                "free some space, or choose a home on another disk (--home)"
+            )
+
+            filler.unlink()
+            done = tapewise(*INGEST, "--json", "large.log")
+            assert (done.returncode, done.stderr) == (0, "")
+            counts = json.loads(done.stdout)
+            # The small log's lines are the first of the large one's.
+            assert (counts["loaded_count"], counts["held_count"]) == (299_900, 100)
+            shown = tapewise("sql", "--json", "SELECT count(*) FROM mart.transfers")
+            assert json.loads(shown.stdout) == [{"count": 300_000}]
+        finally:
+            tapewise("db", "stop")
+
+
+def test_of_the_metrics(tapewise, tmp_path):
+    write_log(tmp_path / "nft.log", 10)
+    (tmp_path / "tapewise.toml").write_text(CONFIG)
+    with mount_small_disk(tmp_path / "disk", "1m") as disk:
+        filler = fill_disk(disk)
+        done = tapewise("ingest", "--prometheus", "disk/tapewise.prom")
+        assert done.returncode == 1
+        assert "full/nft: 1 files read, 0 untouched; 10 lines = 10 loaded" in done.stdout
+        assert done.stderr.splitlines() == [
+            "tapewise: disk/tapewise.prom: the metrics could not be written: No space left on device.",
+            "What was read stays loaded. Make room, or name another place, and run the command again.",
+        ]
+        assert list(disk.iterdir()) == [filler]
+        filler.unlink()
+        done = tapewise("ingest", "--prometheus", "disk/tapewise.prom")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "10 lines = 0 loaded + 10 held" in done.stdout
+        assert "tapewise_last_run_exit_status 0.0" in (disk / "tapewise.prom").read_text()

@@ -1,0 +1,37 @@
+"""Small disks, to be full."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """A disk of `size` (as of tmpfs) at `folder` while the block lasts; skips who may not mount one."""
+    if os.geteuid() != 0:
+        pytest.skip("only root may mount a small disk")
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder]
+    done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no small disk can be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        # The embedded server's keeper may have it open for a moment.
+        subprocess.run(["umount", "--lazy", folder], check=True)
+
+
+def fill_disk(folder: Path, left_bytes: int = 0) -> Path:
+    """Fill the disk up to `left_bytes` with a file; gives that."""
+    filler = folder / "filler"
+    room = os.statvfs(folder)
+    left = room.f_bavail * room.f_frsize - left_bytes
+    with filler.open("ab", buffering=0) as file:
+        while left > 0:
+            left -= file.write(bytes(min(left, 1_000_000)))
+    return filler

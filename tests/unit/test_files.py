@@ -1,0 +1,172 @@
+"""Files that are no logs, lines without end, damage: told with file and line, in bounded memory."""
+
+import bz2
+import gzip
+import io
+import lzma
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from backports import zstd
+
+from ingest import files
+from ingest.files import LogFileReader, open_log
+from schema.errors import LogFileError
+
+LINES = b"".join(b"%06d 97/11/01 00:00:00 ks 977 1.25\n" % number for number in range(1000))
+
+
+def read_lines(path: Path, block_bytes: int = 6_000_000, *, is_complete: bool = False) -> list[str]:
+    with open_log(path, is_complete=is_complete) as reader:
+        return [text for block in reader.blocks(block_bytes) for text in block.lines["text"]]
+
+
+def make_tar() -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        entry = tarfile.TarInfo("a.log")
+        entry.size = len(LINES)
+        archive.addfile(entry, io.BytesIO(LINES))
+    return made.getvalue()
+
+
+def make_zip() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("a.log", LINES)
+    return made.getvalue()
+
+
+COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd.compress}
+EVERY_COMPRESSION = pytest.mark.parametrize("compress", COMPRESS.values(), ids=COMPRESS)
+
+
+@EVERY_COMPRESSION
+@pytest.mark.parametrize("block_bytes", [1, 100, 511, 512, 513, 6_000_000])
+def test_compressed_files_are_read_as_they_are(compress, block_bytes: int, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    content = LINES if block_bytes > 1 else LINES[:1300]
+    path.write_bytes(compress(content))
+    assert read_lines(path, block_bytes, is_complete=True) == content.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    "content, kind",
+    [
+        (make_tar(), "a tar archive of files"),
+        (make_zip(), "a zip archive of files"),
+        (b"7z\xbc\xaf\x27\x1c...", "a 7z archive of files"),
+        (b"\x1f\x9d\x90...", "compressed by compress (.Z)"),
+        (LINES.decode().encode("utf-16"), "a text in UTF-16"),
+        (Path(sys.executable).read_bytes()[:5000], "a program"),
+    ],
+)
+def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) -> None:
+    for name, made in (("plain", content), ("packed", gzip.compress(content))):
+        path = tmp_path / name
+        path.write_bytes(made)
+        with pytest.raises(LogFileError, match=re.escape(f"{path}: is no log, but {kind}")) as raised:
+            read_lines(path)
+        assert raised.value.hint
+
+
+@EVERY_COMPRESSION
+def test_a_file_that_is_compressed_twice_is_refused(compress, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(compress(compress(LINES)))
+    with pytest.raises(LogFileError, match="is no log, but compressed twice"):
+        read_lines(path)
+
+
+def test_lines_that_end_with_cr_alone_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(LINES.replace(b"\n", b"\r"))
+    with pytest.raises(LogFileError, match="its lines end with CR alone"):
+        read_lines(path)
+
+
+MAY_BE_LOGS = {
+    "CRLF": LINES.replace(b"\n", b"\r\n"),
+    "a user of cpio's number": b"070707" + LINES,
+    "NULs": b"\0" * 600 + LINES,
+    "CRs within a line": b"a\rb\rc\rd\re" + LINES,
+    "one byte": b"P",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("content", MAY_BE_LOGS.values(), ids=MAY_BE_LOGS)
+def test_what_may_be_a_log_is_read(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    assert len(read_lines(path, is_complete=True)) == content.count(b"\n") + (content == b"P")
+
+
+@pytest.mark.parametrize("block_bytes", [7, 100, 1000])
+@pytest.mark.parametrize("is_complete", [False, True])
+def test_a_line_is_as_long_as_allowed_and_no_longer(
+    block_bytes: int, is_complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_LINE_BYTES", 1000)
+    path = tmp_path / "log"
+    begin, end = b"one\ntwo\n", b"\nfour\n"
+    path.write_bytes(begin + b"x" * 1000 + end)
+    assert [len(line) for line in read_lines(path, block_bytes)] == [3, 3, 1000, 4]
+    for content in (begin + b"x" * 1001 + end, begin + b"x" * 1001):
+        path.write_bytes(content)
+        with pytest.raises(LogFileError, match=f"{path}: line 3 is longer than 1,000 bytes"):
+            read_lines(path, block_bytes, is_complete=is_complete)
+
+
+def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "endless.gz"
+    with gzip.open(path, "wb", compresslevel=1) as packed:
+        for _ in range(400):
+            packed.write(b"z" * 1_000_000)
+    program = (
+        "import resource, sys; from pathlib import Path; from ingest.files import open_log\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "try:\n"
+        "    with open_log(Path(sys.argv[1])) as reader: list(reader.blocks())\n"
+        "except Exception as error: print(error, file=sys.stderr)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, path], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert f"{path}: line 1 is longer than 16,777,216 bytes" in done.stderr
+    assert int(done.stdout) < 80_000  # kB; the file is of 400 MB
+
+
+@EVERY_COMPRESSION
+def test_damage_is_told_with_the_last_line_before_it(compress, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    # Random enough not to be packed into a single block.
+    content = b"".join(b"%x\n" % pow(3, number, 2**61 - 1) for number in range(200_000))
+    packed = compress(content)
+    path.write_bytes(packed[: len(packed) * 2 // 3])
+    with pytest.raises(LogFileError, match="cannot be read beyond line") as raised:
+        read_lines(path)
+    found = re.search(r"beyond line ([\d,]+) \(", raised.value.message)
+    assert found
+    # Decompressors give whole blocks, of up to 900 kB for bz2.
+    assert 60_000 <= int(found[1].replace(",", "")) <= 134_000
+
+
+def test_no_bytes_are_lost_between_the_first_ones_and_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(LINES)
+    for size in (1, 511, 512, 513, 10_000):
+        with open_log(path) as reader:
+            assert b"".join(read_all(reader, size)) == LINES
+
+
+def read_all(reader: LogFileReader, size: int):
+    while piece := reader.read(size):
+        assert len(piece) <= size
+        yield piece
