@@ -15,5 +15,5 @@ PARTS = {"cells": ("ingest.loads.sum_cells", None), "requests": ("ingest.loads.r
 
 if __name__ == "__main__":
     name, result = PARTS[sys.argv.pop(1)]
-    with patch(name, return_value=result):
+    with patch(name, new=lambda *_: result):
         main()

@@ -15,7 +15,6 @@ from ingest.loads import FileResult
 from ingest.pseudonym_keys import get_key
 from ingest.results import describe_result, result_to_json, sum_failures, tell_failure
 from ingest.rounds import prepare_source
-from ingest.rounds_cli import load_sources
 from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
 from ingest.workers import FileTask, read_files
 from schema.database import Warehouse
@@ -131,6 +130,8 @@ def ingest(
             raise click.UsageError(
                 f"Missing argument 'PATHS...', and {settings.config} names no archives to read instead."
             )
+        from ingest.rounds_cli import load_sources  # noqa: PLC0415  # what it needs beside, PATHS do not
+
         load_sources(
             settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs
         )

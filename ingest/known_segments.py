@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-import polars as pl
 import psycopg
 from psycopg.types.json import Jsonb
 
@@ -55,14 +54,13 @@ class SegmentLog:
         self._known: list[tuple[Segment, KnownSegment]] = []
 
     def add(self, part: Part) -> None:
-        """Write the part's rejected lines; its facts are in the warehouse, or about to be."""
+        """Write the part's rejected lines, the only records that it still has; its facts are sent."""
         first, last = part.first_line_number, part.first_line_number + part.line_count - 1
         is_written = last <= self._written_count
         if first <= self._written_count and not (part.known and is_written):
             _delete_rejected(self._connection, self._log_file_id, first, last)
         if part.records is not None:
-            rejected = part.records.filter(pl.col("rejected").is_not_null())
-            reject_lines(self._connection, self._log_file_id, rejected)
+            reject_lines(self._connection, self._log_file_id, part.records)
             self._parsed.append((first, last))
         elif not is_written:
             _copy_rejected(self._connection, self._log_file_id, part.known)

@@ -374,7 +374,8 @@ class _Load:
                 yield _Facts(tables[name], facts.height, cells)
                 yield from encode_frame(facts, tables[name])
                 yield _END_OF_FACTS
-            yield part
+            # What waits here is only what the ledger needs of it: records are large.
+            yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
 

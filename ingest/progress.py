@@ -1,32 +1,28 @@
 """How far the reading has come, shown to whoever looks on."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from typing import TYPE_CHECKING
 
 from schema.texts import escape_controls
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 
 @contextmanager
 def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
     """Gives a function that takes the position in the file: a bar on a terminal, else nothing."""
-    console = Console(stderr=True)
-    if not is_shown or not console.is_terminal or not path.is_file():
+    if not is_shown or not sys.stderr.isatty() or not path.is_file():
         yield lambda _position: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    # Nobody waits for its import where no bar is shown.
+    from rich.markup import escape  # noqa: PLC0415  # as above
+    from rich.progress import DownloadColumn  # noqa: PLC0415  # as above
+
+    with _make_bar(DownloadColumn()) as bar:
         task = bar.add_task(escape(escape_controls(path.name)), total=path.stat().st_size)
         yield lambda position: bar.update(task, completed=position)
 
@@ -34,11 +30,19 @@ def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[in
 @contextmanager
 def show_count(file_count: int, *, is_shown: bool = True) -> Iterator[Callable[[], None]]:
     """Gives a function to call after each of so many files: a bar on a terminal, else nothing."""
-    console = Console(stderr=True)
-    if not is_shown or not console.is_terminal:
+    if not is_shown or not sys.stderr.isatty():
         yield lambda: None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    from rich.progress import MofNCompleteColumn  # noqa: PLC0415  # as above
+
+    with _make_bar(MofNCompleteColumn()) as bar:
         task = bar.add_task("files", total=file_count)
         yield lambda: bar.advance(task)
+
+
+def _make_bar(measure: "ProgressColumn") -> "Progress":
+    from rich.console import Console  # noqa: PLC0415  # as above
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415  # as above
+
+    columns = (TextColumn("{task.description}"), BarColumn(), measure, TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -5,7 +5,7 @@ Needs no database: a dry run, a load and `explain line` read a file in the same 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -133,6 +133,12 @@ class Part:
     fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
     repeats: Repeats | None = None
+
+    def without_facts(self) -> "Part":
+        """The same, but of its records those that are rejected only."""
+        if self.records is None:
+            return self
+        return replace(self, records=self.records.filter(pl.col("rejected").is_not_null()))
 
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
