@@ -217,10 +217,11 @@ def _escape(content: bytes) -> bytes:
 
     The same object where there is nothing to escape.
     """
-    try:
-        content.decode()
-    except UnicodeDecodeError:
-        content = content.decode(errors="backslashreplace").encode()
+    if not content.isascii():  # most are, and to ask costs nothing
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            content = content.decode(errors="backslashreplace").encode()
     return content.replace(b"\0", rb"\x00") if b"\0" in content else content
 
 

@@ -54,7 +54,8 @@ def unitree_time(clock_layout: str) -> pl.Expr:
 
 def ctime(text: pl.Expr) -> pl.Expr:
     """The local time of what `CTIME` calls `time_text`: `Feb  4 16:45:04 2019`."""
-    return clock_time(text, "%b %e %H:%M:%S %Y")
+    # Not `%e`, which polars reads five times slower and no otherwise.
+    return clock_time(text, "%b %d %H:%M:%S %Y")
 
 
 def is_ftp_subsecond(duration_text: pl.Expr) -> pl.Expr:

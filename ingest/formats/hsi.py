@@ -99,7 +99,9 @@ def _is_rate_inconsistent() -> pl.Expr:
     Of zero seconds nothing can be said.
     """
     seconds, size_bytes = pl.col("seconds"), pl.col("size_bytes")
-    rate, rate_error = pl.col("rate_bytes_per_s"), RATE_UNIT_BYTES * _rounding(pl.col("rate_text"))
+    # Of the few lines that have seconds only: what is null costs nothing.
+    rate_text = pl.when(seconds.is_not_null()).then("rate_text")
+    rate, rate_error = pl.col("rate_bytes_per_s"), RATE_UNIT_BYTES * _rounding(rate_text)
     slowest = size_bytes / (seconds + _rounding(pl.col("seconds_text")))
     fastest = size_bytes / (seconds - _rounding(pl.col("seconds_text")))
     is_slower = rate + rate_error < slowest * (1 - RATE_TOLERANCE)
