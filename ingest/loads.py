@@ -155,6 +155,7 @@ def preview_file(
     on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
+    _check_key(source)
     log_date = _settle_date(source, path, log_date)
     settings = source.line_settings(now, log_date)
     with (
@@ -188,7 +189,18 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
             " were changed meanwhile",
             hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
         )
+    _check_key(current)
     return current
+
+
+def _check_key(source: Source) -> None:
+    """Raise SourceError where names would be read as they are that stand in the warehouse as pseudonyms."""
+    if source.lacks_key:
+        raise SourceError(
+            f"the names of source '{source.name}' of archive '{source.archive}' are pseudonyms, and their key"
+            " is not here",
+            hint="Give the key: TAPEWISE_PSEUDONYM_KEY_FILE, or pseudonym_key_file in tapewise.toml.",
+        )
 
 
 def _settle_date(source: Source, path: Path, log_date: date | None) -> date | None:

@@ -12,6 +12,7 @@ from psycopg.rows import class_row
 from ingest.ledger import find_log_file, ledger_path
 from ingest.loads import FileResult, load_file
 from ingest.prefixes import compare_prefix
+from ingest.pseudonym_keys import PseudonymKey
 from ingest.sources import get_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError, TapewiseError
@@ -130,16 +131,21 @@ def find_files(connection: psycopg.Connection, asked: RejectFilter) -> list[Reje
 
 
 def retry_file(
-    warehouse: Warehouse, file: RejectedFile, now: datetime, on_wait: Callable[[], None] | None = None
+    warehouse: Warehouse,
+    file: RejectedFile,
+    now: datetime,
+    key: PseudonymKey | None = None,
+    on_wait: Callable[[], None] | None = None,
 ) -> Retry:
     """Read a file again from where it stood, as it was read before; it is loaded whole, or stays as it was.
 
-    `file` is the newest of its name. Raises nothing that concerns this file alone.
+    `file` is the newest of its name; `key` is for sources whose names are pseudonyms. Raises nothing that
+    concerns this file alone.
     """
     try:
         path = Path(file.path)
         with closing(warehouse.connect(Role.LOADER)) as connection:
-            source = get_source(connection, file.source_id)
+            source = get_source(connection, file.source_id, key)
             known = find_log_file(connection, file.source_id, file.path)
         if source is None or known is None:
             raise LogFileError(f"{file.path}: its source was dropped meanwhile")
@@ -151,8 +157,10 @@ def retry_file(
         if ledger_path(path) != file.path:
             raise LogFileError(f"{file.path}: is a link to another file by now")
         # The day was perhaps told by hand. Of another file it is not known: its name must say it.
-        is_dated = file.log_date is not None
-        is_same = is_dated and compare_prefix(path, known.read_bytes).digest == known.content_digest
+        is_same = False
+        if file.log_date is not None:
+            prefix = compare_prefix(path, known.read_bytes, key=source.key)
+            is_same = prefix.digest == known.content_digest
         result = load_file(
             warehouse,
             source,

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from ingest.ledger import ledger_path
+from ingest.pseudonym_keys import PseudonymKey, read_key
 from ingest.rejects import (
     RejectedFile,
     RejectFilter,
@@ -76,7 +77,7 @@ def rejects(
     asked = RejectFilter(archive, source, None if path is None else ledger_path(path), reason)
     with open_ready_warehouse(settings) as warehouse:
         if retry:
-            _retry(warehouse, asked, as_json=as_json)
+            _retry(warehouse, asked, read_key(settings), as_json=as_json)
         else:
             _show(warehouse, asked, limit, as_json=as_json)
 
@@ -113,7 +114,7 @@ def _show(warehouse: Warehouse, asked: RejectFilter, limit: int | None, *, as_js
         click.echo(f"\n{left:,} more: --limit shows more, --reason and --file choose.")
 
 
-def _retry(warehouse: Warehouse, asked: RejectFilter, *, as_json: bool) -> None:
+def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, *, as_json: bool) -> None:
     with closing(warehouse.connect(Role.LOADER)) as connection:
         files = find_files(connection, asked)
     now = datetime.now(UTC)
@@ -126,7 +127,7 @@ def _retry(warehouse: Warehouse, asked: RejectFilter, *, as_json: bool) -> None:
             if not as_json:
                 click.echo(escape_controls(f"Waiting for another load of '{archive}' to end ..."), err=True)
 
-        retry = retry_file(warehouse, file, now, tell_of_wait)
+        retry = retry_file(warehouse, file, now, key, tell_of_wait)
         if as_json:
             click.echo(json.dumps(_to_json(retry)))
         if retry.error is not None:

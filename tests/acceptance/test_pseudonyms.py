@@ -194,6 +194,17 @@ def test_explain_shows_a_line_to_whoever_has_key_and_file(tapewise, folder):
     assert "the key of the source's pseudonyms would tell" in tapewise("explain", "line", log, "2").stdout
 
 
+def test_lines_are_read_again_with_the_key_only(tapewise, folder, home):
+    with_key = ["--config", str(folder / "tapewise.toml")]
+    assert tapewise(*with_key, "ingest").returncode == 0
+    without = tapewise("rejects", "--archive", ARCHIVE, "--retry")
+    assert without.returncode == 1
+    assert without.stderr.count("are pseudonyms, and their key is not here") == 5
+    again = tapewise(*with_key, "rejects", "--archive", ARCHIVE, "--retry")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert_hidden(without.stdout + without.stderr + again.stdout + read_everything(home))
+
+
 def test_a_source_keeps_its_key(tapewise, folder):
     config = folder / "tapewise.toml"
     run = ["--config", str(config), "ingest"]
