@@ -13,9 +13,10 @@ from psycopg.rows import dict_row
 from ingest.files import BLOCK_BYTES, open_log
 from ingest.ledger import ledger_path
 from ingest.pseudonym_keys import PseudonymKey
-from ingest.reading import Tally, read_records
+from ingest.reading import read_records
 from ingest.second_passes import find_second_passes
 from ingest.sources import Source, get_source
+from ingest.tallies import Tally
 from schema.errors import LookupFailedError
 from schema.models import FACT_TABLES, event_time_columns
 

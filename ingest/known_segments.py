@@ -13,7 +13,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from ingest.ledger import reject_lines
-from ingest.reading import KnownSegment, Part, SegmentFate
+from ingest.parts import KnownSegment, Part, SegmentFate
 from ingest.segments import Segment
 
 

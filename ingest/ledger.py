@@ -11,7 +11,7 @@ import polars as pl
 import psycopg
 
 from ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
-from ingest.reading import Tally, shorten_texts
+from ingest.tallies import Tally, shorten_texts
 from schema.loader import copy_frame
 from schema.models import rejected_lines
 

@@ -33,12 +33,14 @@ from ingest.ledger import (
     touch_log_file,
 )
 from ingest.log_dates import find_log_date
+from ingest.parts import Part
 from ingest.prefixes import Prefix, compare_prefix
-from ingest.reading import Part, Tally, read_parts, split_by_table
+from ingest.reading import read_parts, split_by_table
 from ingest.requests import rebuild_requests
 from ingest.second_pass_moves import move_second_passes
 from ingest.second_passes import Repeats
 from ingest.sources import Source, get_source
+from ingest.tallies import Tally
 from schema.archives import lock_archive
 from schema.cells import add_cells, sum_cells
 from schema.database import Role, Warehouse

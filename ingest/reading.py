@@ -5,7 +5,6 @@ Needs no database: a dry run, a load and `explain line` read a file in the same 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -17,129 +16,17 @@ from ingest.files import Block, LogFileReader
 from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
 from ingest.formats.yearless import is_same_year
 from ingest.occurrences import OccurrenceCounter
+from ingest.parts import KnownSegment, Part, SegmentFate
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.pseudonyms import hide_names
-from ingest.second_passes import Repeats, SecondPasses
+from ingest.second_passes import SecondPasses
 from ingest.segments import Segment, cut_segments
+from ingest.tallies import Tally
 from schema.models import FACT_TABLES
 
-SAMPLES = 3
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # What rows of facts are made of beside the columns of the same name.
 NEEDED = ("event_at", "user", "host")
-# Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.
-KEPT_CHARACTERS = 10_000
-
-
-@dataclass
-class Tally:
-    """The balance of one reading of a file: `line_count` is the sum of all the others.
-
-    `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
-    lines whose facts the warehouse had already. The event times span all facts, new or held, those
-    that a clock showed twice with both times; `rejected_samples` are the first few rejected lines: number,
-    reason, text (None where names are hidden).
-    """
-
-    line_count: int = 0
-    held_count: int = 0
-    loaded: Counter[str] = field(default_factory=Counter)
-    ignored: Counter[str] = field(default_factory=Counter)
-    rejected: Counter[str] = field(default_factory=Counter)
-    rejected_samples: list[tuple[int, str, str | None]] = field(default_factory=list)
-    first_event_at: datetime | None = None
-    last_event_at: datetime | None = None
-
-    @property
-    def loaded_count(self) -> int:
-        """Facts that this reading added."""
-        return self.loaded.total()
-
-    @property
-    def is_all_rejected(self) -> bool:
-        """Whether there were lines, and none could be read: then the format is the wrong one."""
-        return self.rejected.total() > 0 and self.loaded_count + self.held_count == 0
-
-    def add_part(self, part: "Part") -> None:
-        """Count the fates that need no warehouse; where a part is known, its facts are held."""
-        for _, known in part.known:
-            self._add_fate(known.fate)
-        if part.records is not None:
-            self._add_records(part.records)
-        if part.repeats is not None:
-            self._span(part.repeats.first_event_at, part.repeats.last_event_at)
-
-    def _add_records(self, records: pl.DataFrame) -> None:
-        self.ignored.update(_count(records["ignored"]))
-        rejected = records.filter(pl.col("rejected").is_not_null())
-        self.rejected.update(_count(rejected["rejected"]))
-        room = SAMPLES - len(self.rejected_samples)
-        self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
-        first, last = records["event_at"].min(), records["event_at"].max()
-        if isinstance(first, datetime) and isinstance(last, datetime):
-            self._span(first, last)
-
-    def _add_fate(self, fate: "SegmentFate") -> None:
-        self.held_count += fate.fact_count
-        self.ignored.update(fate.ignored)
-        self.rejected.update(fate.rejected)
-        if fate.first_event_at is not None and fate.last_event_at is not None:
-            self._span(fate.first_event_at, fate.last_event_at)
-
-    def add_facts(self, table: str, found_count: int, new_count: int) -> None:
-        """Count `found_count` lines that are facts of `table`, `new_count` of them new."""
-        self.loaded[table] += new_count
-        self.held_count += found_count - new_count
-
-    def _span(self, first: datetime, last: datetime) -> None:
-        self.first_event_at = min(first, self.first_event_at or first)
-        self.last_event_at = max(last, self.last_event_at or last)
-
-
-@dataclass(frozen=True)
-class SegmentFate:
-    """What became of a segment's lines: facts, the others by reason; and the span of the facts' times."""
-
-    line_count: int
-    fact_count: int
-    ignored: dict[str, int]
-    rejected: dict[str, int]
-    first_event_at: datetime | None
-    last_event_at: datetime | None
-
-
-@dataclass(frozen=True)
-class KnownSegment:
-    """A segment that stands in a file that was loaded, at that line of it."""
-
-    log_file_id: int
-    first_line_number: int
-    fate: SegmentFate
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some lines of a file that come after one another: either parsed, or known already.
-
-    `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
-    `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
-    remembered, and `repeats` those of the facts whose time comes twice. `known` are the segments that were
-    passed over.
-    """
-
-    first_line_number: int
-    line_count: int
-    records: pl.DataFrame | None = None
-    fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
-    known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
-    repeats: Repeats | None = None
-
-    def without_facts(self) -> "Part":
-        """The same, but of its records those that are rejected only."""
-        if self.records is None:
-            return self
-        return replace(self, records=self.records.filter(pl.col("rejected").is_not_null()))
-
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
 
@@ -205,13 +92,6 @@ def _has_known_year(log_format: Format, settings: LineSettings, fate: SegmentFat
     if not log_format.is_year_by_file or settings.log_date is None:
         return True
     return is_same_year(settings.log_date, fate.first_event_at, fate.last_event_at)
-
-
-def shorten_texts() -> pl.Expr:
-    """The column `text`, long ones cut and marked so with `...`."""
-    text = pl.col("text")
-    shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
-    return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")
 
 
 def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:
@@ -307,8 +187,3 @@ def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataF
             # Copying costs more than comparing: what facts never have is left behind first.
             own = [name for name in records.columns if name in table.columns or name in NEEDED]
             yield table.name, records.select(own).filter(is_own)
-
-
-def _count(reasons: pl.Series) -> dict[str, int]:
-    counted = reasons.drop_nulls().value_counts(name="line_count")
-    return dict(zip(counted[reasons.name], counted["line_count"], strict=True))

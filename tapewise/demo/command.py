@@ -11,9 +11,9 @@ import click
 from ingest.formats import find_format
 from ingest.loads import FileResult, load_file
 from ingest.progress import show_progress
-from ingest.reading import Tally
 from ingest.results import describe_result
 from ingest.sources import SourceRequest, make_source
+from ingest.tallies import Tally
 from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import LogFileError
 from schema.settings import Settings
