@@ -117,9 +117,14 @@ format: $(VENV)/dev.stamp  ## let ruff mend what it can
 
 .PHONY: bench
 bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against SimPy, k-means of cells against plain, each in one run
-	$(BIN)/python -m benchmarks.load
+	$(BIN)/python -m benchmarks.load --format nft
+	$(BIN)/python -m benchmarks.load --format hsi
 	$(BIN)/python -m benchmarks.simulator
 	$(BIN)/python -m benchmarks.classes
+
+.PHONY: bench-growth
+bench-growth: $(VENV)/dev.stamp  ## what a line costs in a warehouse of 1 million rows and of 50 (20 GB of disk, minutes)
+	$(BIN)/python -m benchmarks.growth
 
 .PHONY: docs
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from the code
