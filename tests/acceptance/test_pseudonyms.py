@@ -4,7 +4,10 @@ import base64
 import gzip
 import json
 import re
+import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from schema.backups import back_up
 from schema.binaries import find_binaries
 from schema.database import Role, open_warehouse
 from schema.settings import Settings
+from tests.acceptance.conftest import run_command
 
 SECRET = "b7e1d0c4a99f4c56b1d2e3f405162738"
 ARCHIVE = "hidden"
@@ -61,6 +65,16 @@ kind = "synthetic"
     for name in ("nft", "pftp", "hsi", "cond", "stat")
 )
 BY_HAND = ["ingest", "--archive", ARCHIVE, "--kind", "synthetic", "--timezone", "UTC", "--format"]
+
+
+@pytest.fixture(scope="module")
+def home():
+    """A home of these tests' own: in the one that is shared there are names."""
+    folder = Path(tempfile.mkdtemp(prefix="tapewise-hidden-"))
+    folder.chmod(0o755)  # as root, the server's own account must get in
+    yield folder
+    run_command(["--home", str(folder), "db", "stop"])
+    shutil.rmtree(folder)
 
 
 @pytest.fixture

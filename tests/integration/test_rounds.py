@@ -264,10 +264,10 @@ def test_metrics_are_what_prometheus_reads(
 
 def test_metrics_that_cannot_be_written_name_the_file_and_leave_nothing(tmp_path: Path) -> None:
     report = RoundReport(datetime.now(UTC), datetime.now(UTC), 0, [])
-    with pytest.raises(OSError, match="nowhere/tapewise"):
+    with pytest.raises(SettingsError, match="nowhere/tapewise"):
         write_metrics(tmp_path / "nowhere" / "tapewise.prom", report)
     (tmp_path / "taken").mkdir()
-    with pytest.raises(OSError, match="taken"):
+    with pytest.raises(SettingsError, match="taken"):
         write_metrics(tmp_path / "taken", report)
     assert [each.name for each in tmp_path.iterdir()] == ["taken"]
 
