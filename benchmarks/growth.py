@@ -9,6 +9,7 @@ and ratios to the first. The exit status is 1 where the warehouse does not hold 
 """
 
 import argparse
+import statistics
 import subprocess
 import sys
 import time
@@ -23,6 +24,8 @@ from schema.server import EmbeddedServer
 
 # A file's eight weeks are no other's.
 WEEKS = 8
+# What the disk does after a large load disturbs one measurement.
+PROBES = 3
 
 
 class Growth:
@@ -47,8 +50,12 @@ class Growth:
         self._ingest(self._last)
 
     def probe(self) -> None:
-        """Measure a new file and one that overlaps it by half, and print what a line of each cost."""
+        """Measure new files and ones that overlap them by half, and print what a line of each cost: medians."""
         held = self.fact_count
+        measured = [self._measure() for _ in range(PROBES)]
+        self.report(held, *(statistics.median(costs) for costs in zip(*measured, strict=True)))
+
+    def _measure(self) -> tuple[float, float]:
         started_s = self._ingest(self._folder / "empty.log")
         self._write(self._last, self._probe_lines)
         new_s = self._ingest(self._last) - started_s
@@ -60,7 +67,7 @@ class Growth:
             subprocess.run(["cat", self._folder / "rest"], stdout=file, check=True)
         overlapping_s = self._ingest(overlapping) - started_s
         per_million = 1e6 / self._probe_lines
-        self.report(held, new_s * per_million, overlapping_s * per_million)
+        return new_s * per_million, overlapping_s * per_million
 
     def report(self, held: int, new_s: float, overlapping_s: float) -> None:
         """Print a row of the table; the first is what the others are compared with."""
