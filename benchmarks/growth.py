@@ -50,7 +50,7 @@ class Growth:
         self._ingest(self._last)
 
     def probe(self) -> None:
-        """Measure new files and ones that overlap them by half, and print what a line of each cost: medians."""
+        """Measure new files, and ones that overlap them by half; print medians of what a line cost."""
         held = self.fact_count
         measured = [self._measure() for _ in range(PROBES)]
         self.report(held, *(statistics.median(costs) for costs in zip(*measured, strict=True)))
