@@ -7,6 +7,7 @@ pseudonym is no hash of a line, and neither helps to guess the other.
 
 import hashlib
 import hmac
+from typing import Any, cast
 
 import polars as pl
 import polars_hash  # noqa: F401  # registers the expressions `.chash`
@@ -44,13 +45,12 @@ class PseudonymKey:
 
     def hide_names(self, names: pl.Expr) -> pl.Expr:
         """The pseudonym of each name (String): `p` and 16 hexadecimal digits; null stays null."""
-        hashed: pl.Expr = names.chash.hmac_sha256(key=self._names)  # type: ignore[attr-defined]  # polars_hash adds it
-        return pl.lit(MARK) + hashed.str.head(DIGITS)
+        return pl.lit(MARK) + _make_hmac(names, self._names).str.head(DIGITS)
 
     def hash_lines(self, lines: pl.Expr) -> pl.Expr:
         """A signed 64-bit number of each line (Binary or String) that nobody can make without the key."""
-        hashed: pl.Expr = lines.chash.hmac_sha256(key=self._lines)  # type: ignore[attr-defined]  # polars_hash adds it
-        return hashed.str.head(DIGITS).str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
+        digits = _make_hmac(lines, self._lines).str.head(DIGITS)
+        return digits.str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
 
     def seal_digest(self, digest: str) -> str:
         """A digest (128 bits, hexadecimal) in the place of the unkeyed digest of lines.
@@ -107,3 +107,8 @@ def check_key_id(label: str, held: str | None, given: str | None) -> None:
 
 def _derive(secret: str, purpose: str) -> str:
     return hmac.new(secret.encode(), f"tapewise pseudonyms: {purpose}".encode(), hashlib.sha256).hexdigest()
+
+
+def _make_hmac(column: pl.Expr, key: str) -> pl.Expr:
+    # `chash` is polars_hash's, which pl.Expr does not know of.
+    return cast(pl.Expr, cast(Any, column).chash.hmac_sha256(key=key))

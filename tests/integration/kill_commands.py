@@ -34,9 +34,9 @@ def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) ->
     connect = psycopg.connect
 
     def connect_named(*args: object, **options: object) -> object:
-        return connect(*args, **options | {"application_name": f"{SIGNATURE} {os.getpid()}"})  # type: ignore[arg-type]  # psycopg's are many
+        return connect(*args, **options | {"application_name": f"{SIGNATURE} {os.getpid()}"})
 
-    psycopg.connect = connect_named  # type: ignore[assignment]  # as above
+    psycopg.connect = connect_named
     main(arguments)
 
 
