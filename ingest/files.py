@@ -193,10 +193,11 @@ def _split_content(
     raw, ends = _split(content)
     escaped = _escape(content)
     text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
-    lines = pl.select(
-        line_number=pl.int_range(first_line_number, first_line_number + raw.len(), dtype=pl.Int64),
-        line_hash=hash_bytes(pl.lit(raw)) if key is None else key.hash_lines(pl.lit(raw)),
-        text=pl.lit(text),
+    # Columns of a frame, not literals of a query: polars compares those with each other, byte by byte.
+    lines = pl.DataFrame({"text": text, "raw": raw}).select(
+        line_number=pl.int_range(first_line_number, first_line_number + pl.len(), dtype=pl.Int64),
+        line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
+        text="text",
     )
     return lines, ends
 

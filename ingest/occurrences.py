@@ -155,4 +155,5 @@ def _count_within(rows: pl.DataFrame) -> pl.Series:
         places = rows["line_hash"].is_in(pl.Series(repeated).implode()).arg_true().to_numpy()
         within = pl.DataFrame({"line_hash": hashes[places]}).select(pl.int_range(pl.len()).over("line_hash"))
         counts[places] = within.to_series().to_numpy()
-    return pl.select(occurrence=pl.when(pl.lit(is_fact)).then(pl.lit(pl.Series(counts)))).to_series()
+    numbered = pl.DataFrame({"occurrence": counts, "is_fact": is_fact})
+    return numbered.select(pl.when("is_fact").then("occurrence").alias("occurrence")).to_series()

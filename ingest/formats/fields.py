@@ -101,27 +101,30 @@ def with_fates(
     numbers, its names. Nothing is passed over unless it could be read, blank lines apart:
     `passed_over` is the reason why a sound line tells of no archive traffic. `table` is where the rest go.
     """
-    is_blank = pl.col("line").str.strip_chars(" \t\r") == ""
+    # Only what is no line can be blank: of the others nothing is looked at.
+    is_blank = (pl.when(~is_line).then("line").str.strip_chars(" \t\r") == "").fill_null(False)
     is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
-    is_name_too_long = pl.max_horizontal(pl.col("user", "host").str.len_bytes()) > MAX_NAME_BYTES
-    reason = pl.coalesce(
-        pl.when(~is_line).then(pl.lit(UNRECOGNISED)),
-        time.rejected,
-        pl.when(is_size_out_of_range).then(pl.lit(SIZE_OUT_OF_RANGE)),
-        pl.when(is_number_out_of_range).then(pl.lit(NUMBER_OUT_OF_RANGE)),
-        pl.when(is_name_too_long).then(pl.lit(NAME_TOO_LONG)),
+    is_name_too_long = pl.any_horizontal(pl.col("user", "host").str.len_bytes() > MAX_NAME_BYTES)
+    reason = (
+        pl.when(~is_line)
+        .then(pl.lit(UNRECOGNISED))
+        .when(time.rejected.is_not_null())
+        .then(time.rejected)
+        .when(is_size_out_of_range)
+        .then(pl.lit(SIZE_OUT_OF_RANGE))
+        .when(is_number_out_of_range)
+        .then(pl.lit(NUMBER_OUT_OF_RANGE))
+        .when(is_name_too_long)
+        .then(pl.lit(NAME_TOO_LONG))
     )
     if passed_over is None:
         passed_over = pl.lit(None, dtype=pl.String)
     is_sound = pl.col("rejected").is_null()
-    ignored = pl.when(is_blank).then(pl.lit(BLANK)).otherwise(pl.when(is_sound).then(passed_over))
+    ignored = pl.when("is_blank").then(pl.lit(BLANK)).otherwise(pl.when(is_sound).then(passed_over))
     is_fact = is_sound & pl.col("ignored").is_null()
     return (
-        records.with_columns(
-            event_at=time.at,
-            is_time_ambiguous=time.is_ambiguous,
-            rejected=pl.when(~is_blank).then(reason),
-        )
+        records.with_columns(event_at=time.at, is_time_ambiguous=time.is_ambiguous, is_blank=is_blank)
+        .with_columns(rejected=pl.when(~pl.col("is_blank")).then(reason))
         .with_columns(ignored=ignored)
         .with_columns(table=pl.when(is_fact).then(table))
     )
