@@ -19,8 +19,8 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     """
     moved = pl.col("is_failed").not_()
     # Clocks differ from UTC by whole minutes: what is of one minute is of one cell. Minutes are few, and the
-    # arithmetic of zones costs more than the sums. What is not summed is made null before: to filter each group
-    # costs more than to sum it.
+    # arithmetic of zones costs more than the sums. What is not summed is made null before:
+    # to filter each group costs more than to sum it.
     minutes = (
         transfers.select(
             "interface",
