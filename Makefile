@@ -119,6 +119,7 @@ format: $(VENV)/dev.stamp  ## let ruff mend what it can
 bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against SimPy, k-means of cells against plain, each in one run
 	$(BIN)/python -m benchmarks.load --format nft
 	$(BIN)/python -m benchmarks.load --format hsi
+	$(BIN)/python -m benchmarks.load --format pftp --lines 1000000
 	$(BIN)/python -m benchmarks.simulator
 	$(BIN)/python -m benchmarks.classes
 

@@ -1,8 +1,9 @@
-"""Made-up NFT and HSI lines by the million, and what a warehouse must hold when it has read them.
+"""Made-up NFT, HSI and PFTP lines by the million, and what a warehouse must hold when it has read them.
 
 Eight weeks of one archive: 2,000 users of whom a few do most, a dozen machines, lines that stand there twice.
 NFT has copies inside the archive (`ss`), transfers that are none of its own (`kw`), and one line in a hundred
-whose size Fortran could not print; HSI has deletes, renames, failures and HTAR's archives.
+whose size Fortran could not print; HSI has deletes, renames, failures and HTAR's archives; PFTP has two lines
+of each transfer, as HPSS 7.4 writes them: of the three, the one whose requests must be put together.
 """
 
 from collections.abc import Callable
@@ -119,8 +120,7 @@ def _make_hsi(rng: np.random.Generator, count: int, since_s: float, until_s: flo
     way = pl.when("is_put").then(pl.lit("LH")).otherwise(pl.lit("HL"))
     rate = pl.format("{}", (size / pl.col("seconds") / 1000).round(1))
     path = pl.format("/home/u{}/run {}/out.{}.tar", "user", pl.col("number") // 1000, "number")
-    stamp = pl.col("at").dt.strftime("%a %b %e %H:%M:%S %Y")
-    head = pl.format("{} {}{}.example.org", stamp, "machine", pl.col("user") % 40)
+    head = pl.format("{} {}{}.example.org", _ctime("at"), "machine", pl.col("user") % 40)
     process = pl.format("{} {}", "user", pl.col("number") % 32768)
     moved = pl.concat_str(
         pl.format("{} hsi {}", head, process),
@@ -161,4 +161,36 @@ def _make_hsi(rng: np.random.Generator, count: int, since_s: float, until_s: flo
     )
 
 
-MAKE_BLOCK: dict[str, MakeBlock] = {"nft": _make_nft, "hsi": _make_hsi}
+def _make_pftp(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
+    path = pl.format("/home/u{}/run {}/out.{}.tar", "user", pl.col("number") // 1000, "number")
+    host = pl.format("{}{}.example.org", "machine", pl.col("user") % 40)
+    ended_at = pl.col("at") + pl.duration(seconds=pl.col("seconds").round().cast(pl.Int64))
+    mode, way = (pl.when("is_put").then(pl.lit(put)).otherwise(pl.lit(get)) for put, get in ("wr", "io"))
+    command = pl.when("is_put").then(pl.lit("PSTO")).otherwise(pl.lit("PRTR"))
+    opened = pl.format("{} {} {} b POPN_Cmd {} r ftp u{} fd 0", _ctime("at"), host, path, mode, "user")
+    moved = pl.format(
+        "{} {} {} {} {} b {} {}_Cmd r ftp u{} fd 0",
+        _ctime("ended_at"),
+        pl.col("seconds").round(2),
+        host,
+        "size",
+        path,
+        way,
+        command,
+        "user",
+    )
+    drawn = _draw(rng, -(-count // 2), since_s, until_s).with_columns(ended_at=ended_at)
+    lines = pl.concat(
+        [
+            drawn.select("at", line=opened, size=pl.lit(0, pl.Int64)),
+            drawn.select(at="ended_at", line=moved, size="size"),
+        ]
+    )
+    return lines.sort("at", maintain_order=True).head(count).drop("at")
+
+
+def _ctime(column: str) -> pl.Expr:
+    return pl.col(column).dt.strftime("%a %b %e %H:%M:%S %Y")
+
+
+MAKE_BLOCK: dict[str, MakeBlock] = {"nft": _make_nft, "hsi": _make_hsi, "pftp": _make_pftp}

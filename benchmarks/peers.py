@@ -81,7 +81,7 @@ def count_facts(connection: psycopg.Connection) -> tuple[int, int]:
     """How many facts a warehouse holds, and the sum of their `size_bytes`."""
     row = connection.execute(
         "SELECT count(*), sum(size_bytes)::bigint FROM (SELECT size_bytes FROM core.transfers"
-        " UNION ALL SELECT size_bytes FROM core.namespace_events) AS facts"
+        " UNION ALL SELECT size_bytes FROM core.namespace_events UNION ALL SELECT 0 FROM core.opens) AS facts"
     ).fetchone()
     assert row is not None
     return row[0], row[1]
