@@ -61,6 +61,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE model_id = workload_models.id AND archive_id = %s",
             "DELETE FROM studies.workload_models WHERE archive_id = %s",
             "DELETE FROM core.requests WHERE archive_id = %s",
+            "DELETE FROM core.mounts WHERE archive_id = %s",
+            "DELETE FROM core.tape_operations WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
             "DELETE FROM core.outages WHERE archive_id = %s",
             "DELETE FROM core.config_changes WHERE archive_id = %s",

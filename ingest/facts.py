@@ -22,7 +22,7 @@ def make_facts(
 
     `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
     users and hosts that are missing. Unless the log says when a thing started, that was its duration
-    before it ended; a file's key is the hash of its path in the archive.
+    before it ended; a file's key is the hash of its path in the archive, or of its capability.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     values = {
@@ -35,6 +35,7 @@ def make_facts(
         "started_at": pl.coalesce("started_at", pl.col("event_at") - duration),
         "file_key": hash_bytes(pl.col("archive_path")),
         "new_file_key": hash_bytes(pl.col("new_archive_path")),
+        "capability_key": hash_bytes(pl.col("capability")),
     }
     return records.select(
         values.get(name, pl.col(name)).cast(dtype).alias(name)

@@ -17,6 +17,7 @@ import psycopg
 import sqlalchemy as sa
 
 from ingest.ahead import run_ahead
+from ingest.derivations import rebuild_derived
 from ingest.facts import make_facts
 from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
@@ -36,7 +37,6 @@ from ingest.log_dates import find_log_date
 from ingest.parts import Part
 from ingest.prefixes import Prefix, compare_prefix
 from ingest.reading import read_parts, split_by_table
-from ingest.requests import rebuild_requests
 from ingest.second_pass_moves import move_second_passes
 from ingest.second_passes import Repeats
 from ingest.sources import Source, get_source
@@ -345,7 +345,7 @@ class _Load:
         add_cells(connection, source.archive_id, cells)
         moved_days = move_second_passes(connection, settling, source, self._repeats)
         days = moved_days.union(*self._days.values())
-        rebuild_requests(connection, settling, source.archive_id, days)
+        rebuild_derived(connection, settling, source.archive_id, days)
         end_log_file(
             connection,
             log_file_id,

@@ -1,4 +1,4 @@
-"""Puts requests together from the lines that tell of them: job, transfer, stage, open.
+"""Puts requests together from the lines that tell of them: job, start, transfer, stage, open.
 
 A transfer that one line tells all of is a request too, but needs no row: `mart.requests` shows it beside.
 """
@@ -107,6 +107,10 @@ def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> 
             OR EXISTS (
                 SELECT FROM core.unitree_jobs WHERE archive_id = %(archive_id)s
                 AND ended_at >= %(read_since)s AND ended_at < %(read_until)s
+            )
+            OR EXISTS (
+                SELECT FROM core.transfer_starts WHERE archive_id = %(archive_id)s
+                AND began_at >= %(read_since)s AND began_at < %(read_until)s
             )
             OR EXISTS (
                 SELECT FROM core.stages WHERE archive_id = %(archive_id)s

@@ -15,7 +15,8 @@
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
     direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s, stage_s,
-    is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, opened_at, staged_at, started_at
+    is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, opened_at, staged_at, started_at,
+    start_id, is_cached, capability_key
 )
 
 WITH sources AS (
@@ -66,13 +67,33 @@ opens AS MATERIALIZED (
         AND opens.opened_at < %(read_until)s
 ),
 
+starts AS MATERIALIZED (
+    SELECT
+        transfer_starts.*,
+        sources.is_counted,
+        lead(transfer_starts.began_at) OVER (
+            PARTITION BY
+                transfer_starts.source_id,
+                transfer_starts.host_id,
+                transfer_starts.user_id,
+                transfer_starts.file_key
+            ORDER BY transfer_starts.began_at, transfer_starts.line_hash, transfer_starts.occurrence
+        ) AS next_began_at
+    FROM core.transfer_starts
+    INNER JOIN sources ON transfer_starts.source_id = sources.id
+    WHERE
+        transfer_starts.archive_id = %(archive_id)s
+        AND transfer_starts.began_at >= %(read_since)s
+        AND transfer_starts.began_at < %(read_until)s
+),
+
 stages AS MATERIALIZED (
     SELECT * FROM core.stages
     WHERE
         archive_id = %(archive_id)s
         AND staged_at >= %(read_since)s
         AND staged_at < %(read_until)s
-        AND persona IS NOT NULL
+        AND num_nonnulls(persona, file_key) > 0
         AND NOT is_failed
 ),
 
@@ -374,7 +395,8 @@ stages_of_jobs AS (
     ORDER BY lone_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
 ),
 
--- 4. A file is opened, then moved: same source, machine, user, path and direction.
+-- 4. A file is opened, or its transfer begun, then moved: same source, machine, user, path and direction.
+-- (No row of one table has the number of another's: what is opened is an open or a start.)
 open_events AS (
     SELECT
         opens.id,
@@ -391,6 +413,20 @@ open_events AS (
     WHERE opens.file_key IS NOT NULL AND NOT opens.is_failed
     UNION ALL
     SELECT
+        starts.id,
+        true AS is_open,
+        starts.source_id,
+        starts.host_id,
+        starts.user_id,
+        starts.file_key,
+        starts.direction,
+        starts.line_hash,
+        starts.occurrence,
+        starts.began_at AS happened_at
+    FROM starts
+    WHERE starts.file_key IS NOT NULL
+    UNION ALL
+    SELECT
         transfers.id,
         false AS is_open,
         transfers.source_id,
@@ -402,7 +438,9 @@ open_events AS (
         transfers.occurrence,
         transfers.ended_at AS happened_at
     FROM transfers
-    WHERE transfers.file_key IS NOT NULL AND EXISTS (SELECT FROM opens)
+    WHERE
+        transfers.file_key IS NOT NULL
+        AND (EXISTS (SELECT FROM opens) OR EXISTS (SELECT FROM starts))
 ),
 
 open_levels AS (
@@ -460,6 +498,72 @@ open_matches AS (
         AND open_neighbours.happened_at <= open_neighbours.opened_at + %(reach)s
 ),
 
+-- 5. A stage without a persona, but with its file's path, belongs to the get of the same source, machine and
+-- user that was under way: begun before it, and not ended, or else not begun again. Where no line says when a get
+-- was asked for, it can be so long before as queues may hold it, but not before the last that succeeded.
+file_gets AS (
+    SELECT
+        transfers.id,
+        transfers.source_id,
+        transfers.host_id,
+        transfers.user_id,
+        transfers.file_key,
+        coalesce(
+            starts.began_at,
+            greatest(
+                transfers.ended_at - make_interval(secs => coalesce(transfers.duration_s, 0)) - %(queue_limit)s,
+                transfers.ended_at - %(reach)s,
+                max(transfers.ended_at) FILTER (WHERE NOT transfers.is_failed) OVER (
+                    PARTITION BY
+                        transfers.source_id, transfers.host_id, transfers.user_id, transfers.file_key
+                    ORDER BY transfers.ended_at, transfers.line_hash, transfers.occurrence
+                    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+                )
+            )
+        ) AS staged_since,
+        transfers.ended_at AS staged_until,
+        starts.is_cached
+    FROM transfers
+    LEFT JOIN open_matches ON transfers.id = open_matches.transfer_id
+    LEFT JOIN starts ON open_matches.open_id = starts.id
+    WHERE
+        transfers.file_key IS NOT NULL
+        AND transfers.direction = 'get'
+        AND EXISTS (SELECT FROM stages WHERE stages.persona IS NULL)
+    UNION ALL
+    SELECT
+        starts.id,
+        starts.source_id,
+        starts.host_id,
+        starts.user_id,
+        starts.file_key,
+        starts.began_at AS staged_since,
+        least(starts.began_at + %(reach)s, starts.next_began_at) AS staged_until,
+        starts.is_cached
+    FROM starts
+    WHERE
+        starts.direction = 'get'
+        AND NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = starts.id)
+),
+
+file_stage_matches AS (
+    SELECT DISTINCT ON (file_gets.id)
+        file_gets.id,
+        stages.id AS stage_id
+    FROM file_gets
+    INNER JOIN stages
+        ON
+            file_gets.source_id = stages.source_id
+            AND file_gets.file_key = stages.file_key
+            AND stages.persona IS NULL
+            AND stages.host_id IS NOT DISTINCT FROM file_gets.host_id
+            AND stages.user_id IS NOT DISTINCT FROM file_gets.user_id
+            AND stages.staged_at >= file_gets.staged_since
+            AND stages.staged_at <= file_gets.staged_until
+    WHERE file_gets.is_cached IS NOT TRUE
+    ORDER BY file_gets.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
+),
+
 told_of_transfers AS (
     SELECT
         movements.archive_id,
@@ -474,7 +578,9 @@ told_of_transfers AS (
         movements.direction,
         coalesce(movements.known_user_id, jobs.user_id, opens.user_id) AS user_id,
         movements.host_id,
-        coalesce(movements.known_class_of_service, opens.class_of_service) AS class_of_service,
+        coalesce(
+            movements.known_class_of_service, opens.class_of_service, starts.class_of_service
+        ) AS class_of_service,
         movements.known_file_key AS file_key,
         movements.known_persona AS persona,
         movements.size_bytes,
@@ -489,12 +595,14 @@ told_of_transfers AS (
                 movements.is_time_ambiguous,
                 jobs.is_time_ambiguous,
                 stages.is_time_ambiguous,
-                opens.is_time_ambiguous
+                opens.is_time_ambiguous,
+                starts.is_time_ambiguous
             ),
             FALSE
         ) AS is_time_ambiguous,
         coalesce(
             jobs.submitted_at,
+            starts.began_at,
             opens.opened_at - make_interval(secs => opens.open_s),
             movements.started_at - make_interval(secs => movements.known_open_s)
         ) AS submitted_at,
@@ -502,16 +610,21 @@ told_of_transfers AS (
             opens.opened_at, CASE WHEN movements.known_open_s IS NOT NULL THEN movements.started_at END
         ) AS opened_at,
         stages.staged_at,
-        movements.started_at
+        movements.started_at,
+        starts.id AS start_id,
+        starts.is_cached,
+        starts.capability_key
     FROM movements
     LEFT JOIN job_matches ON movements.id = job_matches.transfer_id
     LEFT JOIN jobs ON job_matches.job_id = jobs.id
     LEFT JOIN stage_matches ON movements.id = stage_matches.transfer_id
-    LEFT JOIN stages ON stage_matches.stage_id = stages.id
+    LEFT JOIN file_stage_matches ON movements.id = file_stage_matches.id
+    LEFT JOIN stages ON coalesce(stage_matches.stage_id, file_stage_matches.stage_id) = stages.id
     LEFT JOIN open_matches ON movements.id = open_matches.transfer_id
     LEFT JOIN open_matches AS open_matches_of_twins ON movements.twin_id = open_matches_of_twins.transfer_id
     LEFT JOIN opens ON coalesce(open_matches.open_id, open_matches_of_twins.open_id) = opens.id
-    WHERE num_nonnulls(movements.twin_id, jobs.id, stages.id, opens.id) > 0
+    LEFT JOIN starts ON coalesce(open_matches.open_id, open_matches_of_twins.open_id) = starts.id
+    WHERE num_nonnulls(movements.twin_id, jobs.id, stages.id, opens.id, starts.id) > 0
 ),
 
 told_of_jobs AS (
@@ -542,7 +655,10 @@ told_of_jobs AS (
         lone_jobs.submitted_at,
         NULL::timestamptz AS opened_at,
         stages.staged_at,
-        NULL::timestamptz AS started_at
+        NULL::timestamptz AS started_at,
+        NULL::bigint AS start_id,
+        NULL::boolean AS is_cached,
+        NULL::bigint AS capability_key
     FROM lone_jobs
     LEFT JOIN stages_of_jobs ON lone_jobs.id = stages_of_jobs.job_id
     LEFT JOIN stages ON stages_of_jobs.stage_id = stages.id
@@ -577,9 +693,51 @@ told_of_opens AS (
         opens.opened_at - make_interval(secs => opens.open_s) AS submitted_at,
         opens.opened_at,
         NULL::timestamptz AS staged_at,
-        NULL::timestamptz AS started_at
+        NULL::timestamptz AS started_at,
+        NULL::bigint AS start_id,
+        NULL::boolean AS is_cached,
+        NULL::bigint AS capability_key
     FROM opens
     WHERE NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = opens.id)
+),
+
+-- Transfers that were begun and not ended, as far as is known: how they went nobody knows.
+told_of_starts AS (
+    SELECT
+        starts.archive_id,
+        starts.began_at AS ended_at,
+        NULL::bigint AS transfer_id,
+        NULL::bigint AS twin_transfer_id,
+        NULL::bigint AS open_id,
+        stages.id AS stage_id,
+        NULL::bigint AS job_id,
+        starts.source_id,
+        starts.interface,
+        starts.direction,
+        starts.user_id,
+        starts.host_id,
+        starts.class_of_service,
+        starts.file_key,
+        NULL::integer AS persona,
+        coalesce(starts.size_bytes, stages.size_bytes) AS size_bytes,
+        NULL::double precision AS duration_s,
+        NULL::double precision AS open_s,
+        stages.duration_s AS stage_s,
+        starts.is_counted,
+        NULL::boolean AS is_failed,
+        false AS is_size_saturated,
+        coalesce(TRUE IN (starts.is_time_ambiguous, stages.is_time_ambiguous), FALSE) AS is_time_ambiguous,
+        starts.began_at AS submitted_at,
+        NULL::timestamptz AS opened_at,
+        stages.staged_at,
+        NULL::timestamptz AS started_at,
+        starts.id AS start_id,
+        starts.is_cached,
+        starts.capability_key
+    FROM starts
+    LEFT JOIN file_stage_matches ON starts.id = file_stage_matches.id
+    LEFT JOIN stages ON file_stage_matches.stage_id = stages.id
+    WHERE NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = starts.id)
 ),
 
 told AS (
@@ -588,6 +746,8 @@ told AS (
     SELECT * FROM told_of_jobs
     UNION ALL
     SELECT * FROM told_of_opens
+    UNION ALL
+    SELECT * FROM told_of_starts
 )
 
 SELECT *

@@ -13,8 +13,9 @@ from zoneinfo import ZoneInfo
 import psycopg
 from psycopg import sql
 
+from ingest.derivations import rebuild_derived
 from ingest.formats.base import BEFORE_RETENTION
-from ingest.requests import rebuild_requests
+from ingest.mounts import forget_mounts
 from schema.archives import Archive, get_archive, lock_archive
 from schema.database import Role, Warehouse
 from schema.errors import RetentionError
@@ -95,10 +96,11 @@ def forget_detail(
         request_count = connection.execute(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
+        forget_mounts(connection, archive.id, since)
         # What ended just after may have begun before: those lines are gone, as at the next load.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             last_day = (since - timedelta(microseconds=1)).date()
-            rebuild_requests(connection, settling, archive.id, [last_day])
+            rebuild_derived(connection, settling, archive.id, [last_day])
         connection.execute(
             "DELETE FROM ledger.segments USING ledger.sources WHERE source_id = sources.id"
             " AND archive_id = %(archive_id)s AND first_event_at < %(since)s",

@@ -11,9 +11,9 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
+from ingest.derivations import rebuild_derived
 from ingest.formats.base import BEFORE_RETENTION
 from ingest.log_file_rows import delete_log_files
-from ingest.requests import rebuild_requests
 from schema.archives import Archive, get_archive, lock_archive
 from schema.cells import subtract_cells, sum_cells
 from schema.database import Role, Warehouse
@@ -109,7 +109,7 @@ def drop_source(
         log_file_count = delete_log_files(connection, source_id)
         connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source_id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
-            rebuild_requests(connection, settling, archive.id, set().union(*days.values()))
+            rebuild_derived(connection, settling, archive.id, set().union(*days.values()))
         name_count = drop_unused_names(connection, archive.id)
     return DroppedSource(fact_count, log_file_count, name_count, has_left_cells)
 

@@ -31,7 +31,8 @@ DECLARE
     made integer := 0;
 BEGIN
     IF fact_table NOT IN (
-        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests'
+        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests',
+        'transfer_starts', 'tape_events', 'mounts', 'tape_operations'
     ) THEN
         RAISE EXCEPTION 'core.% is not cut into months', fact_table;
     END IF;
@@ -71,6 +72,8 @@ GRANT INSERT, UPDATE ON core.archives TO {LOADER};
 GRANT INSERT ON core.users, core.hosts TO {LOADER};
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
 GRANT INSERT ON core.unitree_jobs, core.stages TO {LOADER};
+GRANT INSERT ON core.transfer_starts, core.tape_events TO {LOADER};
+GRANT INSERT, DELETE ON core.mounts, core.tape_operations TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT UPDATE (ended_at, started_at) ON core.transfers TO {LOADER};
@@ -78,6 +81,8 @@ GRANT UPDATE (opened_at) ON core.opens TO {LOADER};
 GRANT UPDATE (happened_at) ON core.namespace_events TO {LOADER};
 GRANT UPDATE (ended_at, started_at, duration_s, is_start_after_end) ON core.unitree_jobs TO {LOADER};
 GRANT UPDATE (staged_at, started_at) ON core.stages TO {LOADER};
+GRANT UPDATE (began_at) ON core.transfer_starts TO {LOADER};
+GRANT UPDATE (happened_at) ON core.tape_events TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};

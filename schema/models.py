@@ -300,6 +300,54 @@ stages = _facts(
     _flag("is_duration_below_clock"),
 )
 
+transfer_starts = _facts(
+    "transfer_starts",
+    "began_at",
+    "One row per transfer asked for, where a log has a line for that",
+    sa.Column("direction", sa.Text, nullable=False),
+    # Whether a get found its file on disk; null where the log does not say.
+    sa.Column("is_cached", sa.Boolean),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    # UniTree's name of the file, which stays when its path changes.
+    sa.Column("capability", sa.Text),
+    sa.Column("capability_key", sa.BigInteger),
+    sa.Column("copy_count", sa.Integer),
+    sa.Column("network", sa.Text),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+)
+
+_TAPE_TASKS = "task in ('stage', 'migration')"
+_TAPE_REQUESTERS = "requester in ('client', 'repacker')"
+
+tape_events = _facts(
+    "tape_events",
+    "happened_at",
+    "One row per event of a tape server: of a file to be read or written, or of a cartridge in a drive",
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("task", sa.Text),
+    sa.Column("requester", sa.Text),
+    sa.Column("capability", sa.Text),
+    sa.Column("capability_key", sa.BigInteger),
+    sa.Column("location", sa.Text),
+    sa.Column("copy_number", sa.Integer),
+    sa.Column("fragment_number", sa.Integer),
+    sa.Column("vsn", sa.Text),
+    sa.Column("tape_type", sa.Text),
+    sa.Column("drive", sa.Text),
+    sa.Column("block_offset", sa.BigInteger),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.CheckConstraint(
+        "kind in ('received', 'mount requested', 'positioned', 'transferred', 'dismount requested',"
+        " 'dismounted')",
+        name="kind",
+    ),
+    sa.CheckConstraint(_TAPE_TASKS, name="task"),
+    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
+    is_outcome_logged=False,
+)
+
 # What the lines that tell of one request say together, put together anew for the time that a load
 # touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
 # one line tells all of has no row here: most archives would have all their transfers twice.
@@ -337,11 +385,86 @@ requests = sa.Table(
     _instant("staged_at", nullable=True),
     _instant("started_at", nullable=True),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
-    sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id) >= 1", name="subject"),
+    # Since revision 0005, so at the end. Of the line that says that the transfer was asked for.
+    sa.Column("start_id", sa.BigInteger),
+    sa.Column("is_cached", sa.Boolean),
+    sa.Column("capability_key", sa.BigInteger),
+    sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id, start_id) >= 1", name="subject"),
     sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
     schema="core",
     comment="One row per request that several lines tell, or a job or an open alone; derived",
     postgresql_partition_by="RANGE (ended_at)",
+)
+
+
+def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """What a cartridge's or a file's tape events tell together; derived, as requests are.
+
+    The ids are those of events. Whatever is not finished stands here too, with the times that are known.
+    """
+    return sa.Table(
+        table,
+        metadata,
+        sa.Column("archive_id", sa.Integer, nullable=False),
+        # Of the first and the last event: what a row is found by.
+        _instant("first_event_at"),
+        _instant("last_event_at"),
+        *columns,
+        sa.Column("interface", sa.Text, nullable=False),
+        sa.Column("vsn", sa.Text),
+        sa.Column("tape_type", sa.Text),
+        sa.Column("drive", sa.Text),
+        sa.Column("location", sa.Text),
+        sa.Column("size_bytes", sa.BigInteger),
+        _flag("is_time_ambiguous"),
+        sa.Index(f"{table}_archive_id_last_event_at_idx", "archive_id", "last_event_at"),
+        schema="core",
+        comment=comment,
+        postgresql_partition_by="RANGE (last_event_at)",
+    )
+
+
+mounts = _of_tapes(
+    "mounts",
+    "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
+    # Of the first event that is known.
+    sa.Column("mount_id", sa.BigInteger, nullable=False),
+    # When the file that it was mounted for was asked for.
+    _instant("received_at", nullable=True),
+    _instant("mount_requested_at", nullable=True),
+    _instant("positioned_at", nullable=True),
+    _instant("transferred_at", nullable=True),
+    _instant("dismount_requested_at", nullable=True),
+    _instant("dismounted_at", nullable=True),
+    # Of the files that were read or written under it: all, those that failed, the repacker's.
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("failed_count", sa.BigInteger, nullable=False),
+    sa.Column("repacker_count", sa.BigInteger, nullable=False),
+    sa.Column("transfer_s", DOUBLE_PRECISION),
+    sa.Column("requester", sa.Text),
+    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
+)
+
+tape_operations = _of_tapes(
+    "tape_operations",
+    "One row per file read from a cartridge or written to one, or asked to be; derived",
+    sa.Column("operation_id", sa.BigInteger, nullable=False),
+    # Null where it came to no mount that is known.
+    sa.Column("mount_id", sa.BigInteger),
+    sa.Column("task", sa.Text, nullable=False),
+    sa.Column("requester", sa.Text, nullable=False),
+    sa.Column("capability_key", sa.BigInteger, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    sa.Column("copy_number", sa.Integer, nullable=False),
+    sa.Column("fragment_number", sa.Integer),
+    sa.Column("block_offset", sa.BigInteger),
+    _instant("received_at", nullable=True),
+    _instant("mount_requested_at", nullable=True),
+    _instant("positioned_at", nullable=True),
+    _instant("transferred_at", nullable=True),
+    sa.Column("is_failed", sa.Boolean),
+    sa.CheckConstraint(_TAPE_TASKS, name="task"),
+    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
 )
 
 
@@ -538,7 +661,15 @@ request_waits = sa.Table(
     comment="One row per request of a simulated archive: where its time went",
 )
 
-FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages)
+FACT_TABLES = (
+    transfers,
+    opens,
+    namespace_events,
+    unitree_jobs,
+    stages,
+    transfer_starts,
+    tape_events,
+)
 
 event_time_columns = {
     "transfers": "ended_at",
@@ -546,4 +677,6 @@ event_time_columns = {
     "namespace_events": "happened_at",
     "unitree_jobs": "ended_at",
     "stages": "staged_at",
+    "transfer_starts": "began_at",
+    "tape_events": "happened_at",
 }

@@ -6,9 +6,13 @@ from ingest.formats.hsi import HSI
 from ingest.formats.nft import NFT
 from ingest.formats.pftp import PFTP
 from ingest.formats.stat import STAT
+from ingest.formats.unitree_client import UNITREE_CLIENT
+from ingest.formats.unitree_tape import UNITREE_TAPE
 from schema.errors import FormatError
 
-FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT)}
+FORMATS: dict[str, Format] = {
+    format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE)
+}
 
 
 def find_format(name: str) -> Format:

@@ -58,6 +58,21 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "started_at": UTC_TIME,
     "description": pl.String(),
     "is_start_after_end": pl.Boolean(),
+    # starts of transfers; the capability also of tape events
+    "is_cached": pl.Boolean(),
+    "capability": pl.String(),
+    "copy_count": pl.Int32(),
+    "network": pl.String(),
+    # tape events
+    "task": pl.String(),
+    "requester": pl.String(),
+    "location": pl.String(),
+    "copy_number": pl.Int32(),
+    "fragment_number": pl.Int32(),
+    "vsn": pl.String(),
+    "tape_type": pl.String(),
+    "drive": pl.String(),
+    "block_offset": pl.Int64(),
 }
 
 # Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms.py`), and how
@@ -72,6 +87,8 @@ NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "new_archive_path": "path",
     "status_text": "status",
     "description": "words",
+    "capability": "name",
+    "network": "name",
 }
 # What programs and the site's configuration call things.
 NAMELESS_COLUMNS = (
@@ -83,6 +100,12 @@ NAMELESS_COLUMNS = (
     "class_of_service",
     "direction",
     "kind",
+    "task",
+    "requester",
+    "location",
+    "vsn",
+    "tape_type",
+    "drive",
 )
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.

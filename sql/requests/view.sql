@@ -59,6 +59,16 @@ archives_with_stages AS (
         )
 ),
 
+-- Where a log says when transfers are asked for, one without such a line has lost it.
+sources_with_starts AS (
+    SELECT sources.id AS source_id
+    FROM sources
+    WHERE EXISTS (
+        SELECT FROM core.transfer_starts
+        WHERE transfer_starts.source_id = sources.id
+    )
+),
+
 -- What several lines tell, and the transfers that one line tells all of.
 told AS (
     SELECT
@@ -69,18 +79,21 @@ told AS (
         requests.open_id,
         requests.stage_id,
         requests.job_id,
+        requests.start_id,
         requests.interface,
         requests.direction,
         requests.user_id,
         requests.host_id,
         requests.class_of_service,
         requests.file_key,
+        requests.capability_key,
         requests.persona,
         requests.size_bytes,
         requests.duration_s,
         requests.open_s,
         requests.stage_s,
         requests.is_failed,
+        requests.is_cached AS is_logged_as_cached,
         requests.is_size_saturated,
         requests.is_time_ambiguous,
         requests.submitted_at,
@@ -98,18 +111,21 @@ told AS (
         NULL::bigint AS open_id,
         NULL::bigint AS stage_id,
         NULL::bigint AS job_id,
+        NULL::bigint AS start_id,
         transfers.interface,
         transfers.direction,
         transfers.user_id,
         transfers.host_id,
         transfers.class_of_service,
         transfers.file_key,
+        NULL::bigint AS capability_key,
         transfers.persona,
         transfers.size_bytes,
         transfers.duration_s,
         transfers.open_s,
         NULL::double precision AS stage_s,
         transfers.is_failed,
+        NULL::boolean AS is_logged_as_cached,
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
         transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
@@ -139,8 +155,10 @@ judged AS (
             OR coalesce(told.opened_at, told.started_at, told.ended_at) <@ class_bypasses.windows,
             FALSE
         ) AS is_staging_bypassed,
-        archives_with_stages.archive_id IS NOT NULL AS has_stages
+        archives_with_stages.archive_id IS NOT NULL AS has_stages,
+        sources_with_starts.source_id IS NOT NULL AS has_starts
     FROM told
+    LEFT JOIN sources_with_starts ON told.source_id = sources_with_starts.source_id
     LEFT JOIN archives_with_stages ON told.archive_id = archives_with_stages.archive_id
     LEFT JOIN bypasses ON told.archive_id = bypasses.archive_id
     LEFT JOIN class_bypasses
@@ -156,6 +174,7 @@ with_evidence AS (
         CASE
             WHEN coalesce(judged.direction, 'put') = 'put' THEN NULL
             WHEN judged.stage_id IS NOT NULL THEN 'stage'
+            WHEN judged.is_logged_as_cached IS NOT NULL THEN 'log'
             WHEN judged.is_staging_bypassed THEN NULL
             WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
                 THEN 'no stage'
@@ -174,20 +193,36 @@ SELECT
     with_evidence.open_id,
     with_evidence.stage_id,
     with_evidence.job_id,
+    with_evidence.start_id,
     concat_ws(
         ', ',
         CASE WHEN with_evidence.job_id IS NOT NULL THEN 'job' END,
+        CASE WHEN with_evidence.start_id IS NOT NULL THEN 'start' END,
         CASE WHEN with_evidence.open_id IS NOT NULL THEN 'open' END,
         CASE WHEN with_evidence.stage_id IS NOT NULL THEN 'stage' END,
         CASE WHEN with_evidence.transfer_id IS NOT NULL THEN 'transfer' END,
         CASE WHEN with_evidence.twin_transfer_id IS NOT NULL THEN 'twin' END
     ) AS told_by,
+    nullif(
+        concat_ws(
+            ', ',
+            CASE WHEN with_evidence.has_starts AND with_evidence.start_id IS NULL THEN 'start' END,
+            CASE
+                WHEN NOT with_evidence.is_logged_as_cached AND with_evidence.stage_id IS NULL THEN 'stage'
+            END,
+            CASE
+                WHEN with_evidence.start_id IS NOT NULL AND with_evidence.transfer_id IS NULL THEN 'transfer'
+            END
+        ),
+        ''
+    ) AS missing,
     with_evidence.interface,
     with_evidence.direction,
     with_evidence.user_id,
     hosts.name AS client,
     with_evidence.class_of_service,
     with_evidence.file_key,
+    with_evidence.capability_key,
     with_evidence.persona,
 
     with_evidence.size_bytes,
@@ -207,6 +242,7 @@ SELECT
     CASE with_evidence.cache_evidence
         WHEN 'stage' THEN FALSE
         WHEN 'no stage' THEN TRUE
+        WHEN 'log' THEN with_evidence.is_logged_as_cached
         -- The least frequent whole seconds of SDSC's open times lie between disk and tape here.
         WHEN 'open time' THEN with_evidence.open_s < 8
     END AS is_cached,

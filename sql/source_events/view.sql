@@ -20,6 +20,14 @@ stages AS (
     SELECT * FROM core.stages
 ),
 
+transfer_starts AS (
+    SELECT * FROM core.transfer_starts
+),
+
+tape_events AS (
+    SELECT * FROM core.tape_events
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -83,6 +91,26 @@ events AS (
         stages.class_of_service,
         stages.staged_at AS event_at
     FROM stages
+    UNION ALL
+    SELECT
+        transfer_starts.source_id,
+        'transfer_starts' AS fact_table,
+        transfer_starts.interface,
+        transfer_starts.direction,
+        transfer_starts.host_id,
+        transfer_starts.class_of_service,
+        transfer_starts.began_at AS event_at
+    FROM transfer_starts
+    UNION ALL
+    SELECT
+        tape_events.source_id,
+        'tape_events' AS fact_table,
+        tape_events.interface,
+        NULL AS direction,
+        tape_events.host_id,
+        tape_events.class_of_service,
+        tape_events.happened_at AS event_at
+    FROM tape_events
 )
 
 SELECT

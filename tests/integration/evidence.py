@@ -15,7 +15,10 @@ from psycopg import sql
 
 from schema.database import Role, Warehouse
 
-FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages")
+FACTS = (
+    *("transfers", "opens", "namespace_events", "unitree_jobs", "stages"),
+    *("transfer_starts", "tape_events"),
+)
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -46,6 +49,14 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             staged_at
         FROM core.stages
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            began_at
+        FROM core.transfer_starts
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            happened_at
+        FROM core.tape_events
     )
 """
 
@@ -85,12 +96,12 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, but STAT no user; only copies inside the archive, jobs and
-    # stages have no host, and what is simulated.
+    # The lines of our formats name both, but STAT and tape servers no user; only copies inside the archive,
+    # jobs and stages have no host, and what is simulated.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
-        WHERE (facts.user_id IS NULL) <> (format = 'stat')
+        WHERE (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape'))
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format <> 'simulation')
     """,
     "a file without a day where its lines have none, or with one where they have": """

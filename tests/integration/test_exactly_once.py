@@ -39,7 +39,12 @@ EVERY_FORMAT = pytest.mark.parametrize("format_name", sorted(FORMATS))
 BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
-TIME = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}")
+TIME = re.compile(
+    r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+)
+LAYOUTS = dict.fromkeys(("nft", "stat"), "%y/%m/%d %H:%M:%S") | dict.fromkeys(
+    ("unitree-client", "unitree-tape"), "%Y-%m-%d %H:%M:%S"
+)
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
 BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
 BLANK = (b"", b"  \t")
@@ -60,7 +65,7 @@ def log_line(format_name: str, kind: int, seconds: int) -> bytes:
     if format_name == "cond":  # a job of 43 seconds, on whatever day
         clocks = iter([ended_at - timedelta(seconds=43), ended_at])
         return CLOCK.sub(lambda _: f"{next(clocks):%H:%M:%S}", example, count=2).encode()
-    layout = "%y/%m/%d %H:%M:%S" if format_name in ("nft", "stat") else "%b %e %H:%M:%S %Y"
+    layout = LAYOUTS.get(format_name, "%b %e %H:%M:%S %Y")
     line, count = TIME.subn(ended_at.strftime(layout), example)
     assert count == 1
     return line.encode()

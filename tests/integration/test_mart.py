@@ -402,6 +402,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
             "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
             "stages": [secret | {"duration_s": 1.0}],
+            "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
+            "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}],

@@ -28,7 +28,7 @@ import psycopg
 import yaml
 from psycopg import sql
 
-from ingest.requests import rebuild_requests
+from ingest.derivations import rebuild_derived
 from schema.models import event_time_columns
 
 Row = dict[str, Any]
@@ -93,6 +93,26 @@ _DEFAULTS: dict[str, Row] = {
         "is_failed": False,
         "is_size_saturated": False,
         "is_time_ambiguous": False,
+    },
+    "transfer_starts": _COMMON
+    | {
+        "interface": "unitree",
+        "operation": "RETR",
+        "direction": "get",
+        "began_at": "2000-01-15T12:00:00Z",
+    },
+    "tape_events": _COMMON
+    | {
+        "interface": "unitree",
+        "operation": "an event",
+        "kind": "positioned",
+        "task": "stage",
+        "requester": "client",
+        "capability_key": 1,
+        "copy_number": 1,
+        "vsn": "D1",
+        "happened_at": "2000-01-15T12:00:00Z",
+        "is_failed": None,
     },
     "outages": {
         "kind": "unscheduled",
@@ -197,7 +217,11 @@ _DEFAULTS: dict[str, Row] = {
     },
 }
 
-_EVENT_TIMES = event_time_columns | {"requests": "ended_at"}
+_EVENT_TIMES = event_time_columns | {
+    "requests": "ended_at",
+    "mounts": "last_event_at",
+    "tape_operations": "last_event_at",
+}
 _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger") | dict.fromkeys(
     (
         *("workload_models", "workload_groups", "workload_classes"),
@@ -303,8 +327,8 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
                 [archive_id],
             )
         ]
-        if "requests" not in given:
-            rebuild_requests(connection, connection, archive_id, days)
+        if not {"requests", "mounts", "tape_operations"} & given.keys():
+            rebuild_derived(connection, connection, archive_id, days)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
@@ -314,7 +338,7 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
         for table, rows in case.given.items():
             for row in rows if table in _EVENT_TIMES else ():
                 moment = str(row.get(_EVENT_TIMES[table], _DEFAULTS[table][_EVENT_TIMES[table]]))
-                for each in (table, "requests"):  # which are put together of the others
+                for each in (table, "requests", "mounts", "tape_operations"):  # put together of the others
                     months[each].add(f"{moment[:7]}-01")
     for table, found in months.items():
         connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])

@@ -1,24 +1,27 @@
-"""Breaks each rule by which requests are put together once, and sees that a case of mart.requests fails."""
+"""Breaks each rule by which lines are put together once, and sees that a case of what comes of it fails."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 import psycopg
 import pytest
 import yaml
 
-from ingest import requests
+from ingest import mounts, requests
 from schema.database import Role
 from schema.mart import read_mart
 from tests.conftest import Site
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case
 
-FOLDER = CASES_FOLDER / "requests"
-OBJECTS = [each for each in read_mart() if each.name == "requests"]
-CASES = [case for case in find_cases() if case.folder.parent == FOLDER]
+# What is put together: the view that shows it, and where its SQL is held.
+STATEMENTS = ("requests", "mounts", "tape_operations")
+OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
+CASES = {name: [case for case in find_cases() if case.folder.parent.name == name] for name in STATEMENTS}
 MUTANTS = [
-    Mutant("ingest/requests.sql", *entry.values())
-    for entry in yaml.safe_load((FOLDER / "putting_together.yaml").read_text(encoding="utf-8"))
+    Mutant(name, *entry.values())
+    for name in STATEMENTS
+    for entry in yaml.safe_load((CASES_FOLDER / name / "putting_together.yaml").read_text(encoding="utf-8"))
 ]
 
 
@@ -28,20 +31,27 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
         connection.prepare_threshold = None
         connection.execute("SET statement_timeout = '10s'")
-        make_partitions(connection, CASES)
+        make_partitions(connection, chain.from_iterable(CASES.values()))
         connection.commit()
         yield connection
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.change)
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"{mutant.object_name}: {mutant.change}")
 def test_a_case_notices(
     connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch, mutant: Mutant
 ) -> None:
-    assert requests._STATEMENT.count(mutant.old) == 1, f"not exactly once in the SQL: {mutant.old}"
-    monkeypatch.setattr(requests, "_STATEMENT", requests._STATEMENT.replace(mutant.old, mutant.new))
-    found = find_failing_case(connection, OBJECTS, CASES)
-    assert found is not None, f"no case of requests fails although {mutant.change}"
+    name = mutant.object_name
+    text = requests._STATEMENT if name == "requests" else mounts._STATEMENTS[name]
+    assert text.count(mutant.old) == 1, f"not exactly once in the SQL: {mutant.old}"
+    broken = text.replace(mutant.old, mutant.new)
+    if name == "requests":
+        monkeypatch.setattr(requests, "_STATEMENT", broken)
+    else:
+        monkeypatch.setitem(mounts._STATEMENTS, name, broken)
+    found = find_failing_case(connection, OBJECTS, CASES[name])
+    assert found is not None, f"no case of {name} fails although {mutant.change}"
 
 
-def test_no_case_fails_without_a_mutant(connection: psycopg.Connection) -> None:
-    assert find_failing_case(connection, OBJECTS, CASES) is None
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, name: str) -> None:
+    assert find_failing_case(connection, OBJECTS, CASES[name]) is None

@@ -24,14 +24,32 @@ from ingest.formats.base import (
     Format,
     LineSettings,
 )
+from ingest.formats.unitree_events import UNKNOWN_EVENT
+from ingest.formats.unitree_tape import FIELD_MISSING
 from schema.errors import FormatError
 
-TABLES = {"transfers", "opens", "namespace_events", "unitree_jobs", "stages"}
+TABLES = {
+    *("transfers", "opens", "namespace_events", "unitree_jobs", "stages"),
+    *("transfer_starts", "tape_events"),
+}
+KINDS = {
+    "namespace_events": {"delete", "rename", "copy"},
+    "tape_events": {
+        *("received", "mount requested", "positioned", "transferred"),
+        *("dismount requested", "dismounted"),
+    },
+}
 # What else is NOT NULL there.
 NEEDED = {
     "transfers": ("direction",),
     "namespace_events": ("kind",),
     "unitree_jobs": ("persona", "session_number", "job_number", "description"),
+    "transfer_starts": ("direction",),
+    "tape_events": ("kind",),
+}
+# Whether a job or a tape operation failed is not always known, nor whether a file was on disk.
+UNKNOWN = {("is_failed", "unitree_jobs"), ("is_failed", "tape_events")} | {
+    ("is_cached", table) for table in TABLES
 }
 IGNORED = {BLANK, NO_ARCHIVE}
 REJECTED = {
@@ -41,6 +59,8 @@ REJECTED = {
     OUTSIDE_WINDOW,
     SIZE_OUT_OF_RANGE,
     NUMBER_OUT_OF_RANGE,
+    UNKNOWN_EVENT,
+    FIELD_MISSING,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
@@ -77,6 +97,16 @@ def line_at(format_: Format, date_text: str, clock: str) -> str:
     if format_.name == "stat":
         return (
             f"{year[2:]}/{month}/{day} {clock}.000 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds"
+        )
+    if format_.name == "unitree-client":
+        return (
+            f"{date_text} {clock}.000 uftpd end op=STOR disk_s=1.5 rc=0 cap=4f.1 uid=7 gid=1 family=7"
+            " copies=1 host=cray net=hippi size=10 path=/a"
+        )
+    if format_.name == "unitree-tape":
+        return (
+            f"{date_text} {clock}.000 tapesrvr dismounted op=- by=- cap=- family=- location=- copy=- frag=-"
+            " vsn=D1 type=D3 unit=d1 block=- size=- rc=-"
         )
     if format_.name == "nft":
         return f"002718 {year[2:]}/{month}/{day} {clock} ks 73400320 41.902"
@@ -159,13 +189,13 @@ def test_facts_have_what_their_tables_demand_and_other_lines_have_their_fate_onl
         if record["table"] is None:
             assert sum(value is not None for value in record.values()) == 1
             continue
-        # Whether a job failed is not known from COND.
-        known = [name for name in flags if (name, record["table"]) != ("is_failed", "unitree_jobs")]
+        known = [name for name in flags if (name, record["table"]) not in UNKNOWN]
         assert all(record[name] is not None for name in ["event_at", "interface", "operation", *known])
         needed = NEEDED.get(record["table"], ())
         assert all(record[name] is not None for name in needed)
         assert record["direction"] in {"put", "get", None}
-        assert (record["kind"] in {"delete", "rename", "copy"}) == (record["table"] == "namespace_events")
+        assert (record["kind"] is None) == (record["table"] not in KINDS)
+        assert record["kind"] is None or record["kind"] in KINDS[record["table"]]
         assert record["size_bytes"] is None or 0 <= record["size_bytes"] <= 2**53
         assert record["duration_s"] is None or 0 <= record["duration_s"] <= 1e8
 
@@ -315,4 +345,4 @@ def test_an_unknown_format_is_refused_with_the_names_of_those_there_are() -> Non
     with pytest.raises(FormatError) as raised:
         find_format("xferlog")
     assert raised.value.message == "no log format is called 'xferlog'"
-    assert raised.value.hint == "the formats are cond, hsi, nft, pftp, stat"
+    assert raised.value.hint == "the formats are cond, hsi, nft, pftp, stat, unitree-client, unitree-tape"

@@ -1,0 +1,30 @@
+"""What the two logs of UniTree's events at DKRZ share: stamps, `-` for what is not known, unknown events."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+STAMP = r"(?<time_text>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3})"
+STAMP_LAYOUT = "%Y-%m-%d %H:%M:%S%.f"
+WORD = "[^ ]+"
+NUMBER = "(?:[0-9]+|-)"
+NOT_KNOWN = "-"
+MAX_NUMBER = 2**31 - 1
+UNKNOWN_EVENT = "event of an unknown kind"
+
+
+def value_or_null(text: pl.Expr) -> pl.Expr:
+    """The text of a field, null where it says that the value is not known."""
+    return pl.when(text != NOT_KNOWN).then(text)
+
+
+def name_unknown_events(records: pl.LazyFrame, head: str, known: Sequence[str]) -> pl.LazyFrame:
+    """`records` of `with_fates`, with the reason for lines that begin as `head` says with no `known` event.
+
+    `head` is a regular expression with a group `event`.
+    """
+    event = pl.col("line").str.extract_groups(head).struct.field("event")
+    is_unknown = pl.col("rejected").is_not_null() & (~event.is_in(known)).fill_null(False)
+    return records.with_columns(
+        rejected=pl.when(is_unknown).then(pl.lit(UNKNOWN_EVENT)).otherwise("rejected")
+    )

@@ -1,0 +1,138 @@
+"""UniTree's client events: one request of start, stage and end, in whatever order their lines come."""
+
+import random
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ingest.derivations import rebuild_derived
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.retention import forget_detail
+from ingest.sources import SourceRequest
+from schema.database import Warehouse
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse
+
+FIRST_DAY = datetime(1996, 2, 26, tzinfo=UTC)
+DUMP = """
+    SELECT ended_at, direction, size_bytes, duration_s, stage_s, requests.is_cached, is_failed, submitted_at,
+        staged_at, capability_key, users.name, hosts.name,
+        (SELECT ARRAY[line_hash, occurrence] FROM core.transfers WHERE id = transfer_id),
+        (SELECT ARRAY[line_hash, occurrence] FROM core.stages WHERE id = stage_id),
+        (SELECT ARRAY[line_hash, occurrence] FROM core.transfer_starts WHERE id = start_id)
+    FROM core.requests JOIN core.archives ON archives.id = requests.archive_id
+    LEFT JOIN core.users ON users.id = user_id LEFT JOIN core.hosts ON hosts.id = host_id
+    WHERE archives.name = %s
+"""
+
+
+def write_event(
+    at: datetime, event: str, alone: str, code: str, file: int, user: int = 1, host: str = "h1"
+) -> str:
+    return (
+        f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03} uftpd {event} op={code} {alone} cap=c{file}"
+        f" uid={user} gid=1 family=7 copies=1 host={host} net=hippi size=100 path=/f {file}"
+    )
+
+
+def make_files(seed: int, folder: Path) -> list[Path]:
+    """Made-up events of four days, crowded around the midnights, of few files, users and machines.
+
+    Any line may be missing, and some stand in two files.
+    """
+    draw = random.Random(seed)
+    told: list[tuple[datetime, str]] = []
+    for _ in range(70):
+        at = FIRST_DAY + timedelta(days=draw.randrange(1, 4), milliseconds=draw.randrange(-(10**6), 10**6))
+        who = {"file": draw.randrange(3), "user": draw.randrange(2), "host": f"h{draw.randrange(2)}"}
+        code = draw.choice(("RETR", "RETR", "STOR"))
+        cache = draw.choice(("hit", "miss", "miss")) if code == "RETR" else "-"
+        events = [("start", f"cache={cache}")]
+        if cache == "miss":
+            events.append(("stage", "tape_s=60.5"))
+        events.append(("end", f"disk_s={draw.randrange(1, 20)}.5 rc={draw.choice((0, 0, 0, 9))}"))
+        for event, alone in events:
+            if draw.random() < 0.8:
+                told.append((at, write_event(at, event, alone, code, **who)))
+            at += timedelta(milliseconds=draw.randrange(0, draw.choice((1, 10**5, 10**7))))
+    lines = [text for _, text in sorted(told)]
+    cuts = [0, *sorted(draw.sample(range(1, len(lines)), 5)), len(lines)]
+    files = []
+    for number, (begin, end) in enumerate(pairwise(cuts)):
+        path = folder / f"uftpd.{number}"
+        piece = lines[max(begin - draw.choice((0, 5)), 0) : end]
+        draw.shuffle(piece)
+        path.write_text("".join(f"{text}\n" for text in piece))
+        files.append(path)
+    return files
+
+
+def read(warehouse: Warehouse, files: Sequence[Path], archive: str) -> None:
+    request = SourceRequest(archive, "synthetic", find_format("unitree-client"), "UTC", "uftpd", True)
+    for path in files:
+        load_file(warehouse, register(warehouse, request), path, now=NOW)
+
+
+def dump(connection: psycopg.Connection, archive: str) -> list[str]:
+    return sorted(map(repr, connection.execute(DUMP, [archive]).fetchall()))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_neither_the_order_of_files_nor_the_range_put_together_matters(
+    warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
+):
+    files = make_files(seed, tmp_path)
+    read(warehouse, files, "in order")
+    random.Random(seed).shuffle(files)
+    read(warehouse, files, "shuffled")
+    found = dump(database, "in order")
+    assert dump(database, "shuffled") == found and len(found) > 50
+    check_warehouse(warehouse)
+    archive_id = database.execute("SELECT id FROM core.archives WHERE name = 'shuffled'").fetchone()[0]
+    every_day = [(FIRST_DAY + timedelta(days=n)).date() for n in range(-1, 6)]
+    for days in ([every_day[2]], [every_day[1], every_day[4]], every_day, [date(2005, 1, 1)]):
+        rebuild_derived(database, database, archive_id, days)
+        assert dump(database, "shuffled") == found
+
+
+@pytest.mark.parametrize("seed", range(4, 6))
+def test_each_line_is_told_of_once(
+    warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
+):
+    read(warehouse, make_files(seed, tmp_path), "made")
+
+    def count(query: str) -> int:
+        row = database.execute(query.encode()).fetchone()
+        assert row is not None
+        return int(row[0])
+
+    transfers = count("SELECT count(*) FROM core.transfers")
+    assert count("SELECT count(transfer_id) FROM mart.requests") == transfers
+    assert count("SELECT count(DISTINCT transfer_id) FROM mart.requests") == transfers
+    starts = count("SELECT count(*) FROM core.transfer_starts")
+    assert count("SELECT count(start_id) FROM mart.requests") == starts
+    assert count("SELECT count(DISTINCT start_id) FROM mart.requests") == starts
+    # What never ended stands there as such, and what ended does not.
+    unfinished = count("SELECT count(*) FROM mart.requests WHERE missing ~ 'transfer'")
+    assert unfinished == count("SELECT count(*) FROM mart.requests WHERE transfer_id IS NULL") > 0
+    # Nothing is staged for a put, nor for what was on disk; and never before it was asked for.
+    assert (
+        count(
+            "SELECT count(*) FROM mart.requests WHERE stage_id IS NOT NULL"
+            " AND (direction = 'put' OR submitted_at > staged_at"
+            " OR (transfer_id IS NOT NULL AND staged_at > ended_at))"
+        )
+        == 0
+    )
+    assert count("SELECT count(*) FROM mart.requests WHERE is_cached AND cache_evidence <> 'log'") == 0
+    forget_detail(warehouse, "made", (FIRST_DAY + timedelta(days=3)).date(), NOW)
+    database.rollback()
+    assert count("SELECT count(start_id) FROM mart.requests") == count(
+        "SELECT count(*) FROM core.transfer_starts"
+    )
+    check_warehouse(warehouse)

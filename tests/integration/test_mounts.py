@@ -1,0 +1,199 @@
+"""Mounts and tape operations: a recount of the events, in whatever order files come and whatever changes."""
+
+import random
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ingest.archives import drop_archive
+from ingest.derivations import rebuild_derived
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.retention import forget_detail
+from ingest.source_drops import drop_source
+from ingest.sources import SourceRequest
+from schema.database import Role, Warehouse
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse
+from tests.integration.tape_recount import describe, dump
+
+FIRST_DAY = datetime(1996, 2, 26, tzinfo=UTC)
+DAY_COUNT = 9
+FIELDS = (
+    *("op", "by", "cap", "family", "location", "copy", "frag", "vsn", "type", "unit", "block", "size", "rc"),
+)
+# A file of the logs: its path, and the source that it is of.
+LogFile = tuple[Path, str]
+
+
+def write_event(at: datetime, event: str, **fields: object) -> str:
+    names = (
+        "op",
+        "by",
+        "cap",
+        "family",
+        "location",
+        "copy",
+        "frag",
+        "vsn",
+        "type",
+        "unit",
+        "block",
+        "size",
+        "rc",
+    )
+    told = " ".join(f"{name}={fields.get(name, '-')}" for name in names)
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03} tapesrvr {event} {told}"
+
+
+def make_events(seed: int) -> list[tuple[datetime, str]]:
+    """Made-up events of nine days, crowded around the midnights, of few cartridges, drives and files.
+
+    Some are missing, some come twice; some cartridges stay in their drive for days; some silences are long.
+    """
+    draw = random.Random(seed)
+    told: list[tuple[datetime, str]] = []
+
+    def write(at: datetime, event: str, **fields: object) -> None:
+        if draw.random() < 0.85:
+            told.append((at, write_event(at, event, **fields)))
+
+    for _ in range(45):
+        at = FIRST_DAY + timedelta(
+            days=draw.randrange(1, DAY_COUNT), milliseconds=draw.randrange(-(9**6), 9**6)
+        )
+        vsn, unit = f"D{draw.randrange(3)}", f"d{draw.randrange(2)}"
+        pause_s = draw.choice((1, 60, 3000, 3000, 80_000, 90_000))
+
+        def later(limit_s: int = pause_s) -> timedelta:
+            return timedelta(milliseconds=draw.randrange(0, limit_s * 1000))
+
+        for number in range(draw.choice((0, 1, 1, 2, 5))):
+            names = {
+                "op": draw.choice(("stage", "mig")),
+                "by": draw.choice(("client", "client", "repacker")),
+                "cap": f"4f.{draw.randrange(3)}",
+                "copy": draw.randrange(1, 3),
+                "frag": draw.choice(("-", "-", 1)),
+                "family": 7,
+                "size": draw.choice(("-", 100, 200)),
+            }
+            write(at, "received", **names)
+            at += later()
+            if number == 0:
+                write(at, "mount", vsn=vsn, type="D3", **names)
+                at += later()
+            there = {"vsn": vsn, "type": "D3", "unit": unit, "block": draw.randrange(9)}
+            write(at, "positioned", **names | there)
+            at += later()
+            write(at, "complete", **names | there | {"rc": draw.choice((0, 0, 0, 5, "-"))})
+            at += later()
+        write(at, "dismount", vsn=vsn, unit=unit)
+        at += later(9)
+        write(at, "dismounted", vsn=vsn, unit=unit)
+    return sorted(told)
+
+
+def make_files(seed: int, folder: Path) -> list[LogFile]:
+    """The events in files of two sources, some of whose lines stand in two files of one source."""
+    draw = random.Random(seed)
+    lines: dict[str, list[str]] = {"tapesrvr": [], "pdmsrvr": []}
+    for _, text in make_events(seed):
+        lines[draw.choice(("tapesrvr", "tapesrvr", "pdmsrvr"))].append(text)
+    files = []
+    for source, told in lines.items():
+        cuts = [0, *sorted(draw.sample(range(1, len(told)), 5)), len(told)]
+        for number, (begin, end) in enumerate(pairwise(cuts)):
+            path = folder / f"{source}.{number}"
+            piece = told[max(begin - draw.choice((0, 0, 4)), 0) : end]
+            draw.shuffle(piece)
+            path.write_text("".join(f"{text}\n" for text in piece))
+            files.append((path, source))
+    return files
+
+
+def read(warehouse: Warehouse, files: Sequence[LogFile], archive: str) -> None:
+    for path, name in files:
+        request = SourceRequest(archive, "synthetic", find_format("unitree-tape"), "UTC", name, True)
+        load_file(warehouse, register(warehouse, request), path, now=NOW)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_they_are_a_recount_of_the_events_in_whatever_order_files_come(
+    warehouse: Warehouse, tmp_path: Path, seed: int
+):
+    files = make_files(seed, tmp_path)
+    random.Random(seed).shuffle(files)
+    for number, file in enumerate(files):
+        read(warehouse, [file], "made")
+        assert dump(warehouse, "made") == describe(warehouse, "made"), f"after {number + 1} files"
+    mounts, operations = dump(warehouse, "made")
+    assert len(mounts) > 40 and len(operations) > 40
+    check_warehouse(warehouse)
+    read(warehouse, sorted(files), "in order")
+    assert dump(warehouse, "in order") == (mounts, operations)
+
+
+@pytest.mark.parametrize("seed", range(5, 8))
+def test_putting_together_anew_changes_nothing_whatever_the_range(
+    warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
+):
+    read(warehouse, make_files(seed, tmp_path), "made")
+    before = dump(warehouse, "made")
+    archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+    days = [(FIRST_DAY + timedelta(days=n)).date() for n in range(-1, 60)]
+    for chosen in ([days[3]], [days[1], days[6]], days, [date(2005, 1, 1)]):
+        rebuild_derived(database, database, archive_id, chosen)
+        database.commit()
+        assert dump(warehouse, "made") == before
+    database.execute("DELETE FROM core.mounts")
+    database.execute("DELETE FROM core.tape_operations")
+    rebuild_derived(database, database, archive_id, days)
+    database.commit()
+    assert dump(warehouse, "made") == before
+
+
+@pytest.mark.parametrize("seed", range(8, 10))
+def test_dropping_a_source_and_forgetting_leave_a_recount(warehouse: Warehouse, tmp_path: Path, seed: int):
+    read(warehouse, make_files(seed, tmp_path), "made")
+    drop_source(warehouse, "made", "pdmsrvr")
+    left = dump(warehouse, "made")
+    assert left == describe(warehouse, "made") and left[0]
+    forget_detail(warehouse, "made", (FIRST_DAY + timedelta(days=4)).date(), NOW)
+    still = dump(warehouse, "made")
+    assert still == describe(warehouse, "made") and 0 < len(still[0]) < len(left[0])
+    check_warehouse(warehouse)
+
+
+def test_a_cartridge_may_stay_for_weeks_and_a_late_line_changes_all_of_it(
+    warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+):
+    names = {"op": "stage", "by": "client", "cap": "4f.1", "copy": 1, "vsn": "D1", "unit": "d1", "rc": 0}
+    asked = write_event(FIRST_DAY, "mount", **names | {"unit": "-"})
+    ends = [FIRST_DAY + timedelta(hours=20 * n) for n in range(1, 31)]
+    (tmp_path / "long").write_text("".join(write_event(at, "complete", **names) + "\n" for at in ends))
+    read(warehouse, [(tmp_path / "long", "tapesrvr")], "made")
+    (tmp_path / "late").write_text(asked + "\n")
+    read(warehouse, [(tmp_path / "late", "tapesrvr")], "made")
+    rows = database.execute(
+        "SELECT transfer_count, mounts.mount_requested_at, count(*) FROM core.mounts"
+        " JOIN core.tape_operations USING (archive_id, mount_id) GROUP BY 1, 2"
+    ).fetchall()
+    assert rows == [(30, FIRST_DAY, 30)]
+    assert dump(warehouse, "made") == describe(warehouse, "made")
+
+
+def test_a_dropped_archive_takes_them_along(
+    warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+):
+    read(warehouse, make_files(20, tmp_path), "made")
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        drop_archive(connection, "made")
+    assert database.execute(
+        "SELECT (SELECT count(*) FROM core.mounts), (SELECT count(*) FROM core.tape_operations)"
+    ).fetchone() == (0, 0)

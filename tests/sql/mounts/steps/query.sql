@@ -1,0 +1,1 @@
+SELECT * FROM mart.mounts ORDER BY first_event_at

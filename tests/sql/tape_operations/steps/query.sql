@@ -1,0 +1,1 @@
+SELECT * FROM mart.tape_operations ORDER BY first_event_at
