@@ -10,9 +10,9 @@ from psycopg.rows import dict_row
 
 from ingest.formats import restore_format
 from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
+from ingest.layouts.edits import check_layouts
 from ingest.log_file_rows import delete_log_files
 from ingest.pseudonym_keys import PseudonymKey, check_key_id
-from ingest.layouts.edits import check_layouts
 from ingest.source_statements import EXTEND_LAYOUT, MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
 from schema.archives import lock_archive
 from schema.errors import SourceError

@@ -20,10 +20,15 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
     for kind in layout.lines:
-        found = re.compile(kind.regex.replace("(?<", "(?P<")).match(line)
+        found = python_regex(kind).match(line)
         if found is not None:
             return _replace(line, found, _stamps(layout, kind, set(found.groupdict())), at)
     raise AssertionError(f"no line of {log_format.name}: {line}")
+
+
+def python_regex(kind: Line) -> re.Pattern[str]:
+    """The pattern of such lines as Python writes it."""
+    return re.compile(kind.regex.replace("(?<", "(?P<"))
 
 
 def has_local_times(log_format: Format) -> bool:
@@ -56,7 +61,12 @@ def _replace(line: str, found: re.Match[str], stamps: dict[str, Column], at: dat
     for name, column in stamps.items():
         own = column.groups or (column.group or name,)
         if column.fraction:
-            pieces.append((column.fraction.group, "0"))
+            digits = found[column.fraction.group]
+            pieces.append((column.fraction.group, "0" * len(digits)))
+        if column.formula:
+            # The event is as long after its start as it took.
+            pieces.append(("duration_s", "0"))
+            continue
         if column.epoch:
             assert isinstance(at, datetime)
             pieces.append((own[0], str(int((at - datetime(1970, 1, 1)).total_seconds()))))
@@ -73,6 +83,7 @@ def _replace(line: str, found: re.Match[str], stamps: dict[str, Column], at: dat
 def _write(at: datetime | str, layout: str) -> str:
     for code, ours in _CODES.items():
         layout = layout.replace(code, ours)
+    layout = layout.replace("%z", "+00:00")
     if isinstance(at, datetime):
         return at.strftime(layout)
     day, clock = at.split(" ")

@@ -1,4 +1,4 @@
-"""The log formats that can be read; each is a module, or a layout's file, that says what its lines look like."""
+"""The log formats that can be read; each is a module, or a layout, that says what its lines look like."""
 
 from functools import lru_cache
 from pathlib import Path

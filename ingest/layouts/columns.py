@@ -89,7 +89,7 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
-    """The column's number in its own unit; wrong where the text is none, out of range where it is too large."""
+    """The column's number in its own unit; wrong where the text is none, out of range where too large."""
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
@@ -99,7 +99,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     for each in read[1:]:
         value = value + each
     if unit != 1:
-        value = value * unit
+        value = (value * unit).round(9)  # no more than the unit's own digits
     if is_float and dtype != pl.Float64():
         value = value.round()
     value = value.cast(dtype, strict=False)

@@ -1,4 +1,4 @@
-"""What can be wrong with a layout besides the form of its file: groups, columns and tables that do not fit."""
+"""What can be wrong with a layout besides its form: groups, columns and tables that do not fit."""
 
 from collections import Counter
 from typing import NoReturn
@@ -25,7 +25,7 @@ _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored"
 
 
 def check_layout(layout: Layout, label: str) -> None:
-    """Raise LayoutError, which begins with `label`, unless each of the layout's patterns can make its records."""
+    """Raise LayoutError, which begins with `label`, unless each of the patterns can make its records."""
     names = Counter(kind.name for kind in layout.lines)
     if doubles := [name for name, count in names.items() if count > 1]:
         _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")
@@ -55,8 +55,7 @@ def _find_groups(where: str, kind: Line) -> tuple[str, ...]:
         # polars shows the expression and puts a caret below it.
         told = str(error).strip().rpartition("error: ")[2]
         _fail(where, "pattern", f"is no regular expression: {told}", "Its dialect is Rust's: docs.rs/regex.")
-    named = tuple(name for name in found if name != "matched" and not name.isdecimal())
-    return named
+    return tuple(name for name in found if name != "matched" and not name.isdecimal())
 
 
 def _check_column(where: str, name: str, value: Value) -> None:
@@ -66,8 +65,8 @@ def _check_column(where: str, name: str, value: Value) -> None:
         )
     kind = kind_of(name)
     if not isinstance(value, Column):
-        wanted = {"flag": bool, "text": str, "number": (int, float), "time": ()}[kind]
-        if not isinstance(value, wanted) or (kind == "number" and isinstance(value, bool)):
+        is_wanted = {"flag": type(value) is bool, "text": type(value) is str, "number": _is_number(value)}
+        if not is_wanted.get(kind):
             told = {"flag": "true or false", "text": "a text", "number": "a number", "time": "a table"}[kind]
             raise LayoutError(escape_controls(f"{where}: {told} is wanted, and {value!r} is none"))
         return
@@ -91,14 +90,14 @@ def _check_column(where: str, name: str, value: Value) -> None:
     for each in values:
         if each is not None and wanted_type is not None and not isinstance(each, wanted_type):
             _fail(where, "map", f"{each!r} is no {kind}")
-    if (
-        kind == "number"
-        and value.missing is not None
-        and not (isinstance(value.missing, int | float) and not isinstance(value.missing, bool))
-    ):
+    if kind == "number" and value.missing is not None and not _is_number(value.missing):
         _fail(where, "missing", f"{value.missing!r} is no number")
     if kind == "flag" and value.map is None:
         _fail(where, "map", "is needed: which texts are true, which false")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]) -> None:
@@ -151,7 +150,7 @@ def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
 def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) -> None:
     if allowed is None:
         return
-    values = [value]
+    values: list[object] = [value]
     if isinstance(value, Column):
         values = [*(value.map or {}).values(), value.otherwise, value.missing]
     for each in values:
@@ -161,18 +160,14 @@ def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) ->
 
 def _check_dates(label: str, layout: Layout) -> None:
     """All times are of days that the lines tell, or all of such that the file tells: it is dated, or not."""
-    ways = set()
-    for kind in layout.lines:
-        for name, value in layout.columns_of(kind).items() if kind.table else ():
-            if (
-                name in columns_of_table(kind.table or "")
-                and isinstance(value, Column)
-                and kind_of(name) == "time"
-            ):
-                if not value.formula:
-                    ways.add(
-                        "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
-                    )
+    ways = {
+        "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
+        for kind in layout.lines
+        if kind.table is not None
+        for name, value in layout.columns_of(kind).items()
+        if name in columns_of_table(kind.table) and kind_of(name) == "time"
+        if isinstance(value, Column) and not value.formula
+    }
     if len(ways) > 1:
         raise LayoutError(
             f"{label}: columns: some times have {' and some '.join(sorted(ways))}",

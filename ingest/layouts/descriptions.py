@@ -130,7 +130,7 @@ class Line(Part):
 
 
 class Layout(Part):
-    """A log format, described. `nulls` are texts that mean that a value is not there; `about` is for people."""
+    """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people."""
 
     title: Annotated[str, Field(min_length=1)]
     about: str = ""

@@ -8,8 +8,9 @@ from schema.errors import SourceError
 def check_layouts(label: str, held: Format, given: Format) -> None:
     """Raise SourceError unless `given` makes of every line that `held` knows the record that it made.
 
-    Both are called the same. Patterns that are added behind the others make facts of lines that were rejected, and change
-    no fact; whatever else is edited could give lines that are loaded another time, and so count them twice.
+    Both are called the same. Patterns that are added behind the others make facts of lines that were
+    rejected, and change no fact. Whatever else is edited could give lines that are loaded another time: they
+    would count twice.
     """
     if held.layout_text is None and given.layout_text is None:
         return
@@ -18,6 +19,7 @@ def check_layouts(label: str, held: Format, given: Format) -> None:
         return
     raise SourceError(
         f"{label} was read with another layout than {given.name}.toml has now",
-        hint="Lines may be added behind the others under [[lines]]; more than that changes what was loaded. Undo the"
-        " edit, name another source (--source), or `tapewise sources drop` this one and read its logs again.",
+        hint="Another [[lines]] may be added behind the others; more than that changes what was loaded. Undo"
+        " the edit, name another source (--source), or `tapewise sources drop` this one and read its logs"
+        " again.",
     )

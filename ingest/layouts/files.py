@@ -1,4 +1,4 @@
-"""Layouts' files: read, checked, and made into formats. Those that come with Tapewise lie beside this module."""
+"""Layouts' files: read, checked, made into formats. Those that come with Tapewise lie beside this module."""
 
 import re
 import tomllib

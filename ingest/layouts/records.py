@@ -48,7 +48,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
 
 
 def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
-    """The records of `lines`, which have their text (`line`) and what the pattern found in them (`groups`)."""
+    """The records of `lines`, which have their text (`line`) and what the pattern found there (`groups`)."""
 
     def group(name: str) -> pl.Expr:
         text = pl.col("groups").struct.field(name)
@@ -125,9 +125,10 @@ def _measure(
         is_ambiguous=event.is_ambiguous | start_is_ambiguous,
         time_rejected=pl.coalesce(event.rejected, start_rejected),
     ).with_columns(is_backwards=(pl.col("started_at") > pl.col("at")).fill_null(False))
-    # In an hour that clocks repeat a start can seem to come after the end: then neither it nor a duration is known.
+    # In an hour that clocks repeat a start can seem to be after the end: neither it nor a duration is known.
     start_at = pl.when(~pl.col("is_backwards")).then("started_at")
-    seconds = (pl.col("at") - start_at).dt.total_microseconds() / 1e6
+    # Not `/ 1e6`, which polars rounds otherwise for one line than for many.
+    seconds = ((pl.col("at") - start_at).dt.total_microseconds() * 1e-6).round(6)
     return records.with_columns(
         started_at=start_at,
         duration_s=seconds if "event_at - started_at" in formulas else pl.col("duration_s"),

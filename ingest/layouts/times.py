@@ -61,7 +61,7 @@ class Stamp:
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
-    """The time that a line gives: `texts` in the column's layout, or so long since 1970; null if there is none.
+    """The time that a line gives: `texts` in its layout, or so long since 1970; null if there is none.
 
     Raises FormatError where the file's day is needed and not known.
     """

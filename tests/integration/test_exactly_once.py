@@ -28,10 +28,12 @@ from hypothesis import strategies as st
 
 from ingest.files import LogFileReader, open_log
 from ingest.formats import FORMATS, find_format
+from ingest.layouts.files import find_layout
 from ingest.loads import FileResult
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
+from tests.stamps import python_regex, restamp
 
 PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("short_segments")
@@ -40,6 +42,13 @@ BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 TIME = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}")
+IGNORED_BY_LAYOUTS = [
+    python_regex(kind)
+    for log_format in FORMATS.values()
+    if (layout := find_layout(log_format))
+    for kind in layout.lines
+    if kind.ignored is not None
+]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
 BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
 BLANK = (b"", b"  \t")
@@ -60,6 +69,8 @@ def log_line(format_name: str, kind: int, seconds: int) -> bytes:
     if format_name == "cond":  # a job of 43 seconds, on whatever day
         clocks = iter([ended_at - timedelta(seconds=43), ended_at])
         return CLOCK.sub(lambda _: f"{next(clocks):%H:%M:%S}", example, count=2).encode()
+    if find_layout(find_format(format_name)):
+        return restamp(find_format(format_name), example, ended_at).encode()
     layout = "%y/%m/%d %H:%M:%S" if format_name in ("nft", "stat") else "%b %e %H:%M:%S %Y"
     line, count = TIME.subn(ended_at.strftime(layout), example)
     assert count == 1
@@ -84,6 +95,8 @@ def fate(line: bytes) -> str:
         return "ignored"
     if line.startswith(b"broken"):
         return "rejected"
+    if any(each.fullmatch(line.decode()) for each in IGNORED_BY_LAYOUTS):
+        return "ignored"
     # Between machines of which none is the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 
