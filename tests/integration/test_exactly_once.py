@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime, timedelta
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
@@ -42,13 +42,7 @@ BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 TIME = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}")
-IGNORED_BY_LAYOUTS = [
-    python_regex(kind)
-    for log_format in FORMATS.values()
-    if (layout := find_layout(log_format))
-    for kind in layout.lines
-    if kind.ignored is not None
-]
+LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
 BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
 BLANK = (b"", b"  \t")
@@ -90,13 +84,16 @@ def write(path: Path, lines: Sequence[bytes], end: bytes = b"\n") -> Path:
     return path
 
 
+@cache
 def fate(line: bytes) -> str:
     if not line.strip():
         return "ignored"
     if line.startswith(b"broken"):
         return "rejected"
-    if any(each.fullmatch(line.decode()) for each in IGNORED_BY_LAYOUTS):
-        return "ignored"
+    for layout in LAYOUTS:
+        owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
+        if (owner := next(owners, None)) is not None:
+            return "fact" if owner.ignored is None else "ignored"
     # Between machines of which none is the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 
