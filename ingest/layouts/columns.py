@@ -93,11 +93,13 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
-    is_float = dtype == pl.Float64() or unit != 1
+    # Sums beyond what a float counts exactly are out of range.
+    is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1
     read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
     value = read[0]
-    for each in read[1:]:
-        value = value + each
+    if len(read) > 1:
+        is_there = pl.any_horizontal(text.is_not_null() for text in texts)
+        value = pl.when(is_there).then(pl.sum_horizontal(read))
     if unit != 1:
         value = (value * unit).round(9)  # no more than the unit's own digits
     if is_float and dtype != pl.Float64():

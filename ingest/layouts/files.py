@@ -129,15 +129,14 @@ def _tell_faults(faults: Sequence[ErrorDetails], said: object) -> str:
     told = {}
     for fault in faults:
         place = list(fault["loc"])
-        # A column is a constant or a table, and pydantic tells why it is neither.
-        if "columns" in place and place[-1] != "columns":
-            start = place.index("columns") + 2
-            branch = place[start : start + 1]
-            is_table = isinstance(fault["input"], dict) or len(place) > start + 1
-            if branch != ["Column"] and is_table:
+        value = place.index("columns") + 2 if "columns" in place else len(place)
+        if len(place) > value:
+            # A column is a constant or a table, and pydantic tells of each why it is none.
+            is_of_table = "Column" in str(place.pop(value))
+            is_table = isinstance(fault["input"], dict) or len(place) > value
+            if is_of_table != is_table:
                 continue
-            del place[start : start + 1]
-            if branch != ["Column"] or (len(place) == start and not isinstance(fault["input"], dict)):
+            if not is_table:
                 told[".".join(map(str, place))] = "is neither a text, a number, true or false, nor a table"
                 continue
         reason = fault["msg"].removeprefix("Value error, ")

@@ -114,7 +114,9 @@ def _measure(
     start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
     records = records.with_columns(started_at=start.at)
     if event is None:
-        us = (pl.col("duration_s").fill_null(0) * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
+        # One that is out of range is told of as such, not by the time that it gives.
+        duration_s = pl.when(pl.col("duration_s") <= MAX_DURATION_S).then("duration_s")
+        us = (duration_s * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
         end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
         rejected = pl.coalesce(start.rejected, end.rejected)
         return records.with_columns(
