@@ -1,7 +1,8 @@
 """Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
 
 `mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/, `formats/` from ingest/layouts/,
-`workload.schema.json` from clustering/documents.py. A test compares what is written here with the pages in the tree.
+`workload.schema.json` from clustering/documents.py. A test compares what is written here with the pages in
+the tree.
 """
 
 import json
@@ -95,7 +96,7 @@ def describe_workload() -> str:
 
 
 def describe_layout(name: str) -> str:
-    """The page on the format of a layout that comes with Tapewise: grammar, lines and records, its patterns."""
+    """The page on the format of a layout that comes with Tapewise: grammar, lines and records, patterns."""
     log_format = FORMATS[name]
     layout = find_layout(log_format)
     assert layout is not None, f"{name} is no layout"

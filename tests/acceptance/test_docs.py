@@ -2,8 +2,8 @@
 
 A block fenced as `console` holds commands behind `$ ` (which go on behind `> `) and what they print; a line
 `...` stands for any lines, `...` within a line for any text. The blocks of a page run in order, in a folder
-with the examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what it makes
-(`make demo > /dev/null`, or `tapewise demo`) gets a copy of it.
+with the examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what
+it makes (`make demo > /dev/null`, or `tapewise demo`) gets a copy of it.
 """
 
 import importlib.util
