@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ingest.formats import FORMATS
+
 NFT = "005041 97/10/01 00:01:{:02} js 7700 0.425\n"
 STAT = "97/10/01 00:01:{:02}.000 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
 HSI = (
@@ -63,7 +65,7 @@ def test_detect_as_json(tapewise, mixed):
     result = tapewise("detect", "--json", "hsi.log", "absent.log")
     told, failed = map(json.loads, result.stdout.splitlines())
     assert told["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
-    assert len(told["fits"]) == 5
+    assert len(told["fits"]) == len(FORMATS)
     assert (told["format"], told["places"], told["line_count"]) == ("hsi", ["all"], 20)
     assert failed == {"path": "absent.log", "error": "absent.log: No such file or directory"}
     assert result.returncode == 1
