@@ -1,16 +1,19 @@
 """Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
 
-`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/, `workload.schema.json` from
-clustering/documents.py. A test compares what is written here with the pages in the tree.
+`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/, `formats/` from ingest/layouts/,
+`workload.schema.json` from clustering/documents.py. A test compares what is written here with the pages in
+the tree.
 """
 
 import json
+from functools import partial
 from pathlib import Path
 
 from clustering.documents import WorkloadModel
 from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.formats import FORMATS
 from ingest.formats.base import Format
+from ingest.layouts.files import find_layout
 from schema.mart import read_mart
 
 FOLDER = Path(__file__).parent / "reference"
@@ -55,8 +58,11 @@ def describe_formats() -> str:
         " TABs are shown as `→`.",
     ]
     for each in FORMATS.values():
+        parts.append(f"## `{each.name}`: {each.title}")
+        if find_layout(each):
+            parts.append(f"[Its own page](formats/{each.name}.md) has its grammar, lines and records.")
+            continue
         parts += [
-            f"## `{each.name}`: {each.title}",
             f"Version {each.version} of the reader; durations in steps of {each.clock_resolution_s:g} s.",
             *_describe_lines(each),
         ]
@@ -89,12 +95,40 @@ def describe_workload() -> str:
     return json.dumps(schema, indent=2) + "\n"
 
 
+def describe_layout(name: str) -> str:
+    """The page on the format of a layout that comes with Tapewise: grammar, lines and records, patterns."""
+    log_format = FORMATS[name]
+    layout = find_layout(log_format)
+    assert layout is not None, f"{name} is no layout"
+    patterns = "\n".join(
+        f"| {kind.name} | {f'`core.{kind.table}`' if kind.table else f'ignored: {kind.ignored}'} |"
+        for kind in layout.lines
+    )
+    parts = [
+        f"# `{name}`: {log_format.title}",
+        NOTICE,
+        layout.about.strip(),
+        f"Durations in steps of {log_format.clock_resolution_s:g} s.",
+        "## Lines and their records",
+        "The lines are of our own making; times are read as UTC here.",
+        *_describe_lines(log_format),
+        "## Patterns",
+        "The first that matches a line has it; any other line is rejected.",
+        f"| lines | become |\n|---|---|\n{patterns}",
+        f"`tapewise formats show {name}` prints the layout ([what it may hold](../layouts.md)).",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+LAYOUTS = [name for name, log_format in FORMATS.items() if find_layout(log_format)]
 PAGES = {
     "mart.md": describe_mart,
     "formats.md": describe_formats,
+    **{f"formats/{name}.md": partial(describe_layout, name) for name in LAYOUTS},
     "workload.schema.json": describe_workload,
 }
 
 if __name__ == "__main__":
     for page, describe in PAGES.items():
+        (FOLDER / page).parent.mkdir(exist_ok=True)
         (FOLDER / page).write_text(describe(), encoding="utf-8")

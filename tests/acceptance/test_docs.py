@@ -1,9 +1,9 @@
 """The examples of README.md and docs/ are run, and must print what the page shows.
 
-A block fenced as `console` holds commands behind `$ ` and what they print; a line `...` stands for any
-lines, `...` within a line for any text. The blocks of a page run in order, in a folder with the
-examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what it makes
-(`make demo > /dev/null`, or `tapewise demo`) gets a copy of it.
+A block fenced as `console` holds commands behind `$ ` (which go on behind `> `) and what they print; a line
+`...` stands for any lines, `...` within a line for any text. The blocks of a page run in order, in a folder
+with the examples, on a home of the page's own. README runs `make demo` itself; a page that only wants what
+it makes (`make demo > /dev/null`, or `tapewise demo`) gets a copy of it.
 """
 
 import importlib.util
@@ -39,8 +39,10 @@ DEMOS = [Example(f"{program} demo > /dev/null", []) for program in ("make", "tap
 def read_examples(text: str) -> Iterator[Example]:
     for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, output = re.sub(r"\\\n\s*", "", part).partition("\n")
-            yield Example(command, output.splitlines())
+            command, *output = re.sub(r"\\\n\s*", "", part).splitlines()
+            while output and (output[0] == ">" or output[0].startswith("> ")):
+                command += f"\n{output.pop(0)[2:]}"
+            yield Example(command, output)
 
 
 def matches(expected: list[str], printed: list[str]) -> bool:

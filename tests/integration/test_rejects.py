@@ -37,7 +37,7 @@ def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """A newer program, of the same version of each format: what begins with `broken:` is as if blank."""
 
     @cache
-    def find_better(name: str) -> Any:
+    def find_better(name: str, layout_text: None) -> Any:
         known = find_format(name)
 
         def parse(texts: pl.Series, settings: LineSettings) -> pl.DataFrame:
@@ -45,7 +45,7 @@ def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return replace(known, parse=parse)
 
-    monkeypatch.setattr("ingest.sources.find_format", find_better)
+    monkeypatch.setattr("ingest.sources.restore_format", find_better)
 
 
 @EVERY_FORMAT

@@ -1,0 +1,1 @@
+"""Layouts: formats that a file describes."""

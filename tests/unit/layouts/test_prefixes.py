@@ -1,0 +1,47 @@
+"""How far a pattern matches a line."""
+
+import pytest
+
+from ingest.formats import FORMATS
+from ingest.layouts.files import find_layout
+from ingest.layouts.prefixes import Failure, find_failure, split_pattern
+
+
+@pytest.mark.parametrize(
+    ("pattern", "pieces"),
+    [
+        ("ab", ["a", "b"]),
+        (r"a+?[^]x\]]{2,3}\.(?<n>(?:a|b)*)?", ["a+?", r"[^]x\]]{2,3}", r"\.", "(?<n>(?:a|b)*)?"]),
+        (r"\p{L}\x20[a[b]]", [r"\p{L}", r"\x20", "[a[b]]"]),
+        ("a|b", ["a|b"]),
+        (r"\(\[(\))", [r"\(", r"\[", r"(\))"]),
+    ],
+)
+def test_a_pattern_in_pieces(pattern, pieces):
+    assert split_pattern(pattern) == pieces
+
+
+def test_the_pieces_of_our_patterns_are_the_patterns():
+    for log_format in FORMATS.values():
+        layout = find_layout(log_format)
+        for kind in layout.lines if layout else ():
+            pattern = "".join(kind.pattern)
+            assert "".join(split_pattern(pattern)) == pattern
+
+
+@pytest.mark.parametrize(
+    ("line", "failure"),
+    [
+        ("12 kim 7x", Failure(8, "the end of the line", None)),
+        ("12 kim x", Failure(7, "(?<size>[0-9]+)", "size")),
+        ("12", Failure(2, " ", None)),
+        ("x", Failure(0, "(?<id>[0-9]+)", "id")),
+        ("", Failure(0, "(?<id>[0-9]+)", "id")),
+    ],
+)
+def test_where_it_ceases_to_match(line, failure):
+    assert find_failure("(?<id>[0-9]+) (?<user>[a-z]+) (?<size>[0-9]+)", line) == failure
+
+
+def test_plain_characters_are_told_together():
+    assert find_failure(r"(?<id>[0-9]+) NBYTES=(?<n>[0-9]+)", "12 nbytes=1") == Failure(3, "NBYTES=", None)
