@@ -300,6 +300,21 @@ stages = _facts(
     _flag("is_duration_below_clock"),
 )
 
+# A site's own count of a day, line by line: what a table's row says. `reported_at` is noon of that day by the
+# source's clock, and only cuts the table into months; a report that is corrected adds rows, the later of which count.
+daily_reports = _facts(
+    "daily_reports",
+    "reported_at",
+    "One row per line of a site's daily report that has figures",
+    sa.Column("reported_on", sa.Date, nullable=False),
+    sa.Column("system", sa.Text),
+    sa.Column("item", sa.Text),
+    sa.Column("part", sa.Text),
+    # A JSON object: the figures by name.
+    sa.Column("figures", sa.Text, nullable=False),
+    _flag("is_total"),
+)
+
 # What the lines that tell of one request say together, put together anew for the time that a load
 # touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
 # one line tells all of has no row here: most archives would have all their transfers twice.
@@ -538,7 +553,7 @@ request_waits = sa.Table(
     comment="One row per request of a simulated archive: where its time went",
 )
 
-FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages)
+FACT_TABLES = (transfers, opens, namespace_events, unitree_jobs, stages, daily_reports)
 
 event_time_columns = {
     "transfers": "ended_at",
@@ -546,4 +561,5 @@ event_time_columns = {
     "namespace_events": "happened_at",
     "unitree_jobs": "ended_at",
     "stages": "staged_at",
+    "daily_reports": "reported_at",
 }

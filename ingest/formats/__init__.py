@@ -2,13 +2,14 @@
 
 from ingest.formats.base import Format
 from ingest.formats.cond import COND
+from ingest.formats.hpss_daily import HPSS_DAILY
 from ingest.formats.hsi import HSI
 from ingest.formats.nft import NFT
 from ingest.formats.pftp import PFTP
 from ingest.formats.stat import STAT
 from schema.errors import FormatError
 
-FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT)}
+FORMATS: dict[str, Format] = {format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT, HPSS_DAILY)}
 
 
 def find_format(name: str) -> Format:

@@ -58,6 +58,13 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "started_at": UTC_TIME,
     "description": pl.String(),
     "is_start_after_end": pl.Boolean(),
+    # a site's daily report
+    "reported_on": pl.Date(),
+    "system": pl.String(),
+    "item": pl.String(),
+    "part": pl.String(),
+    "figures": pl.String(),
+    "is_total": pl.Boolean(),
 }
 
 # Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms.py`), and how
@@ -83,6 +90,10 @@ NAMELESS_COLUMNS = (
     "class_of_service",
     "direction",
     "kind",
+    "system",
+    "item",  # of what has a name that may be hidden, `user` or `host` speaks
+    "part",
+    "figures",
 )
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
@@ -126,6 +137,10 @@ class LineSettings:
     retained_since: datetime | None = None
 
 
+# Gives each text of the lines that come next what the lines before say of it; one is made for each file.
+Unfold = Callable[[pl.Series], pl.Series]
+
+
 @dataclass(frozen=True)
 class Format:
     """A log format.
@@ -137,6 +152,9 @@ class Format:
     file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
     lines. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
+    `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this makes
+    puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
+    (decision 0013). Lines that are unfolded already stay as they are.
     """
 
     name: str
@@ -148,6 +166,7 @@ class Format:
     is_dated_by_file: bool = False
     is_year_by_file: bool = False
     is_host_in_operation: bool = False
+    make_unfold: Callable[[], Unfold] | None = None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from schema.database import Role, Warehouse
 
-FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages")
+FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages", "daily_reports")
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -46,6 +46,10 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             staged_at
         FROM core.stages
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            reported_at
+        FROM core.daily_reports
     )
 """
 
@@ -90,7 +94,7 @@ VIOLATIONS = {
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
-        WHERE (facts.user_id IS NULL) <> (format = 'stat')
+        WHERE format <> 'hpss-daily' AND (facts.user_id IS NULL) <> (format = 'stat')
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format <> 'simulation')
     """,
     "a file without a day where its lines have none, or with one where they have": """
@@ -264,7 +268,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table in ("opens", "unitree_jobs")
+    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "daily_reports")
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (

@@ -24,16 +24,18 @@ from ingest.formats.base import (
     Format,
     LineSettings,
 )
+from ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
 from schema.errors import FormatError
 
-TABLES = {"transfers", "opens", "namespace_events", "unitree_jobs", "stages"}
+TABLES = {"transfers", "opens", "namespace_events", "unitree_jobs", "stages", "daily_reports"}
 # What else is NOT NULL there.
 NEEDED = {
     "transfers": ("direction",),
     "namespace_events": ("kind",),
+    "daily_reports": ("reported_on", "figures"),
     "unitree_jobs": ("persona", "session_number", "job_number", "description"),
 }
-IGNORED = {BLANK, NO_ARCHIVE}
+IGNORED = {BLANK, NO_ARCHIVE, NOTHING_TOLD, TABLE_HEADING}
 REJECTED = {
     UNRECOGNISED,
     NO_SUCH_TIME,
@@ -44,6 +46,10 @@ REJECTED = {
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
+# A report tells of a day, and its lines have no clock times.
+EVERY_CLOCK = pytest.mark.parametrize(
+    "format_", [each for each in FORMATS.values() if each.name != "hpss-daily"], ids=lambda each: each.name
+)
 EVERY_EXAMPLE = pytest.mark.parametrize(
     ("format_", "line"), EXAMPLES, ids=[f"{format_.name}{i}" for i, (format_, _) in enumerate(EXAMPLES)]
 )
@@ -74,6 +80,8 @@ def line_at(format_: Format, date_text: str, clock: str) -> str:
     year, month, day = date_text.split("-")
     if format_.name == "cond":
         return f"002718 {clock} {clock} 2360 102     17 put /scratch/k/out.tar"
+    if format_.name == "hpss-daily":
+        return f"{date_text}\tArchive\tHPSS Accounting\tTotal=1251.0"
     if format_.name == "stat":
         return (
             f"{year[2:]}/{month}/{day} {clock}.000 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds"
@@ -178,7 +186,7 @@ def test_any_two_lines_leave_each_other_alone(format_: Format) -> None:
         assert parse(format_, [first, second]).rows() == [alone[first], alone[second]]
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 def test_a_long_column_keeps_the_order_of_its_lines(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(86400)]
@@ -217,7 +225,7 @@ def test_blank_lines_are_ignored(format_: Format) -> None:
     assert parse(format_, ["\u00a0", "\x0b", "\x00"])["rejected"].to_list() == [UNRECOGNISED] * 3
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 @settings(deadline=None)  # machines that build are slow at times
 @given(
     local=st.datetimes(datetime(1985, 1, 2), datetime(2029, 12, 30)),
@@ -230,7 +238,7 @@ def test_local_times_are_brought_to_utc(format_: Format, local: datetime) -> Non
     assert record["is_time_ambiguous"] is False
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: Format) -> None:
     before, first, after = (
         record_at(format_, "1997-10-26", clock) for clock in ("00:59:59", "01:30:00", "02:00:00")
@@ -240,14 +248,14 @@ def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: For
     assert after["event_at"] == datetime(1997, 10, 26, 10, 0, tzinfo=UTC)
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 def test_an_hour_that_never_was_is_rejected(format_: Format) -> None:
     assert record_at(format_, "1998-04-05", "02:30:00")["rejected"] == SKIPPED_TIME
     assert record_at(format_, "1998-04-05", "01:59:59")["rejected"] is None
     assert record_at(format_, "1998-04-05", "03:00:00")["rejected"] is None
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
     for date_text, clock in (("1997-10-26", "01:30:00"), ("1998-04-05", "02:30:00")):
         record = record_at(format_, date_text, clock, "UTC")
@@ -255,7 +263,7 @@ def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
         assert record["is_time_ambiguous"] is False
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 @pytest.mark.parametrize(
     ("date_text", "clock"),
     [
@@ -280,7 +288,7 @@ def test_leap_days_exist(format_: Format) -> None:
     assert record_at(format_, "2000-02-29", "12:00:00")["rejected"] is None
 
 
-@EVERY_FORMAT
+@EVERY_CLOCK
 def test_the_window_holds_its_beginning_and_not_its_end(format_: Format) -> None:
     settings = LineSettings(
         timezone="UTC",
@@ -315,4 +323,4 @@ def test_an_unknown_format_is_refused_with_the_names_of_those_there_are() -> Non
     with pytest.raises(FormatError) as raised:
         find_format("xferlog")
     assert raised.value.message == "no log format is called 'xferlog'"
-    assert raised.value.hint == "the formats are cond, hsi, nft, pftp, stat"
+    assert raised.value.hint == "the formats are cond, hpss-daily, hsi, nft, pftp, stat"
