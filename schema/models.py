@@ -300,8 +300,8 @@ stages = _facts(
     _flag("is_duration_below_clock"),
 )
 
-# A site's own count of a day, line by line: what a table's row says. `reported_at` is noon of that day by the
-# source's clock, and only cuts the table into months; a report that is corrected adds rows, the later of which count.
+# A site's own count of a day: what a row of its report's tables says. `reported_at` is noon of that day by
+# the source's clock, and only cuts the table into months. A correction adds rows, of which the later count.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",

@@ -152,8 +152,8 @@ class Format:
     file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
     lines. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
-    `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this makes
-    puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
+    `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
+    makes puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
     (decision 0013). Lines that are unfolded already stay as they are.
     """
 

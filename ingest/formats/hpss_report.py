@@ -90,8 +90,8 @@ class _Report:
             return self._put_together("", "Report", [HEADING, text])
         if self._date is None:
             return line
-        if cells := self._find_title(text) or self._find_itself(text):
-            return cells
+        if unfolded := self._find_title(text) or self._find_itself(text):
+            return unfolded
         cells = self._cut(bare) if self._table else None
         return self._put_together(self._system, self._table or "?", cells or [UNKNOWN, text])
 

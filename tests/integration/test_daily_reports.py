@@ -30,7 +30,8 @@ def test_every_line_of_a_real_report_is_accounted_for(load, warehouse, sample_lo
     check_warehouse(warehouse)
     assert fetch(
         warehouse,
-        "SELECT DISTINCT reported_on::text, reported_at AT TIME ZONE 'America/Los_Angeles' = reported_on + time '12:00'"
+        "SELECT DISTINCT reported_on::text,"
+        " reported_at AT TIME ZONE 'America/Los_Angeles' = reported_on + time '12:00'"
         " FROM core.daily_reports",
     ) == [("2018-08-09", True)]
 
