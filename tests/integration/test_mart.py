@@ -17,6 +17,7 @@ from psycopg import errors, sql
 
 from schema.errors import DatabaseError
 from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from schema.mart_metadata import LOG_FACTS
 from tests.sql.cases import insert_rows, run_query
 
 OBJECTS = read_mart()
@@ -47,6 +48,8 @@ LOOKING_BACK = [
     for each in READING
     if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
 ]
+# What a study keeps of an archive's requests, and names.
+OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
 # Everything that a rebuild makes, in words that do not hold object numbers.
@@ -344,6 +347,29 @@ def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
     # Only base views know the tables.
     is_base_view = each.metadata.kind == "view" and not each.metadata.depends_on
     assert bool(re.search(r"\b(core|ledger|studies)\.", code)) == is_base_view
+
+
+def test_what_a_view_can_need_is_what_is_told_of_archives(database: psycopg.Connection) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    facts = run_query(database, "SELECT fact FROM mart.archive_facts")
+    assert tuple(row["fact"] for row in facts) == LOG_FACTS
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> None:
+    below = {each.name}
+    while (
+        more := {name for other in OBJECTS if other.name in below for name in other.metadata.depends_on}
+        - below
+    ):
+        below |= more
+    texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
+    tables = "transfers|opens|namespace_events|unitree_jobs|stages|daily_reports|activity_cells|log_files"
+    is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
+    if each.name in ("archive_facts", "coverage"):  # which tell of all of them
+        assert each.metadata.needs == {}
+    else:
+        assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)
 
 
 # Granted
