@@ -20,8 +20,8 @@ class Metadata(BaseModel):
 
     What gives rows says `one_row_is` and `columns`; a function that gives one value says `returns`. `needs`
     says which of `LOG_FACTS` the object is made of: without one that is needed for `all` it has no rows,
-    without one for a `part` some columns or rows are missing. Of `a or b` either will do. What logs do not feed
-    needs nothing: `{}`.
+    without one for a `part` some columns or rows are missing. Of `a or b` either will do. What logs do not
+    feed needs nothing: `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)

@@ -37,6 +37,7 @@ transfers AS (
         AND found.ended_at < coalesce(account_usage.until, timestamptz 'infinity')
 ),
 
+-- `until` again, so that later months of names are not read either.
 transfer_names AS (
     SELECT found.*
     FROM mart.transfer_names AS found

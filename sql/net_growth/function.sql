@@ -77,25 +77,32 @@ changes AS (
         AND (net_growth.class_of_service IS NULL OR events.class_of_service = net_growth.class_of_service)
 ),
 
-days AS (
+dated AS (
     SELECT
-        changes.archive,
-        changes.kind,
-        count(*) FILTER (WHERE changes.event = 'put') AS put_count,
-        count(*) FILTER (WHERE changes.event = 'copy') AS copy_count,
-        count(*) FILTER (WHERE changes.event = 'delete') AS deleted_count,
-        count(*) FILTER (WHERE changes.event = 'overwrite') AS overwritten_count,
-        count(*) FILTER (WHERE changes.size_bytes IS NULL) AS unknown_size_count,
-        count(*) FILTER (WHERE changes.is_name_new) AS new_name_count,
-        count(*) FILTER (WHERE changes.is_unnamed) AS unnamed_count,
-        coalesce(sum(changes.size_bytes) FILTER (WHERE changes.event = 'put'), 0) AS put_bytes,
-        coalesce(sum(changes.size_bytes) FILTER (WHERE changes.event = 'copy'), 0) AS copied_bytes,
-        coalesce(sum(changes.size_bytes) FILTER (WHERE changes.event = 'delete'), 0) AS deleted_bytes,
-        coalesce(sum(changes.size_bytes) FILTER (WHERE changes.event = 'overwrite'), 0) AS overwritten_bytes,
+        changes.*,
         (changes.happened_at AT TIME ZONE archives.timezone)::date AS starts_on
     FROM changes
     INNER JOIN archives ON changes.archive = archives.archive
-    GROUP BY changes.archive, changes.kind, (changes.happened_at AT TIME ZONE archives.timezone)::date
+),
+
+days AS (
+    SELECT
+        dated.archive,
+        dated.kind,
+        count(*) FILTER (WHERE dated.event = 'put') AS put_count,
+        count(*) FILTER (WHERE dated.event = 'copy') AS copy_count,
+        count(*) FILTER (WHERE dated.event = 'delete') AS deleted_count,
+        count(*) FILTER (WHERE dated.event = 'overwrite') AS overwritten_count,
+        count(*) FILTER (WHERE dated.size_bytes IS NULL) AS unknown_size_count,
+        count(*) FILTER (WHERE dated.is_name_new) AS new_name_count,
+        count(*) FILTER (WHERE dated.is_unnamed) AS unnamed_count,
+        coalesce(sum(dated.size_bytes) FILTER (WHERE dated.event = 'put'), 0) AS put_bytes,
+        coalesce(sum(dated.size_bytes) FILTER (WHERE dated.event = 'copy'), 0) AS copied_bytes,
+        coalesce(sum(dated.size_bytes) FILTER (WHERE dated.event = 'delete'), 0) AS deleted_bytes,
+        coalesce(sum(dated.size_bytes) FILTER (WHERE dated.event = 'overwrite'), 0) AS overwritten_bytes,
+        dated.starts_on
+    FROM dated
+    GROUP BY dated.archive, dated.kind, dated.starts_on
 )
 
 SELECT
