@@ -17,6 +17,7 @@ from ingest.files import LogFileReader, open_log, split_lines
 from ingest.formats import FORMATS
 from ingest.formats.base import BLANK, UNRECOGNISED, Format, LineSettings
 from ingest.sources import EARLIEST_AT
+from ingest.unfolding import unfold_lines
 
 # One piece is ten thousand lines or more; all formats together read three of them in about a second.
 PIECE_BYTES = 600_000
@@ -105,7 +106,7 @@ def _count_fits(log_format: Format, lines: pl.Series) -> int:
         datetime.max.replace(tzinfo=UTC),
         log_date=EXAMPLE_DATE if log_format.is_dated_by_file else None,
     )
-    records = log_format.parse(lines, settings)
+    records = log_format.parse(unfold_lines(lines, log_format), settings)
     is_none = (pl.col("rejected") == UNRECOGNISED) | (pl.col("ignored") == BLANK)
     return records.filter(~is_none.fill_null(False)).height
 

@@ -17,6 +17,7 @@ from ingest.reading import read_records
 from ingest.second_passes import find_second_passes
 from ingest.sources import Source, get_source
 from ingest.tallies import Tally
+from ingest.unfolding import unfold_blocks
 from schema.errors import LookupFailedError
 from schema.models import FACT_TABLES, event_time_columns
 
@@ -217,7 +218,7 @@ def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> 
     if source.lacks_key or not path.is_file():
         return None
     with open_log(path, is_complete=True, key=source.key) as reader:
-        for block in reader.blocks(BLOCK_BYTES):
+        for block in unfold_blocks(reader.blocks(BLOCK_BYTES), source.format, source.key):
             found = block.lines.filter(pl.col("line_number") == line_number)
             if not found.is_empty():
                 return str(found["text"][0]) if found["line_hash"][0] == line_hash else None

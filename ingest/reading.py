@@ -22,6 +22,7 @@ from ingest.pseudonyms import hide_names
 from ingest.second_passes import SecondPasses
 from ingest.segments import Segment, cut_segments
 from ingest.tallies import Tally
+from ingest.unfolding import unfold_blocks
 from schema.models import FACT_TABLES
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,7 +46,7 @@ def read_parts(
     """
 
     def counted() -> Iterator[Block]:
-        for block in reader.blocks():
+        for block in unfold_blocks(reader.blocks(), log_format, key):
             tally.line_count += block.newline_count
             yield block
 

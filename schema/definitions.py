@@ -30,9 +30,8 @@ DECLARE
     partition text;
     made integer := 0;
 BEGIN
-    IF fact_table NOT IN (
-        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests',
-        'transfer_starts', 'tape_events', 'mounts', 'tape_operations'
+    IF NOT EXISTS (
+        SELECT FROM pg_partitioned_table WHERE partrelid = to_regclass(format('core.%I', fact_table))
     ) THEN
         RAISE EXCEPTION 'core.% is not cut into months', fact_table;
     END IF;
@@ -74,6 +73,7 @@ GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
 GRANT INSERT ON core.unitree_jobs, core.stages TO {LOADER};
 GRANT INSERT ON core.transfer_starts, core.tape_events TO {LOADER};
 GRANT INSERT, DELETE ON core.mounts, core.tape_operations TO {LOADER};
+GRANT INSERT ON core.daily_reports TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT UPDATE (ended_at, started_at) ON core.transfers TO {LOADER};
@@ -83,6 +83,7 @@ GRANT UPDATE (ended_at, started_at, duration_s, is_start_after_end) ON core.unit
 GRANT UPDATE (staged_at, started_at) ON core.stages TO {LOADER};
 GRANT UPDATE (began_at) ON core.transfer_starts TO {LOADER};
 GRANT UPDATE (happened_at) ON core.tape_events TO {LOADER};
+GRANT UPDATE (reported_at) ON core.daily_reports TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};

@@ -32,6 +32,7 @@ _POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
     (sa.Integer, pl.Int32()),
     (DOUBLE_PRECISION, pl.Float64()),
     (sa.Boolean, pl.Boolean()),
+    (sa.Date, pl.Date()),
     (sa.DateTime, pl.Datetime("us", "UTC")),
     (sa.Text, pl.String()),
 )

@@ -7,56 +7,26 @@
 """
 
 import graphlib
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal, Self
 
 import psycopg
 import xxhash
 import yaml
 from psycopg import errors, sql
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError
 
 from schema.definitions import NAMES, READER
 from schema.errors import DatabaseError
+from schema.mart_metadata import Metadata
 
 # Beside our packages, in a checkout and in an installed wheel alike.
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
 
-_Sentence = Annotated[str, Field(min_length=1)]
-
-
-class Metadata(BaseModel):
-    """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed.
-
-    What gives rows says `one_row_is` and `columns`; a function that gives one value says `returns`.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
-
-    kind: Literal["view", "function"]
-    summary: _Sentence
-    one_row_is: _Sentence = ""
-    arguments: dict[str, _Sentence] = Field(default_factory=dict)
-    columns: dict[str, _Sentence] = Field(default_factory=dict)
-    returns: _Sentence = ""
-    depends_on: list[str]
-    grants: Annotated[list[Literal["tapewise_reader", "tapewise_names"]], Field(min_length=1)]
-    source: _Sentence
-    example: _Sentence
-
-    @model_validator(mode="after")
-    def _has_rows_or_a_value(self) -> Self:
-        gives = (bool(self.one_row_is), bool(self.columns), bool(self.returns))
-        if gives != (True, True, False) and (self.kind, gives) != ("function", (False, False, True)):
-            raise ValueError("needs one_row_is and columns or, for a function of one value, returns")
-        return self
-
-    @property
-    def gives(self) -> str:
-        """What one row is, or what is returned."""
-        return self.one_row_is or self.returns
+# Where the text of `mart.coverage` gets the needs of all objects.
+_NEEDS_PLACE = "'[]'"
 
 
 @dataclass(frozen=True)
@@ -84,6 +54,8 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
             f"{folder} is missing", hint="Is Tapewise installed whole? It brings its sql/ along."
         )
     objects = {path.name: _read_object(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+    if "coverage" in objects:
+        objects["coverage"] = _tell_needs(objects["coverage"], objects.values())
     for each in objects.values():
         for name in each.metadata.depends_on:
             if name not in objects:
@@ -196,6 +168,16 @@ def _read_object(folder: Path) -> MartObject:
         return MartObject(folder, path.read_text(encoding="utf-8"), metadata)
     except FileNotFoundError:
         raise DatabaseError(f"{path} is missing") from None
+
+
+def _tell_needs(coverage: MartObject, objects: Iterable[MartObject]) -> MartObject:
+    """`coverage` with the needs of all objects in its text: what is needed, by whom, and for how much."""
+    needs = [
+        {"view_name": each.name, "need": need, "extent": extent}
+        for each in sorted(objects, key=lambda each: each.name)
+        for need, extent in each.metadata.needs.items()
+    ]
+    return replace(coverage, text=coverage.text.replace(_NEEDS_PLACE, f"'{json.dumps(needs)}'"))
 
 
 def _make(connection: psycopg.Connection, each: MartObject) -> None:

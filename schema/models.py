@@ -350,6 +350,21 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
+# A site's own count of a day: what a row of its report's tables says. `reported_at` is noon of that day by
+# the source's clock, and only cuts the table into months. A correction adds rows, of which the later count.
+daily_reports = _facts(
+    "daily_reports",
+    "reported_at",
+    "One row per line of a site's daily report that has figures",
+    sa.Column("reported_on", sa.Date, nullable=False),
+    sa.Column("system", sa.Text),
+    sa.Column("item", sa.Text),
+    sa.Column("part", sa.Text),
+    # A JSON object: the figures by name.
+    sa.Column("figures", sa.Text, nullable=False),
+    _flag("is_total"),
+)
+
 # What the lines that tell of one request say together, put together anew for the time that a load
 # touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
 # one line tells all of has no row here: most archives would have all their transfers twice.
@@ -671,6 +686,7 @@ FACT_TABLES = (
     stages,
     transfer_starts,
     tape_events,
+    daily_reports,
 )
 
 event_time_columns = {
@@ -681,4 +697,5 @@ event_time_columns = {
     "stages": "staged_at",
     "transfer_starts": "began_at",
     "tape_events": "happened_at",
+    "daily_reports": "reported_at",
 }

@@ -45,6 +45,7 @@ COMMANDS = {
     "config-changes": "ingest.site_events_cli:config_changes",
     "workload": "clustering.cli:workload",
     "simulate": "simulator.cli:simulate",
+    "coverage": "tapewise.coverage:coverage",
     "status": "tapewise.status:status",
     "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",

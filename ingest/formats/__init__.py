@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ingest.formats.base import Format
 from ingest.formats.cond import COND
+from ingest.formats.hpss_daily import HPSS_DAILY
 from ingest.formats.hsi import HSI
 from ingest.formats.nft import NFT
 from ingest.formats.pftp import PFTP
@@ -15,7 +16,8 @@ from ingest.layouts.files import is_layout_path, load_layout, make_format, read_
 from schema.errors import FormatError, LayoutError
 
 FORMATS: dict[str, Format] = {
-    format_.name: format_ for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE)
+    format_.name: format_
+    for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
 

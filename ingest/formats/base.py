@@ -73,6 +73,13 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "tape_type": pl.String(),
     "drive": pl.String(),
     "block_offset": pl.Int64(),
+    # a site's daily report
+    "reported_on": pl.Date(),
+    "system": pl.String(),
+    "item": pl.String(),
+    "part": pl.String(),
+    "figures": pl.String(),
+    "is_total": pl.Boolean(),
 }
 
 # Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms.py`), and how
@@ -106,6 +113,10 @@ NAMELESS_COLUMNS = (
     "vsn",
     "tape_type",
     "drive",
+    "system",
+    "item",  # of what has a name that may be hidden, `user` or `host` speaks
+    "part",
+    "figures",
 )
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
@@ -150,6 +161,10 @@ class LineSettings:
     retained_since: datetime | None = None
 
 
+# Gives each text of the lines that come next what the lines before say of it; one is made for each file.
+Unfold = Callable[[pl.Series], pl.Series]
+
+
 @dataclass(frozen=True)
 class Format:
     """A log format.
@@ -162,6 +177,9 @@ class Format:
     lines. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
     `layout_text` is the TOML of a site's own layout, which the warehouse keeps with its sources.
+    `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
+    makes puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
+    (decision 0013). Lines that are unfolded already stay as they are.
     """
 
     name: str
@@ -174,6 +192,7 @@ class Format:
     is_year_by_file: bool = False
     is_host_in_operation: bool = False
     layout_text: str | None = None
+    make_unfold: Callable[[], Unfold] | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from schema.database import Role, Warehouse
 
 FACTS = (
     *("transfers", "opens", "namespace_events", "unitree_jobs", "stages"),
-    *("transfer_starts", "tape_events"),
+    *("transfer_starts", "tape_events", "daily_reports"),
 )
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
@@ -57,6 +57,10 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             happened_at
         FROM core.tape_events
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            reported_at
+        FROM core.daily_reports
     )
 """
 
@@ -102,7 +106,7 @@ VIOLATIONS = {
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
         -- What a site's own layout tells is the site's affair.
-        WHERE layout_text IS NULL AND (
+        WHERE layout_text IS NULL AND format <> 'hpss-daily' AND (
             (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape', 'library-trace'))
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format <> 'simulation')
         )
@@ -278,7 +282,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table in ("opens", "unitree_jobs")
+    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "daily_reports")
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (

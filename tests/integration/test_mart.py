@@ -17,6 +17,7 @@ from psycopg import errors, sql
 
 from schema.errors import DatabaseError
 from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from schema.mart_metadata import LOG_FACTS
 from tests.sql.cases import insert_rows, run_query
 
 OBJECTS = read_mart()
@@ -41,6 +42,14 @@ READS_TRANSFERS = {
 }
 # The facts that a function reads, where it reads no transfers.
 FACTS = {"stage_times": "stages"}
+# What is known of a file begins before the range that is asked for: only `until` leaves months out.
+LOOKING_BACK = [
+    each.name
+    for each in READING
+    if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
+]
+# What a study keeps of an archive's requests, and names.
+OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
 # Everything that a rebuild makes, in words that do not hold object numbers.
@@ -340,6 +349,29 @@ def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
     assert bool(re.search(r"\b(core|ledger|studies)\.", code)) == is_base_view
 
 
+def test_what_a_view_can_need_is_what_is_told_of_archives(database: psycopg.Connection) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    facts = run_query(database, "SELECT fact FROM mart.archive_facts")
+    assert tuple(row["fact"] for row in facts) == LOG_FACTS
+
+
+@pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
+def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> None:
+    below = {each.name}
+    while (
+        more := {name for other in OBJECTS if other.name in below for name in other.metadata.depends_on}
+        - below
+    ):
+        below |= more
+    texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
+    tables = "transfers|opens|namespace_events|unitree_jobs|stages|daily_reports|activity_cells|log_files"
+    is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
+    if each.name in ("archive_facts", "coverage"):  # which tell of all of them
+        assert each.metadata.needs == {}
+    else:
+        assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)
+
+
 # Granted
 
 
@@ -382,6 +414,7 @@ def test_the_reading_role_may_not(database: psycopg.Connection, query: str) -> N
 def test_names_are_granted_to_nobody_else() -> None:
     assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
         "user_names",
+        "account_usage",
         "transfer_names",
         "unitree_job_names",
     }
@@ -397,6 +430,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "transfers": [
                 {**secret, "client_path": "/canary", "open_s": 1.0, "status_text": "no file /canary"},
                 {**secret, "client_path": "/canary", "ended_at": "2000-01-15T14:00:00Z"},
+                {"file_key": 1},
             ],
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
@@ -404,6 +438,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "stages": [secret | {"duration_s": 1.0}],
             "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
             "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
+            "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}],
@@ -429,7 +464,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
 
 
 def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
-    for role, may in (("public", False), ("tapewise_reader", True), ("tapewise_names", True)):
+    for role in ("public", "tapewise_reader", "tapewise_names"):
         rows = run_query(
             database,
             f"""
@@ -438,7 +473,9 @@ def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
             WHERE pronamespace = 'mart'::regnamespace
             """,
         )
-        assert {row["proname"]: row["may"] for row in rows} == dict.fromkeys(names(FUNCTIONS), may)
+        assert {row["proname"]: row["may"] for row in rows} == {
+            each.name: role == "tapewise_names" or role in each.metadata.grants for each in FUNCTIONS
+        }
 
 
 # Planned
@@ -455,13 +492,16 @@ def test_functions_inline_and_prune(database: psycopg.Connection, function: Mart
         },
     )
     if role == "tapewise_reader":
-        database.execute("SET ROLE tapewise_reader")
+        database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(function.metadata.grants[0])))
     # Some look a day or two over the edges of the range.
     arguments = [*READS_TRANSFERS.get(function.name, []), "since => '1998-04-03'", "until => '1998-04-29'"]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
     facts = FACTS.get(function.name, "transfers")
-    assert set(re.findall(rf"{facts}_1998_\d\d", plan)) == {f"{facts}_1998_04"}
+    months = (
+        {f"{facts}_1998_03", f"{facts}_1998_04"} if function.name in LOOKING_BACK else {f"{facts}_1998_04"}
+    )
+    assert set(re.findall(rf"{facts}_1998_\d\d", plan)) == months
     arguments = READS_TRANSFERS.get(function.name, [])
     everything = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert len(set(re.findall(rf"{facts}_1998_\d\d", everything))) == 3
@@ -476,7 +516,12 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
             "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
         },
     )
-    arguments = [*READS_TRANSFERS.get(function.name, []), "since => now() - INTERVAL '1 day'"]
+    edge = (
+        "until => now() - INTERVAL '40 years'"
+        if function.name in LOOKING_BACK
+        else "since => now() - INTERVAL '1 day'"
+    )
+    arguments = [*READS_TRANSFERS.get(function.name, []), edge]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert "Subplans Removed" in plan
 

@@ -85,6 +85,15 @@ _DEFAULTS: dict[str, Row] = {
         "is_duration_coarse": False,
         "is_duration_below_clock": False,
     },
+    "daily_reports": _COMMON
+    | {
+        "interface": "hpss",
+        "operation": "io_by_application",
+        "reported_at": "2000-01-15T12:00:00Z",
+        "reported_on": "2000-01-15",
+        "figures": "{}",
+        "is_total": False,
+    },
     "requests": {
         "interface": "unitree",
         "direction": "get",

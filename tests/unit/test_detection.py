@@ -58,7 +58,7 @@ def test_the_example_logs_are_told_apart(path):
         ("llnl-unitree/nft-971001.log", "nft"),
         ("llnl-unitree/stat.980505", "stat"),
         ("hpss-nersc/globuslogs.txt", "gridftp"),
-        ("hpss-nersc/hpss_daily.txt", None),
+        ("hpss-nersc/hpss_daily.txt", "hpss-daily"),
     ],
 )
 def test_real_logs_are_told_apart_from_each_other_and_from_what_cannot_be_read(sample_logs, name, expected):

@@ -1,0 +1,143 @@
+CREATE VIEW mart.archive_facts AS
+
+WITH archives AS (
+    SELECT * FROM core.archives
+),
+
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
+),
+
+-- Once over all of them: what is nowhere could not be found sooner.
+transfers AS (
+    SELECT
+        transfers.archive_id,
+        bool_or(transfers.size_bytes IS NOT NULL) AS has_sizes,
+        bool_or(transfers.duration_s IS NOT NULL) AS has_durations,
+        bool_or(transfers.user_id IS NOT NULL) AS has_users,
+        bool_or(transfers.host_id IS NOT NULL) AS has_clients,
+        bool_or(transfers.file_key IS NOT NULL) AS has_paths,
+        bool_or(transfers.open_s IS NOT NULL) AS has_open_times,
+        bool_or(transfers.class_of_service IS NOT NULL) AS has_classes_of_service,
+        bool_or(transfers.account IS NOT NULL) AS has_accounts
+    FROM core.transfers
+    INNER JOIN sources ON transfers.source_id = sources.id
+    GROUP BY transfers.archive_id
+),
+
+-- Of the other tables a row or two is enough, and few archives have many.
+opens AS (
+    SELECT
+        opens.archive_id,
+        bool_or(opens.open_s IS NOT NULL) AS has_open_times,
+        bool_or(opens.file_key IS NOT NULL) AS has_paths
+    FROM core.opens
+    INNER JOIN sources ON opens.source_id = sources.id
+    GROUP BY opens.archive_id
+),
+
+namespace_events AS (
+    SELECT
+        namespace_events.archive_id,
+        bool_or(namespace_events.kind = 'delete') AS has_deletes,
+        bool_or(namespace_events.kind = 'rename') AS has_renames,
+        bool_or(namespace_events.kind = 'copy') AS has_copies,
+        bool_or(namespace_events.file_key IS NOT NULL) AS has_paths
+    FROM core.namespace_events
+    INNER JOIN sources ON namespace_events.source_id = sources.id
+    GROUP BY namespace_events.archive_id
+),
+
+jobs AS (
+    SELECT
+        unitree_jobs.archive_id,
+        bool_or(unitree_jobs.user_id IS NOT NULL) AS has_users
+    FROM core.unitree_jobs
+    INNER JOIN sources ON unitree_jobs.source_id = sources.id
+    GROUP BY unitree_jobs.archive_id
+),
+
+stages AS (
+    SELECT DISTINCT stages.archive_id
+    FROM core.stages
+    INNER JOIN sources ON stages.source_id = sources.id
+),
+
+starts AS (
+    SELECT DISTINCT transfer_starts.archive_id
+    FROM core.transfer_starts
+    INNER JOIN sources ON transfer_starts.source_id = sources.id
+),
+
+tape_events AS (
+    SELECT DISTINCT tape_events.archive_id
+    FROM core.tape_events
+    INNER JOIN sources ON tape_events.source_id = sources.id
+),
+
+daily_reports AS (
+    SELECT DISTINCT daily_reports.archive_id
+    FROM core.daily_reports
+    INNER JOIN sources ON daily_reports.source_id = sources.id
+),
+
+activity AS (
+    SELECT DISTINCT archive_id FROM core.activity_cells
+),
+
+lines AS (
+    SELECT
+        sources.archive_id,
+        max(log_files.first_event_at) AS first_event_at
+    FROM ledger.log_files
+    INNER JOIN ledger.sources ON log_files.source_id = sources.id
+    GROUP BY sources.archive_id
+)
+
+SELECT
+    archives.name AS archive,
+    archives.kind,
+    facts.fact,
+
+    coalesce(facts.is_held, FALSE) AS is_held
+FROM archives
+LEFT JOIN transfers ON archives.id = transfers.archive_id
+LEFT JOIN opens ON archives.id = opens.archive_id
+LEFT JOIN namespace_events ON archives.id = namespace_events.archive_id
+LEFT JOIN jobs ON archives.id = jobs.archive_id
+LEFT JOIN stages ON archives.id = stages.archive_id
+LEFT JOIN starts ON archives.id = starts.archive_id
+LEFT JOIN tape_events ON archives.id = tape_events.archive_id
+LEFT JOIN daily_reports ON archives.id = daily_reports.archive_id
+LEFT JOIN activity ON archives.id = activity.archive_id
+LEFT JOIN lines ON archives.id = lines.archive_id
+CROSS JOIN LATERAL (
+    VALUES
+    ('lines', lines.archive_id IS NOT NULL),
+    ('events', lines.first_event_at IS NOT NULL),
+    ('activity', activity.archive_id IS NOT NULL),
+    ('transfers', transfers.archive_id IS NOT NULL),
+    ('sizes', transfers.has_sizes),
+    ('durations', transfers.has_durations),
+    ('users', coalesce(transfers.has_users, FALSE) OR coalesce(jobs.has_users, FALSE)),
+    ('clients', transfers.has_clients),
+    (
+        'paths',
+        coalesce(transfers.has_paths, FALSE)
+        OR coalesce(opens.has_paths, FALSE)
+        OR coalesce(namespace_events.has_paths, FALSE)
+    ),
+    ('open_times', coalesce(transfers.has_open_times, FALSE) OR coalesce(opens.has_open_times, FALSE)),
+    ('classes_of_service', transfers.has_classes_of_service),
+    ('accounts', transfers.has_accounts),
+    ('opens', opens.archive_id IS NOT NULL),
+    ('deletes', namespace_events.has_deletes),
+    ('renames', namespace_events.has_renames),
+    ('copies', namespace_events.has_copies),
+    ('jobs', jobs.archive_id IS NOT NULL),
+    ('stages', stages.archive_id IS NOT NULL),
+    ('starts', starts.archive_id IS NOT NULL),
+    ('tape_events', tape_events.archive_id IS NOT NULL),
+    ('daily_reports', daily_reports.archive_id IS NOT NULL)
+) AS facts (fact, is_held);

@@ -1,0 +1,266 @@
+CREATE FUNCTION mart.file_histories(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    version_id bigint,
+    event_number bigint,
+    event_id bigint,
+    event text,
+    origin text,
+    interface text,
+    user_id integer,
+    client text,
+    class_of_service text,
+    file_key bigint,
+    size_bytes bigint,
+    version_bytes bigint,
+    is_name_new boolean,
+    born_at timestamptz,
+    happened_at timestamptz
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- From the first event on, whatever `since` is: what is known of a file begins before the range.
+WITH RECURSIVE events AS (
+    SELECT found.*
+    FROM mart.file_events AS found
+    WHERE
+        (file_histories.archive IS NULL OR found.archive = file_histories.archive)
+        AND found.happened_at < coalesce(file_histories.until, timestamptz 'infinity')
+        AND found.file_key IS NOT NULL
+),
+
+-- What each event does to a name. A rename ends what its old name meant and begins what the new one means, a
+-- copy only begins; a get changes nothing.
+steps AS (
+    SELECT
+        events.archive,
+        events.event_id,
+        events.file_key,
+        events.log_file_id,
+        events.line_number,
+        events.happened_at,
+        CASE
+            WHEN events.event IN ('put', 'delete') THEN events.event
+            WHEN events.event = 'rename' THEN 'leave'
+            ELSE 'get'
+        END AS step
+    FROM events
+    WHERE
+        events.event <> 'copy'
+        AND (events.event <> 'rename' OR events.new_file_key <> events.file_key)
+    UNION ALL
+    SELECT
+        events.archive,
+        events.event_id,
+        events.new_file_key AS file_key,
+        events.log_file_id,
+        events.line_number,
+        events.happened_at,
+        CASE events.event WHEN 'copy' THEN 'put' ELSE 'arrive' END AS step
+    FROM events
+    WHERE events.new_file_key IS NOT NULL AND events.new_file_key <> events.file_key
+),
+
+-- A name means one thing from one change to the next: the spans of a name are numbered. Within a second the
+-- order of the lines decides.
+numbered AS (
+    SELECT
+        steps.*,
+        dense_rank() OVER (ORDER BY steps.archive, steps.file_key) AS name_number,
+        count(*) FILTER (WHERE steps.step <> 'get') OVER (
+            PARTITION BY steps.archive, steps.file_key
+            ORDER BY steps.happened_at, steps.log_file_id, steps.line_number, steps.event_id
+            ROWS UNBOUNDED PRECEDING
+        ) AS span
+    FROM steps
+),
+
+-- The span that an event found, which it ends unless it is a get. Name and number of a span are one key, because of
+-- joins by several columns the planner expects next to nothing, and compares each with each.
+found AS (
+    SELECT
+        numbered.*,
+        (numbered.name_number << 32) + numbered.span AS span_key,
+        (numbered.name_number << 32)
+        + CASE numbered.step WHEN 'get' THEN numbered.span ELSE numbered.span - 1 END AS found_key
+    FROM numbered
+),
+
+-- Spans in which there is a file: it was put, came by a rename, or something was done to it that takes one.
+begun AS (
+    SELECT
+        found.span_key,
+        found.step,
+        found.event_id
+    FROM found
+    WHERE found.step IN ('put', 'arrive')
+),
+
+presumed AS (
+    SELECT
+        found.found_key AS span_key,
+        'presumed' AS step,
+        (array_agg(found.event_id ORDER BY found.happened_at, found.log_file_id, found.line_number))[1]
+            AS event_id
+    FROM found
+    LEFT JOIN begun ON found.found_key = begun.span_key
+    WHERE begun.span_key IS NULL AND found.step IN ('get', 'delete', 'leave')
+    GROUP BY found.found_key
+),
+
+spans AS (
+    SELECT
+        filled.*,
+        leaving.event_id AS rename_id
+    FROM (
+        SELECT * FROM begun
+        UNION ALL
+        SELECT * FROM presumed
+    ) AS filled
+    LEFT JOIN (SELECT * FROM found WHERE found.step = 'leave') AS leaving
+        ON filled.span_key = leaving.found_key
+),
+
+-- A file goes on under its new name: one round for each rename of the file that was renamed most often.
+versions AS (
+    SELECT
+        spans.span_key,
+        spans.event_id AS version_id,
+        spans.step = 'presumed' AS is_presumed,
+        spans.rename_id
+    FROM spans
+    WHERE spans.step <> 'arrive'
+    UNION ALL
+    SELECT
+        spans.span_key,
+        versions.version_id,
+        versions.is_presumed,
+        spans.rename_id
+    FROM versions
+    INNER JOIN (SELECT * FROM spans WHERE spans.step = 'arrive') AS spans
+        ON versions.rename_id = spans.event_id
+),
+
+-- What an event did to the file that it found, and the file that it made.
+told AS (
+    SELECT
+        versions.version_id,
+        versions.is_presumed,
+        found.event_id,
+        found.file_key,
+        CASE
+            WHEN found.step IN ('put', 'arrive') THEN 'overwrite'
+            WHEN found.step = 'leave' THEN 'rename'
+            ELSE found.step
+        END AS event,
+        FALSE AS is_name_new,
+        1 AS place
+    FROM found
+    INNER JOIN versions ON found.found_key = versions.span_key
+    UNION ALL
+    SELECT
+        found.event_id AS version_id,
+        FALSE AS is_presumed,
+        found.event_id,
+        found.file_key,
+        'put' AS event,
+        found.span = 1 AND presumed.event_id IS NULL AS is_name_new,
+        0 AS place
+    FROM found
+    LEFT JOIN presumed ON found.found_key = presumed.span_key
+    WHERE found.step = 'put'
+),
+
+described AS (
+    SELECT
+        events.archive,
+        events.kind,
+        told.version_id,
+        told.event_id,
+        CASE WHEN told.event = 'put' THEN events.event ELSE told.event END AS event,
+        told.is_presumed,
+        events.interface,
+        events.user_id,
+        events.client,
+        events.class_of_service,
+        told.file_key,
+        -- What overwrites or renames a file says nothing of its size.
+        CASE
+            WHEN told.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
+                THEN events.size_bytes
+        END AS size_bytes,
+        told.is_name_new,
+        events.happened_at,
+        row_number() OVER (
+            PARTITION BY events.archive, told.version_id
+            ORDER BY told.place, events.happened_at, events.log_file_id, events.line_number
+        ) AS event_number
+    FROM told
+    INNER JOIN events ON told.event_id = events.event_id
+),
+
+aged AS (
+    SELECT
+        described.*,
+        CASE
+            WHEN described.is_presumed THEN 'not in the log'
+            ELSE first_value(described.event) OVER lives
+        END AS origin,
+        CASE WHEN NOT described.is_presumed THEN first_value(described.happened_at) OVER lives END AS born_at,
+        -- As it was put; else as it was last got or, when it was deleted, said to be.
+        CASE
+            WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
+                THEN first_value(described.size_bytes) OVER lives
+            ELSE max(described.size_bytes) OVER lives
+        END AS version_bytes
+    FROM described
+    WINDOW
+        lives AS (
+            PARTITION BY described.archive, described.version_id
+            ORDER BY described.event_number
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        )
+)
+
+SELECT
+    aged.archive,
+    aged.kind,
+    aged.version_id,
+    aged.event_number,
+    aged.event_id,
+    aged.event,
+    aged.origin,
+    aged.interface,
+    aged.user_id,
+    aged.client,
+    aged.class_of_service,
+    aged.file_key,
+
+    aged.size_bytes,
+    aged.version_bytes,
+
+    aged.is_name_new,
+
+    aged.born_at,
+    aged.happened_at
+FROM aged
+WHERE
+    aged.happened_at >= coalesce(file_histories.since, timestamptz '-infinity')
+    AND (file_histories.interface IS NULL OR aged.interface = file_histories.interface)
+    AND (
+        file_histories.direction IS NULL
+        OR CASE aged.event WHEN 'get' THEN 'get' ELSE 'put' END = file_histories.direction
+    )
+    AND (file_histories.client IS NULL OR aged.client = file_histories.client)
+    AND (file_histories.class_of_service IS NULL OR aged.class_of_service = file_histories.class_of_service)
+
+$function$;

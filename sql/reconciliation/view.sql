@@ -1,0 +1,166 @@
+CREATE VIEW mart.reconciliation AS
+
+WITH figures AS (
+    SELECT * FROM mart.daily_figures
+),
+
+activity AS (
+    SELECT * FROM mart.activity
+),
+
+events AS (
+    SELECT * FROM mart.namespace_events
+),
+
+archives AS (
+    SELECT * FROM mart.archives
+),
+
+-- What a report calls its figures, and what they are here. A gigabyte is taken for 10^9 bytes.
+names (section, figure, name, direction, factor) AS (
+    VALUES
+    ('io_by_application', 'put_count', 'put_count', 'put', 1),
+    ('io_by_application', 'put_gb', 'put_bytes', 'put', 1e9),
+    ('io_by_application', 'get_count', 'get_count', 'get', 1),
+    ('io_by_application', 'get_gb', 'get_bytes', 'get', 1e9),
+    ('io_by_application', 'copy_count', 'copy_count', 'copy', 1),
+    ('io_by_application', 'copy_gb', 'copy_bytes', 'copy', 1e9),
+    ('tape_drives', 'mount_count', 'mount_count', NULL, 1),
+    ('migration', 'migrated_count', 'migrated_count', NULL, 1),
+    ('migration', 'migrated_gb', 'migrated_bytes', NULL, 1e9),
+    ('migration', 'purged_count', 'purged_count', NULL, 1),
+    ('migration', 'purged_gb', 'purged_bytes', NULL, 1e9)
+),
+
+-- One system, or all of them together; one application, or all. The rows of a table and not its total: what a
+-- report adds up itself is no second witness.
+reported AS (
+    SELECT
+        figures.archive,
+        figures.kind,
+        figures.reported_on,
+        CASE grouping(figures.system) WHEN 0 THEN figures.system END AS system,
+        grouping(figures.system) = 1 AS is_every_system,
+        CASE
+            WHEN grouping(figures.item) = 0
+                THEN CASE figures.item WHEN 'gftp' THEN 'gridftp' ELSE figures.item END
+        END AS interface,
+        names.name AS figure,
+        min(names.direction) AS direction,
+        sum(figures.value * names.factor) AS reported
+    FROM figures
+    INNER JOIN names ON figures.section = names.section AND figures.figure = names.figure
+    WHERE NOT figures.is_total
+    GROUP BY
+        figures.archive,
+        figures.kind,
+        figures.reported_on,
+        names.name,
+        GROUPING SETS ((figures.system, figures.item), (figures.system), (figures.item), ())
+    -- Drives and storage classes are no interfaces.
+    HAVING grouping(figures.item) = 1 OR min(figures.section) = 'io_by_application'
+),
+
+moved AS (
+    SELECT
+        activity.archive,
+        activity.interface,
+        activity.direction,
+        activity.starts_on,
+        activity.transfer_count - activity.failed_count AS event_count,
+        activity.size_bytes
+    FROM activity
+    WHERE activity.period = 'day'
+    UNION ALL
+    SELECT
+        events.archive,
+        events.interface,
+        'copy' AS direction,
+        (events.happened_at AT TIME ZONE archives.timezone)::date AS starts_on,
+        count(*) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed) AS event_count,
+        coalesce(sum(events.size_bytes) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed), 0)
+            AS size_bytes
+    FROM events
+    INNER JOIN archives ON events.archive = archives.archive
+    GROUP BY events.archive, events.interface, (events.happened_at AT TIME ZONE archives.timezone)::date
+),
+
+-- A log tells of the days from its first line to its last, those without a line too.
+logged AS (
+    SELECT
+        moved.archive,
+        moved.interface,
+        min(moved.starts_on) AS first_on,
+        max(moved.starts_on) AS last_on
+    FROM moved
+    GROUP BY moved.archive, moved.interface
+),
+
+-- In the report's row of all applications stands what all logs of the day tell.
+compared AS (
+    SELECT
+        reported.archive,
+        reported.kind,
+        reported.reported_on,
+        reported.system,
+        reported.is_every_system,
+        reported.interface,
+        reported.figure,
+        reported.reported,
+        -- Copies of a time that is forgotten are nowhere, while the rollup still tells of transfers.
+        reported.direction IS NOT NULL
+        AND count(logged.interface) > 0
+        AND (
+            reported.direction <> 'copy'
+            OR reported.reported_on
+            >= coalesce(min(archives.retained_since AT TIME ZONE archives.timezone), timestamp '-infinity')
+        ) AS has_log,
+        coalesce(sum(found.amount), 0)::double precision AS found
+    FROM reported
+    INNER JOIN archives ON reported.archive = archives.archive
+    LEFT JOIN logged
+        ON
+            reported.archive = logged.archive
+            AND (reported.interface IS NULL OR reported.interface = logged.interface)
+            AND reported.reported_on BETWEEN logged.first_on AND logged.last_on
+    LEFT JOIN LATERAL (
+        SELECT
+            sum(
+                CASE WHEN reported.figure ~ '_count$' THEN moved.event_count ELSE moved.size_bytes END
+            ) AS amount
+        FROM moved
+        WHERE
+            moved.archive = reported.archive
+            AND moved.interface = logged.interface
+            AND moved.starts_on = reported.reported_on
+            AND moved.direction = reported.direction
+    ) AS found ON TRUE
+    GROUP BY
+        reported.archive,
+        reported.kind,
+        reported.reported_on,
+        reported.system,
+        reported.is_every_system,
+        reported.interface,
+        reported.figure,
+        reported.direction,
+        reported.reported
+)
+
+SELECT
+    compared.archive,
+    compared.kind,
+    compared.system,
+    compared.interface,
+    compared.figure,
+
+    compared.reported,
+    CASE WHEN compared.has_log THEN compared.found END AS found,
+    CASE WHEN compared.has_log THEN compared.found - compared.reported END AS difference,
+    CASE WHEN compared.has_log THEN compared.found / nullif(compared.reported, 0) END AS ratio,
+
+    compared.is_every_system,
+    compared.has_log,
+
+    compared.reported_on
+FROM compared;

@@ -1,0 +1,108 @@
+"""A site's daily report, loaded: once, corrected, explained, hidden."""
+
+import shutil
+
+import pytest
+
+from ingest.explanations import explain_line
+from ingest.formats import find_format
+from ingest.loads import load_file
+from ingest.pseudonym_keys import PseudonymKey
+from ingest.sources import SourceRequest
+from schema.database import Role
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse, read_facts
+
+REPORT = "hpss-nersc/hpss_daily.txt"
+ZONE = "America/Los_Angeles"
+
+
+def fetch(warehouse, query, role=Role.OWNER):
+    with warehouse.connect(role) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_every_line_of_a_real_report_is_accounted_for(load, warehouse, sample_logs):
+    tally = load(sample_logs / REPORT, "hpss-daily", timezone=ZONE).tally
+    assert (tally.line_count, tally.loaded) == (256, {"daily_reports": 172})
+    assert sum(tally.ignored.values()) == 84
+    assert not tally.rejected
+    check_warehouse(warehouse)
+    assert fetch(
+        warehouse,
+        "SELECT DISTINCT reported_on::text,"
+        " reported_at AT TIME ZONE 'America/Los_Angeles' = reported_on + time '12:00'"
+        " FROM core.daily_reports",
+    ) == [("2018-08-09", True)]
+
+
+def test_a_copy_of_a_report_brings_nothing_new(load, warehouse, sample_logs, tmp_path):
+    load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
+    before = read_facts(warehouse)
+    copy = shutil.copy(sample_logs / REPORT, tmp_path / "again.txt")
+    assert load(copy, "hpss-daily", timezone=ZONE).tally.loaded_count == 0
+    assert read_facts(warehouse) == before
+    check_warehouse(warehouse)
+
+
+def test_a_report_among_others_in_one_file_is_the_same_report(load, warehouse, sample_logs, tmp_path):
+    load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
+    text = (sample_logs / REPORT).read_text()
+    both = tmp_path / "both.txt"
+    both.write_text(text.replace("2018-08-09", "2018-08-08") + text)
+    tally = load(both, "hpss-daily", timezone=ZONE).tally
+    assert (tally.loaded_count, tally.held_count) == (172, 172)
+    check_warehouse(warehouse)
+
+
+def test_a_file_that_grows_is_read_on_in_its_table(load, warehouse, sample_logs, tmp_path):
+    lines = (sample_logs / REPORT).read_text().splitlines(keepends=True)
+    growing = tmp_path / "report.txt"
+    for count in (6, 47, 200, len(lines)):
+        growing.write_text("".join(lines[:count]))
+        load(growing, "hpss-daily", timezone=ZONE)
+    assert fetch(warehouse, "SELECT count(*) FROM core.daily_reports") == [(172,)]
+    check_warehouse(warehouse)
+
+
+def test_of_a_corrected_report_the_later_counts(load, warehouse, sample_logs, tmp_path):
+    text = (sample_logs / REPORT).read_text()
+    load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
+    corrected = tmp_path / "corrected.txt"
+    old, new = "IBM3592     19       0      1      702", "IBM3592     19       0      1      705"
+    assert text.count(old) == 1
+    corrected.write_text(text.replace(old, new))
+    assert load(corrected, "hpss-daily", timezone=ZONE).tally.loaded_count == 1
+    query = (
+        "SELECT value FROM mart.daily_figures"
+        " WHERE item = 'IBM3592' AND system = 'Archive' AND figure = 'mount_count'"
+    )
+    assert fetch(warehouse, query, Role.READER) == [(705.0,)]
+    check_warehouse(warehouse)
+
+
+def test_a_line_is_explained_with_what_it_is_told_under(load, warehouse, sample_logs):
+    path = sample_logs / REPORT
+    load(path, "hpss-daily", timezone=ZONE)
+    with warehouse.connect(Role.LOADER) as connection:
+        (fate,) = explain_line(connection, path, 44, NOW)
+        assert (fate.fate, fate.table, fate.row["item"]) == ("loaded", "daily_reports", "htar")
+        assert fate.text.startswith("2018-08-09\tArchive\tIO Totals by Client Application\tClient=htar\t")
+        (fate,) = explain_line(connection, path, 43, NOW)
+        assert fate.fate == "ignored: heading of a report"
+
+
+@pytest.mark.parametrize("name", ["user001", "heart"])
+def test_pseudonyms_hide_users_and_hosts(warehouse, sample_logs, name):
+    key = PseudonymKey("0123456789abcdef" * 4)
+    source = register(
+        warehouse, SourceRequest("test", "synthetic", find_format("hpss-daily"), ZONE, "report", key=key)
+    )
+    load_file(warehouse, source, sample_logs / REPORT, now=NOW)
+    found = fetch(
+        warehouse,
+        "SELECT name FROM core.users UNION ALL SELECT name FROM core.hosts"
+        " UNION ALL SELECT concat(item, part, figures) FROM core.daily_reports",
+    )
+    assert len(found) > 200
+    assert not [row for row in found if name in row[0]]

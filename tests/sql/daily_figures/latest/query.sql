@@ -1,0 +1,1 @@
+SELECT archive, value FROM mart.daily_figures ORDER BY value

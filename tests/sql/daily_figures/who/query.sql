@@ -1,0 +1,1 @@
+SELECT * FROM mart.daily_figures ORDER BY value

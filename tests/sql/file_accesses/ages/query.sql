@@ -1,0 +1,1 @@
+SELECT * FROM mart.file_accesses() ORDER BY transfer_id

@@ -1,0 +1,1 @@
+SELECT * FROM mart.file_events ORDER BY event_id

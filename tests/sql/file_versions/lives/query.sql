@@ -1,0 +1,1 @@
+SELECT * FROM mart.file_versions() ORDER BY version_id

@@ -1,0 +1,1 @@
+SELECT * FROM mart.net_growth() ORDER BY archive, starts_on
