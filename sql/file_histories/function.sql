@@ -76,16 +76,17 @@ numbered AS (
     SELECT
         steps.*,
         dense_rank() OVER (ORDER BY steps.archive, steps.file_key) AS name_number,
-        count(*) FILTER (WHERE steps.step <> 'get') OVER (
+        count(*) FILTER (WHERE steps.step <> 'get') OVER (of_name ROWS UNBOUNDED PRECEDING) AS span,
+        row_number() OVER of_name = 1 AS is_first
+    FROM steps
+    WINDOW
+        of_name AS (
             PARTITION BY steps.archive, steps.file_key
             ORDER BY steps.happened_at, steps.log_file_id, steps.line_number, steps.event_id
-            ROWS UNBOUNDED PRECEDING
-        ) AS span
-    FROM steps
+        )
 ),
 
--- The span that an event found, which it ends unless it is a get. Name and number of a span are one key, because of
--- joins by several columns the planner expects next to nothing, and compares each with each.
+-- The span that an event found, which it ends unless it is a get. Name and number of a span are one key.
 found AS (
     SELECT
         numbered.*,
@@ -117,6 +118,11 @@ presumed AS (
     GROUP BY found.found_key
 ),
 
+leaving AS (
+    SELECT * FROM found
+    WHERE step = 'leave'
+),
+
 spans AS (
     SELECT
         filled.*,
@@ -126,8 +132,12 @@ spans AS (
         UNION ALL
         SELECT * FROM presumed
     ) AS filled
-    LEFT JOIN (SELECT * FROM found WHERE found.step = 'leave') AS leaving
-        ON filled.span_key = leaving.found_key
+    LEFT JOIN leaving ON filled.span_key = leaving.found_key
+),
+
+arrived AS (
+    SELECT * FROM spans
+    WHERE step = 'arrive'
 ),
 
 -- A file goes on under its new name: one round for each rename of the file that was renamed most often.
@@ -146,8 +156,7 @@ versions AS (
         versions.is_presumed,
         spans.rename_id
     FROM versions
-    INNER JOIN (SELECT * FROM spans WHERE spans.step = 'arrive') AS spans
-        ON versions.rename_id = spans.event_id
+    INNER JOIN arrived AS spans ON versions.rename_id = spans.event_id
 ),
 
 -- What an event did to the file that it found, and the file that it made.
@@ -173,10 +182,9 @@ told AS (
         found.event_id,
         found.file_key,
         'put' AS event,
-        found.span = 1 AND presumed.event_id IS NULL AS is_name_new,
+        found.is_first AS is_name_new,
         0 AS place
     FROM found
-    LEFT JOIN presumed ON found.found_key = presumed.span_key
     WHERE found.step = 'put'
 ),
 

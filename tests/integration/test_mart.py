@@ -364,7 +364,7 @@ def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> N
     ):
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
-    tables = "transfers|opens|namespace_events|unitree_jobs|stages|daily_reports|activity_cells|log_files"
+    tables = "transfers|opens|namespace_events|unitree_jobs|stages|transfer_starts|tape_events|mounts|tape_operations|daily_reports|activity_cells|log_files"
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # which tell of all of them
         assert each.metadata.needs == {}
