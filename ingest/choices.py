@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 
 from ingest.detection import Detection, describe_share, detect_format
-from ingest.formats import find_format
+from ingest.formats import find_format, restore_format
 from ingest.formats.base import Format
 from schema.database import Warehouse
 from schema.errors import LogFileError, SourceError
@@ -66,12 +66,12 @@ def read_formats(paths: Sequence[Path]) -> Choices:
 def find_held_format(connection: psycopg.Connection, archive: str, source: str) -> Format | None:
     """The format of a source that has brought facts; None where there is none: its format is still open."""
     row = connection.execute(
-        "SELECT format FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
+        "SELECT format, layout_text FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND EXISTS"
         " (SELECT FROM ledger.log_files WHERE source_id = sources.id AND loaded_count > 0)",
         [archive, source],
     ).fetchone()
-    return None if row is None else find_format(row[0])
+    return None if row is None else restore_format(*row)
 
 
 def _settle_format(detection: Detection) -> Format:

@@ -1,4 +1,4 @@
-"""`tapewise formats`, `explain` and `archives`."""
+"""`tapewise explain` and `archives`."""
 
 import json
 from contextlib import closing
@@ -9,9 +9,7 @@ from pathlib import Path
 import click
 
 from ingest.archives import drop_archive, list_archives
-from ingest.examples import EXAMPLE_DATE, read_examples
 from ingest.explanations import LineFate, explain_line, explain_row
-from ingest.formats import FORMATS, find_format
 from ingest.pseudonym_keys import PseudonymKey, read_key
 from schema.database import Role
 from schema.errors import SettingsError
@@ -22,31 +20,6 @@ from schema.upgrade import open_ready_warehouse
 
 LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
 GONE = "(the line is no longer in that file: it is gone, or was rotated)"
-
-
-@click.command()
-@click.argument("name", required=False)
-def formats(name: str | None) -> None:
-    """List the log formats, or show NAME's lines with the records they become.
-
-    Example: tapewise formats hsi
-    """
-    if name is None:
-        width = max(map(len, FORMATS))
-        for log_format in FORMATS.values():
-            click.echo(f"{log_format.name:<{width}}  {log_format.title}")
-        click.echo("\n`tapewise formats NAME` shows a format's lines and the records they become.")
-        return
-    log_format = find_format(name)
-    click.echo(
-        f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC"
-        + (f", as of {EXAMPLE_DATE}" if log_format.is_dated_by_file else "")
-        + " here)"
-    )
-    for example, record in read_examples(log_format):
-        click.echo(f"\n{example}")
-        for field, value in record.items():
-            click.echo(f"    {field:<22} {value}")
 
 
 @click.group()

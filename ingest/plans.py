@@ -51,7 +51,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
     where = f"{config}: archives[{archive.name}]"
     here = f"{where}.sources[{source.name}]"
     try:
-        log_format = find_format(source.format)
+        log_format = find_format(source.format, config.parent)
     except FormatError as error:
         raise ConfigError(f"{here}.format: {error.message}", hint=error.hint) from None
     for place, zone in ((where, archive.timezone), (here, source.timezone)):

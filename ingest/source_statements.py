@@ -5,7 +5,7 @@ from typing import LiteralString
 SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        retained_since, pseudonym_key_id
+        retained_since, pseudonym_key_id, layout_text
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
@@ -27,14 +27,15 @@ MEND_ARCHIVE = """
 
 MAKE_SOURCE = """
     INSERT INTO ledger.sources AS held
-        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id)
+        (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id,
+        layout_text)
     SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s,
-        %(pseudonym_key_id)s
+        %(pseudonym_key_id)s, %(layout_text)s
     FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
     ON CONFLICT (archive_id, name) DO UPDATE SET
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
         clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at,
-        pseudonym_key_id = excluded.pseudonym_key_id
+        pseudonym_key_id = excluded.pseudonym_key_id, layout_text = excluded.layout_text
     WHERE NOT EXISTS (
         SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND (
             loaded_count > 0 OR EXISTS (
@@ -43,4 +44,10 @@ MAKE_SOURCE = """
             )
         )
     )
+"""
+
+# More kinds of lines are known than when the source was last read, and none otherwise than before.
+EXTEND_LAYOUT = """
+    UPDATE ledger.sources SET layout_text = %(layout_text)s WHERE id = %(source_id)s
+        AND layout_text IS DISTINCT FROM %(layout_text)s
 """

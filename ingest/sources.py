@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo, available_timezones
 import psycopg
 from psycopg.rows import dict_row
 
-from ingest.formats import find_format
+from ingest.formats import restore_format
 from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
+from ingest.layouts.edits import check_layouts
 from ingest.log_file_rows import delete_log_files
 from ingest.pseudonym_keys import PseudonymKey, check_key_id
-from ingest.source_statements import MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
+from ingest.source_statements import EXTEND_LAYOUT, MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
 from schema.archives import lock_archive
 from schema.errors import SourceError
 
@@ -99,8 +100,9 @@ def check_timezone(name: str) -> str:
 def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
     """The source that `request` speaks of, None if it is not there yet.
 
-    Raises SourceError where the warehouse has it, or its archive, with other settings: they do not
-    change under rows that were loaded with them.
+    Its format is the one of `request`, whose layout may know more lines. Raises SourceError where the
+    warehouse has it, or its archive, with other settings: they do not change under rows that were loaded
+    with them.
     """
     archive = connection.execute(
         "SELECT kind, timezone FROM core.archives WHERE name = %s", [request.archive]
@@ -137,8 +139,9 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 " (--source), or `tapewise sources drop` this one and read its logs again.",
             )
     label = f"source '{request.name}' of archive '{request.archive}'"
+    check_layouts(label, found.format, request.format)
     check_key_id(label, found.pseudonym_key_id, request.key_id)
-    return replace(found, key=request.key)
+    return replace(found, format=request.format, key=request.key)
 
 
 def get_source(
@@ -155,7 +158,10 @@ def _fetch_source(
 ) -> Source | None:
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(SELECT_SOURCE + condition, values).fetchone()
-    return None if row is None else Source(**row | {"format": find_format(row["format"])})
+    if row is None:
+        return None
+    row["format"] = restore_format(row["format"], row.pop("layout_text"))
+    return Source(**row)
 
 
 def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
@@ -185,11 +191,15 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 "earliest_at": EARLIEST_AT,
                 "before_retention": BEFORE_RETENTION,
                 "pseudonym_key_id": request.key_id,
+                "layout_text": request.format.layout_text,
             },
         )
         connection.commit()
         found = find_source(connection, request)
         assert found is not None
+    if request.format.layout_text is not None:
+        connection.execute(EXTEND_LAYOUT, {"layout_text": request.format.layout_text, "source_id": found.id})
+        connection.commit()
     return found
 
 

@@ -12,6 +12,7 @@
     ├── LogFileError             a log file cannot be read
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
+    │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── RetentionError           detail cannot be forgotten, or undone, as was asked
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
@@ -88,6 +89,10 @@ class WorkerError(TapewiseError):
 
 class FormatError(TapewiseError):
     """No log format has the given name."""
+
+
+class LayoutError(FormatError):
+    """A layout's file is missing, malformed or contradicts itself; the message names file and key."""
 
 
 class LookupFailedError(TapewiseError):

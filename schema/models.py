@@ -91,6 +91,8 @@ sources = sa.Table(
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
     # Tells apart the keys by which names become pseudonyms, and gives no key away; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
+    # The TOML text that describes a site's own format; null: the format is known by its name.
+    sa.Column("layout_text", sa.Text),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
     comment="One row per stream of logs; its settings do not change once it has been read from",

@@ -7,7 +7,7 @@
 
     [[archives.sources]]
     name = "nft"                          # default: the format's name
-    format = "nft"
+    format = "nft"                        # or the path of a site's own layout, "layouts/site.toml"
     paths = ["/var/log/nft/*.log*"]       # globs; relative ones are from the folder of the file
     timezone = "UTC"
     counted = true                        # false: another source tells of the same transfers
@@ -62,7 +62,9 @@ class SourceSettings(BaseModel):
     @classmethod
     def _name_after_format(cls, values: object) -> object:
         if isinstance(values, dict) and "format" in values:
-            return {"name": values["format"]} | values
+            # A layout's file is called as the format is.
+            name = str(values["format"]).rpartition("/")[2].removesuffix(".toml")
+            return {"name": name} | values
         return values
 
 

@@ -35,7 +35,7 @@ from schema.texts import escape_controls
 COMMANDS = {
     "ingest": "ingest.ingest_cli:ingest",
     "detect": "ingest.detect_cli:detect",
-    "formats": "ingest.cli:formats",
+    "formats": "ingest.formats_cli:formats",
     "explain": "ingest.cli:explain",
     "archives": "ingest.cli:archives",
     "sources": "ingest.retention_cli:sources",

@@ -93,6 +93,7 @@ BEFORE_RETENTION = "before retention"  # of what the archive has forgotten; no f
 # Why no record could be made of a line.
 UNRECOGNISED = "not a line of this format"
 NO_SUCH_TIME = "no such date or time"
+START_AFTER_END = "start after the end"
 SKIPPED_TIME = "local time skipped by the change to summer time"
 OUTSIDE_WINDOW = "time outside the source's window"
 SIZE_OUT_OF_RANGE = "size out of range"
@@ -137,6 +138,7 @@ class Format:
     file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
     lines. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
+    `layout_text` is the TOML of a site's own layout, which the warehouse keeps with its sources.
     """
 
     name: str
@@ -148,6 +150,7 @@ class Format:
     is_dated_by_file: bool = False
     is_year_by_file: bool = False
     is_host_in_operation: bool = False
+    layout_text: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from datetime import datetime, timedelta
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from pathlib import Path
 from typing import Any
@@ -28,10 +28,12 @@ from hypothesis import strategies as st
 
 from ingest.files import LogFileReader, open_log
 from ingest.formats import FORMATS, find_format
+from ingest.layouts.files import find_layout
 from ingest.loads import FileResult
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
+from tests.stamps import python_regex, restamp
 
 PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("short_segments")
@@ -40,6 +42,7 @@ BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 TIME = re.compile(r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}")
+LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
 BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
 BLANK = (b"", b"  \t")
@@ -60,6 +63,8 @@ def log_line(format_name: str, kind: int, seconds: int) -> bytes:
     if format_name == "cond":  # a job of 43 seconds, on whatever day
         clocks = iter([ended_at - timedelta(seconds=43), ended_at])
         return CLOCK.sub(lambda _: f"{next(clocks):%H:%M:%S}", example, count=2).encode()
+    if find_layout(find_format(format_name)):
+        return restamp(find_format(format_name), example, ended_at).encode()
     layout = "%y/%m/%d %H:%M:%S" if format_name in ("nft", "stat") else "%b %e %H:%M:%S %Y"
     line, count = TIME.subn(ended_at.strftime(layout), example)
     assert count == 1
@@ -79,11 +84,16 @@ def write(path: Path, lines: Sequence[bytes], end: bytes = b"\n") -> Path:
     return path
 
 
+@cache
 def fate(line: bytes) -> str:
     if not line.strip():
         return "ignored"
     if line.startswith(b"broken"):
         return "rejected"
+    for layout in LAYOUTS:
+        owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
+        if (owner := next(owners, None)) is not None:
+            return "fact" if owner.ignored is None else "ignored"
     # Between machines of which none is the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 

@@ -149,9 +149,40 @@ def test_the_real_job_and_its_transfer_are_of_one_persona_and_second(load, wareh
     ) == [(2360, timedelta(milliseconds=383), True)]
 
 
+def test_gridftp_log(load, warehouse, sample_logs):
+    path = sample_logs / "hpss-nersc" / "globuslogs.txt"
+    tally = load(path, "gridftp", timezone="America/Los_Angeles").tally
+    assert tally.line_count == count_newlines(path) == 11
+    assert tally.loaded == {"transfers": 11}
+    assert not tally.ignored and not tally.rejected
+    moved = fetch(
+        warehouse,
+        "SELECT direction, operation, is_failed, count(*)::int FROM core.transfers GROUP BY 1, 2, 3 ORDER BY 2",
+    )
+    assert sum(row[-1] for row in moved) == 11
+    first = fetch(
+        warehouse,
+        "SELECT ended_at, started_at, duration_s, size_bytes, status_code, archive_path, hosts.name"
+        " FROM core.transfers JOIN core.hosts ON hosts.id = host_id WHERE line_number = 1",
+    )
+    # In UTC, whatever the zone of the source.
+    assert first == [
+        (
+            datetime(2019, 7, 31, 7, 30, 44, 992375, tzinfo=UTC),
+            datetime(2019, 7, 31, 7, 30, 30, 432241, tzinfo=UTC),
+            14.560134,
+            2_753_284_040,
+            226,
+            "/home/c/glock/pic/constance/forecast/Global/complete/wrf2019051000/wrfout_d01_2019-05-10_00:00:00",
+            "192.101.102.150",
+        )
+    ]
+    assert fetch(warehouse, "SELECT count(*) FROM core.transfers WHERE duration_s <= 0") == [(0,)]
+
+
 def test_other_real_files_are_not_taken_for_a_format_of_ours(load, sample_logs):
     ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
-    ours |= {"hpssftplog.txt": "pftp", "hsilog.txt": "hsi"}
+    ours |= {"hpssftplog.txt": "pftp", "hsilog.txt": "hsi", "globuslogs.txt": "gridftp"}
     paths = sorted(path for path in sample_logs.glob("*/*") if path.is_file())
     assert len(paths) >= 7
     for path in paths:

@@ -190,7 +190,7 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
         "core.transfers": {"persona": None, "status_text": None},
         "core.archives": {"retained_since": None},
         "ledger.log_files": {"log_date": None},
-        "ledger.sources": {"pseudonym_key_id": None},
+        "ledger.sources": {"pseudonym_key_id": None, "layout_text": None},
     }
     upgraded = read_tables(empty)
     assert upgraded == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}

@@ -57,7 +57,7 @@ def test_the_example_logs_are_told_apart(path):
         ("llnl-unitree/cond.980505", "cond"),
         ("llnl-unitree/nft-971001.log", "nft"),
         ("llnl-unitree/stat.980505", "stat"),
-        ("hpss-nersc/globuslogs.txt", None),
+        ("hpss-nersc/globuslogs.txt", "gridftp"),
         ("hpss-nersc/hpss_daily.txt", None),
     ],
 )

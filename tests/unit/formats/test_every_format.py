@@ -20,30 +20,36 @@ from ingest.formats.base import (
     RECORD_SCHEMA,
     SIZE_OUT_OF_RANGE,
     SKIPPED_TIME,
+    START_AFTER_END,
     UNRECOGNISED,
     Format,
     LineSettings,
 )
+from ingest.layouts.columns import allowed_values, needed_columns
+from ingest.layouts.files import find_layout
 from schema.errors import FormatError
+from schema.models import FACT_TABLES
+from tests.stamps import has_local_times, restamp
 
-TABLES = {"transfers", "opens", "namespace_events", "unitree_jobs", "stages"}
-# What else is NOT NULL there.
-NEEDED = {
-    "transfers": ("direction",),
-    "namespace_events": ("kind",),
-    "unitree_jobs": ("persona", "session_number", "job_number", "description"),
+TABLES = {table.name for table in FACT_TABLES}
+LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}
+IGNORED = {BLANK, NO_ARCHIVE} | {kind.ignored for layout in LAYOUTS.values() for kind in layout.lines} - {
+    None
 }
-IGNORED = {BLANK, NO_ARCHIVE}
 REJECTED = {
     UNRECOGNISED,
     NO_SUCH_TIME,
     SKIPPED_TIME,
+    START_AFTER_END,
     OUTSIDE_WINDOW,
     SIZE_OUT_OF_RANGE,
     NUMBER_OUT_OF_RANGE,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
+# Those whose times the clocks of the source's zone show.
+LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each)}
+EVERY_LOCAL_FORMAT = pytest.mark.parametrize("format_", LOCAL.values(), ids=LOCAL)
 EVERY_EXAMPLE = pytest.mark.parametrize(
     ("format_", "line"), EXAMPLES, ids=[f"{format_.name}{i}" for i, (format_, _) in enumerate(EXAMPLES)]
 )
@@ -80,6 +86,14 @@ def line_at(format_: Format, date_text: str, clock: str) -> str:
         )
     if format_.name == "nft":
         return f"002718 {year[2:]}/{month}/{day} {clock} ks 73400320 41.902"
+    if format_.name in LAYOUTS:
+        # Of one with times since 1970 no line has a time that is none.
+        at = (
+            f"{date_text} {clock}"
+            if format_.name in LOCAL
+            else datetime.fromisoformat(f"{date_text}T{clock}")
+        )
+        return restamp(format_, format_.examples[0], at)
     month_name = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * int(month) - 3 : 3 * int(month)]
     stamp = f"Mon {month_name} {int(day):2} {clock} {year}"
     if format_.name == "pftp":
@@ -97,7 +111,8 @@ def record_at(
 
 def telling_lines(format_: Format) -> list[str]:
     """Lines of every fate, most of them facts, so that two that could disturb each other often meet."""
-    times = ("1997-10-26 01:30:00", "1998-04-05 02:30:00", "1998-02-30 12:00:00", "2031-01-01 00:00:00")
+    times = ["1997-10-26 01:30:00", "1998-04-05 02:30:00", "2031-01-01 00:00:00"]
+    times += ["1998-02-30 12:00:00"] * (format_.name in LOCAL)
     return [*format_.examples, *(line_at(format_, *time.split()) for time in times), "", "no line"]
 
 
@@ -162,8 +177,9 @@ def test_facts_have_what_their_tables_demand_and_other_lines_have_their_fate_onl
         # Whether a job failed is not known from COND.
         known = [name for name in flags if (name, record["table"]) != ("is_failed", "unitree_jobs")]
         assert all(record[name] is not None for name in ["event_at", "interface", "operation", *known])
-        needed = NEEDED.get(record["table"], ())
-        assert all(record[name] is not None for name in needed)
+        assert all(record[name] is not None for name in needed_columns(record["table"]))
+        for name, allowed in allowed_values(record["table"]).items():
+            assert record[name] in {*allowed, None}
         assert record["direction"] in {"put", "get", None}
         assert (record["kind"] in {"delete", "rename", "copy"}) == (record["table"] == "namespace_events")
         assert record["size_bytes"] is None or 0 <= record["size_bytes"] <= 2**53
@@ -217,7 +233,7 @@ def test_blank_lines_are_ignored(format_: Format) -> None:
     assert parse(format_, ["\u00a0", "\x0b", "\x00"])["rejected"].to_list() == [UNRECOGNISED] * 3
 
 
-@EVERY_FORMAT
+@EVERY_LOCAL_FORMAT
 @settings(deadline=None)  # machines that build are slow at times
 @given(
     local=st.datetimes(datetime(1985, 1, 2), datetime(2029, 12, 30)),
@@ -230,7 +246,7 @@ def test_local_times_are_brought_to_utc(format_: Format, local: datetime) -> Non
     assert record["is_time_ambiguous"] is False
 
 
-@EVERY_FORMAT
+@EVERY_LOCAL_FORMAT
 def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: Format) -> None:
     before, first, after = (
         record_at(format_, "1997-10-26", clock) for clock in ("00:59:59", "01:30:00", "02:00:00")
@@ -240,14 +256,14 @@ def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: For
     assert after["event_at"] == datetime(1997, 10, 26, 10, 0, tzinfo=UTC)
 
 
-@EVERY_FORMAT
+@EVERY_LOCAL_FORMAT
 def test_an_hour_that_never_was_is_rejected(format_: Format) -> None:
     assert record_at(format_, "1998-04-05", "02:30:00")["rejected"] == SKIPPED_TIME
     assert record_at(format_, "1998-04-05", "01:59:59")["rejected"] is None
     assert record_at(format_, "1998-04-05", "03:00:00")["rejected"] is None
 
 
-@EVERY_FORMAT
+@EVERY_LOCAL_FORMAT
 def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
     for date_text, clock in (("1997-10-26", "01:30:00"), ("1998-04-05", "02:30:00")):
         record = record_at(format_, date_text, clock, "UTC")
@@ -255,7 +271,7 @@ def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
         assert record["is_time_ambiguous"] is False
 
 
-@EVERY_FORMAT
+@EVERY_LOCAL_FORMAT
 @pytest.mark.parametrize(
     ("date_text", "clock"),
     [
@@ -313,6 +329,6 @@ def test_a_format_is_found_by_its_name() -> None:
 
 def test_an_unknown_format_is_refused_with_the_names_of_those_there_are() -> None:
     with pytest.raises(FormatError) as raised:
-        find_format("xferlog")
-    assert raised.value.message == "no log format is called 'xferlog'"
-    assert raised.value.hint == "the formats are cond, hsi, nft, pftp, stat"
+        find_format("adsm")
+    assert raised.value.message == "no log format is called 'adsm'"
+    assert raised.value.hint == f"the formats are {', '.join(sorted(FORMATS))}"

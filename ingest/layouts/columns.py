@@ -1,0 +1,128 @@
+"""Columns of a layout's records: which a table takes, and the expressions that make them of groups."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+import sqlalchemy as sa
+
+from ingest.formats.base import (
+    MAX_DURATION_S,
+    MAX_RATE_BYTES_PER_S,
+    MAX_SIZE_BYTES,
+    RECORD_SCHEMA,
+    UTC_TIME,
+)
+from ingest.formats.fields import decimal_number, whole_number
+from ingest.layouts.descriptions import UNITS, Column
+from schema.models import FACT_TABLES
+
+TABLES = {table.name: table for table in FACT_TABLES}
+FATES = ("table", "ignored", "rejected")
+# Of every fact, by another name there.
+_OF_ALL = ("event_at", "user", "host")
+_ONE_OF = re.compile(r"(\w+) in \((.*)\)")
+
+
+@cache
+def columns_of_table(table: str) -> frozenset[str]:
+    """The columns of the record that rows of that table are made of."""
+    return frozenset(
+        name
+        for name in RECORD_SCHEMA
+        if name not in FATES and (name in _OF_ALL or name in TABLES[table].columns)
+    )
+
+
+@cache
+def needed_columns(table: str) -> tuple[str, ...]:
+    """Those without which there is no row. Flags are false unless said."""
+    rows = TABLES[table].columns
+    needed = (
+        name
+        for name, dtype in RECORD_SCHEMA.items()
+        if name in rows and not rows[name].nullable and dtype != pl.Boolean()
+    )
+    return ("event_at", *needed)
+
+
+@cache
+def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
+    """The texts that a column may hold, of the columns that may not hold any."""
+    allowed = {}
+    for check in TABLES[table].constraints:
+        if isinstance(check, sa.CheckConstraint) and (found := _ONE_OF.fullmatch(str(check.sqltext))):
+            allowed[found[1]] = tuple(re.findall("'([^']*)'", found[2]))
+    return allowed
+
+
+def kind_of(name: str) -> str:
+    """What the column of that name holds: `time`, `flag`, `text` or `number`."""
+    dtype = RECORD_SCHEMA[name]
+    if dtype == UTC_TIME:
+        return "time"
+    return {pl.Boolean(): "flag", pl.String(): "text"}.get(dtype, "number")
+
+
+@dataclass(frozen=True)
+class Made:
+    """A column's values, and where they could not be made: the text is none such, or the number too large."""
+
+    value: pl.Expr
+    is_wrong: pl.Expr | None = None
+    is_out_of_range: pl.Expr | None = None
+
+
+def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
+    """The column's text or flag; wrong where `map` does not have what stands there."""
+    text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=column.join)
+    for old, new in column.replace.items():
+        text = text.str.replace_all(old, new, literal=True)
+    value, is_wrong = text, None
+    if column.map is not None:
+        value = text.replace_strict(column.map, default=column.otherwise, return_dtype=dtype)
+        is_wrong = text.is_not_null() & value.is_null()
+    if dtype == pl.String():
+        value = pl.when(value != "").then(value)
+    return Made(_or_missing(value, column, dtype), is_wrong)
+
+
+def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
+    """The column's number in its own unit; wrong where the text is none, out of range where too large."""
+    dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
+    if column.thousands:
+        texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
+    is_float = dtype == pl.Float64() or unit != 1
+    read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
+    value = read[0]
+    for each in read[1:]:
+        value = value + each
+    if unit != 1:
+        value = (value * unit).round(9)  # no more than the unit's own digits
+    if is_float and dtype != pl.Float64():
+        value = value.round()
+    value = value.cast(dtype, strict=False)
+    is_wrong, is_unread = pl.lit(False), pl.lit(False)
+    for text, number in zip(texts, read, strict=True):
+        # Asked of the few texts only that gave no number.
+        odd = pl.when(number.is_null()).then(text)
+        is_digits = odd.str.contains(r"^[+-]?[0-9]+(?:\.[0-9]*)?$")
+        is_wrong |= (~is_digits).fill_null(False)
+        is_unread |= number.is_not_null() & value.is_null() | is_digits.fill_null(False)
+    is_outside = is_unread | ~value.is_between(*_limits(name)).fill_null(True)
+    return Made(_or_missing(value, column, dtype), is_wrong, is_outside)
+
+
+def _limits(name: str) -> tuple[float, float]:
+    if name.endswith("_bytes_per_s"):
+        return 0, MAX_RATE_BYTES_PER_S
+    if name.endswith("_bytes"):
+        return 0, MAX_SIZE_BYTES
+    if name.endswith("_s"):
+        return 0, MAX_DURATION_S
+    return -(2**31), 2**31 - 1
+
+
+def _or_missing(value: pl.Expr, column: Column, dtype: pl.DataType) -> pl.Expr:
+    return value if column.missing is None else value.fill_null(pl.lit(column.missing, dtype=dtype))

@@ -1,0 +1,179 @@
+"""What can be wrong with a layout besides its form: groups, columns and tables that do not fit."""
+
+from collections import Counter
+from typing import NoReturn
+
+import polars as pl
+
+from ingest.formats.base import RECORD_SCHEMA
+from ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
+from ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
+from ingest.layouts.records import said_columns
+from ingest.layouts.times import lacks_day, lacks_year
+from schema.errors import LayoutError
+from schema.texts import escape_controls
+
+# The keys that a column takes, by what it holds; all take group, groups and join.
+_COMMON = frozenset({"group", "groups", "join"})
+_KEYS = {
+    "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
+    "number": _COMMON | {"unit", "thousands", "missing", "formula"},
+    "text": _COMMON | {"replace", "map", "otherwise", "missing"},
+    "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
+}
+_KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
+
+
+def check_layout(layout: Layout, label: str) -> None:
+    """Raise LayoutError, which begins with `label`, unless each of the patterns can make its records."""
+    names = Counter(kind.name for kind in layout.lines)
+    if doubles := [name for name, count in names.items() if count > 1]:
+        _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")
+    for name, value in layout.columns.items():
+        _check_column(f"{label}: columns.{name}", name, value)
+    for kind in layout.lines:
+        where = f"{label}: lines[{kind.name}]"
+        groups = _find_groups(where, kind)
+        for name, value in kind.columns.items():
+            _check_column(f"{where}.columns.{name}", name, value)
+        if kind.table is not None:
+            _check_table(where, layout, kind, groups)
+    _check_dates(label, layout)
+
+
+def _fail(where: str, key: str, reason: str, hint: str | None = None) -> NoReturn:
+    message = (
+        f"{where}.{key}: {reason}" if "lines[" in where or "columns" in where else f"{where}: {key}: {reason}"
+    )
+    raise LayoutError(escape_controls(message), hint=hint or "docs/reference/layouts.md tells every key.")
+
+
+def _find_groups(where: str, kind: Line) -> tuple[str, ...]:
+    try:
+        found = pl.Series([""]).str.extract_groups(kind.regex).struct.fields
+    except pl.exceptions.ComputeError as error:
+        # polars shows the expression and puts a caret below it.
+        told = str(error).strip().rpartition("error: ")[2]
+        _fail(where, "pattern", f"is no regular expression: {told}", "Its dialect is Rust's: docs.rs/regex.")
+    return tuple(name for name in found if name != "matched" and not name.isdecimal())
+
+
+def _check_column(where: str, name: str, value: Value) -> None:
+    if name not in _KNOWN:
+        raise LayoutError(
+            escape_controls(f"{where}: there is no such column"), hint=f"The columns are {', '.join(_KNOWN)}."
+        )
+    kind = kind_of(name)
+    if not isinstance(value, Column):
+        is_wanted = {"flag": type(value) is bool, "text": type(value) is str, "number": _is_number(value)}
+        if not is_wanted.get(kind):
+            told = {"flag": "true or false", "text": "a text", "number": "a number", "time": "a table"}[kind]
+            raise LayoutError(escape_controls(f"{where}: {told} is wanted, and {value!r} is none"))
+        return
+    for key in sorted(value.model_fields_set - _KEYS[kind]):
+        _fail(where, key, f"is no key of a column that holds a {kind}")
+    ways = [key for key in ("layout", "epoch", "day_of_file", "formula") if getattr(value, key)]
+    if kind == "time" and len(ways) != 1:
+        raise LayoutError(
+            escape_controls(
+                f"{where}: needs one of layout, epoch, day_of_file and formula, and has {len(ways)}"
+            )
+        )
+    if kind == "time" and value.fraction and not (value.layout or value.epoch):
+        _fail(where, "fraction", "is for times with a layout or an epoch")
+    if kind == "time" and value.zone and not value.layout:
+        _fail(where, "zone", "is for times with a layout: an epoch has no zone")
+    if value.formula and FORMULAS[value.formula] != name:
+        _fail(where, "formula", f"gives {FORMULAS[value.formula]}")
+    values = [*(value.map or {}).values(), value.otherwise, value.missing]
+    wanted_type = {"flag": bool, "text": str}.get(kind)
+    for each in values:
+        if each is not None and wanted_type is not None and not isinstance(each, wanted_type):
+            _fail(where, "map", f"{each!r} is no {kind}")
+    if kind == "number" and value.missing is not None and not _is_number(value.missing):
+        _fail(where, "missing", f"{value.missing!r} is no number")
+    if kind == "flag" and value.map is None:
+        _fail(where, "map", "is needed: which texts are true, which false")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]) -> None:
+    table = kind.table or ""
+    if table not in TABLES:
+        _fail(where, "table", f"there is no table {table!r}", f"The tables are {', '.join(TABLES)}.")
+    takes = columns_of_table(table)
+    for name, value in kind.columns.items():
+        if name not in takes:
+            raise LayoutError(f"{where}.columns.{name}: {table} have no such column", hint=_takes(table))
+        for group in value.source_groups(name) if isinstance(value, Column) else ():
+            if group not in groups:
+                raise LayoutError(f"{where}.columns.{name}: its pattern has no group {group!r}")
+    said = said_columns(layout, kind, groups)
+    used = {
+        group
+        for name, value in said.items()
+        if isinstance(value, Column)
+        for group in value.source_groups(name)
+    }
+    for group in groups:
+        if group not in used:
+            _fail(
+                where,
+                "pattern",
+                f"group {group!r} is no column of {table}, and none is made of it",
+                f"{_takes(table)} What is only read over stands in (?:...).",
+            )
+    for name, value in said.items():
+        if name not in layout.columns:  # a group that is taken as it is
+            _check_column(f"{where}: group {name!r}", name, value)
+    for name in needed_columns(table):
+        if name not in said and not (name == "event_at" and "started_at" in said):
+            raise LayoutError(
+                f"{where}: {table} need {name!r}", hint="Call a group so, or say in columns what it is."
+            )
+    for name, value in said.items():
+        _check_inputs(f"{where}: columns.{name}", value, said)
+        _check_allowed(f"{where}: columns.{name}", allowed_values(table).get(name), value)
+
+
+def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
+    if not isinstance(value, Column) or not value.formula:
+        return
+    for name in value.formula.replace("-", " ").replace("+", " ").replace("/", " ").split():
+        if name not in said:
+            raise LayoutError(f"{where}.formula: there is no {name!r} to reckon with")
+
+
+def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) -> None:
+    if allowed is None:
+        return
+    values: list[object] = [value]
+    if isinstance(value, Column):
+        values = [*(value.map or {}).values(), value.otherwise, value.missing]
+    for each in values:
+        if each is not None and each not in allowed:
+            raise LayoutError(escape_controls(f"{where}: {each!r} is none of {', '.join(allowed)}"))
+
+
+def _check_dates(label: str, layout: Layout) -> None:
+    """All times are of days that the lines tell, or all of such that the file tells: it is dated, or not."""
+    ways = {
+        "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
+        for kind in layout.lines
+        if kind.table is not None
+        for name, value in layout.columns_of(kind).items()
+        if name in columns_of_table(kind.table) and kind_of(name) == "time"
+        if isinstance(value, Column) and not value.formula
+    }
+    if len(ways) > 1:
+        raise LayoutError(
+            f"{label}: columns: some times have {' and some '.join(sorted(ways))}",
+            hint="Describe lines with dates and lines without in two layouts, for two sources.",
+        )
+
+
+def _takes(table: str) -> str:
+    return f"The columns of {table} are {', '.join(sorted(columns_of_table(table)))}."

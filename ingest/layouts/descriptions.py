@@ -1,0 +1,158 @@
+"""What a layout's TOML file holds.
+
+    title = "transfer log of a site's own"
+    clock_resolution_s = 0.001
+    examples = ["2024-03-05 09:14:22 put kim n7 12.5 1024 /home/k/a 7"]
+
+    [columns]                                           # of all lines
+    interface = "site"                                  # a constant
+    event_at = { layout = "%Y-%m-%d %H:%M:%S" }         # the group `event_at`, as a time
+    direction = { map = { put = "put", get = "get" } }
+    size_bytes = { group = "size", unit = "KiB" }
+
+    [[lines]]
+    name = "transfer"
+    table = "transfers"                                 # or: ignored = "why such lines tell of no traffic"
+    pattern = '(?<event_at>.{19}) (?<direction>[a-z]+) ...'
+    columns = { operation = "copy" }                    # of these lines
+
+A line is what the first pattern makes of it that matches all of it. A group that is called after a column of
+the record, and that `columns` does not mention, is taken as it is.
+"""
+
+import json
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
+
+# Raised when an unchanged layout gives other records than before.
+ENGINE_VERSION = 1
+# How many of the column's own unit (bytes, seconds, bytes a second) one of these is.
+UNITS: dict[str, float] = {
+    "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
+    "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+    "h": 3600, "min": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9,
+}  # fmt: skip
+Unit = Literal["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "h", "min", "s", "ms", "us", "ns"]
+TimeUnit = Literal["s", "ms", "us", "ns"]
+Formula = Literal["event_at - started_at", "started_at + duration_s", "size_bytes / rate_bytes_per_s"]
+FORMULAS: dict[str, str] = {
+    "event_at - started_at": "duration_s",
+    "started_at + duration_s": "event_at",
+    "size_bytes / rate_bytes_per_s": "duration_s",
+}
+
+
+class Part(BaseModel):
+    """A table of a layout's file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Fraction(Part):
+    """What a time has beyond its seconds, where it stands in a group of its own."""
+
+    group: str
+    unit: TimeUnit
+
+
+class Column(Part):
+    """How a column is made of a pattern's groups; `group` is the one of the column's own name unless said.
+
+    Of several `groups` texts are joined by `join`, numbers are added up. `map` gives the values of texts,
+    `otherwise` that of any other text, `missing` that where the group took no part in the match.
+    """
+
+    group: str | None = None
+    groups: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    join: str = " "
+    replace: dict[str, str] = {}
+    map: dict[str, StrictBool | str] | None = None
+    otherwise: StrictBool | str | None = None
+    missing: StrictBool | int | float | str | None = None
+    unit: Unit | None = None
+    thousands: str = ""
+    layout: str | None = None
+    epoch: TimeUnit | None = None
+    fraction: Fraction | None = None
+    zone: Literal["UTC"] | None = None
+    day_of_file: StrictBool = False
+    formula: Formula | None = None
+
+    def source_groups(self, column: str) -> tuple[str, ...]:
+        """The groups that it is made of; `column` is its name."""
+        if self.formula or self.day_of_file:
+            return ()
+        own = self.groups or (self.group or column,)
+        return (*own, self.fraction.group) if self.fraction else own
+
+    @model_validator(mode="after")
+    def _check_groups(self) -> Self:
+        if self.group is not None and self.groups is not None:
+            raise ValueError("has both group and groups")
+        if self.otherwise is not None and self.map is None:
+            raise ValueError("has otherwise without map")
+        return self
+
+
+Value = StrictBool | int | float | str | Column
+
+
+class Line(Part):
+    """A kind of line: a pattern that matches all of it, and the table it is a fact of, or why it is ignored.
+
+    A `pattern` may come in pieces, which are put one behind the other. With a `mark`, only lines that hold
+    that text are matched: a match that fails late is slow.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    pattern: Annotated[tuple[str, ...], Field(min_length=1)]
+    table: str | None = None
+    ignored: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    mark: str | None = None
+    columns: dict[str, Value] = {}
+
+    @property
+    def regex(self) -> str:
+        """The pattern as it is matched; its last group, `matched`, tells a match without other groups."""
+        return f"^(?:{''.join(self.pattern)})(?<matched>)$"
+
+    @field_validator("pattern", mode="before")
+    @classmethod
+    def _take_one_piece(cls, pattern: object) -> object:
+        return (pattern,) if isinstance(pattern, str) else pattern
+
+    @model_validator(mode="after")
+    def _check_fate(self) -> Self:
+        if (self.table is None) == (self.ignored is None):
+            raise ValueError("needs either table or ignored")
+        return self
+
+
+class Layout(Part):
+    """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people."""
+
+    title: Annotated[str, Field(min_length=1)]
+    about: str = ""
+    clock_resolution_s: Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)] = 1.0
+    examples: Annotated[tuple[str, ...], Field(min_length=1)]
+    nulls: tuple[str, ...] = ()
+    columns: dict[str, Value] = {}
+    lines: Annotated[tuple[Line, ...], Field(min_length=1)]
+
+    def columns_of(self, line: Line) -> dict[str, Value]:
+        """What is said of the columns of such lines, there or for all lines."""
+        return {**self.columns, **line.columns}
+
+    def meaning(self) -> str:
+        """All that a record depends on, as a text: equal layouts have the same."""
+        said: dict[str, Any] = self.model_dump(mode="json", exclude={"title", "about", "examples"})
+        return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
+
+    def extends(self, other: "Layout") -> bool:
+        """Whether every line that `other` knows has the same record here: only patterns were added behind."""
+        count = len(other.lines)
+        mine, theirs = (
+            each.model_dump(exclude={"title", "about", "examples", "lines"}) for each in (self, other)
+        )
+        return mine == theirs and self.lines[:count] == other.lines

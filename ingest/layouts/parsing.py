@@ -1,0 +1,65 @@
+"""Records of the lines of a layout. No Python loop over lines: each pattern takes a column of them."""
+
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from ingest.formats.base import BLANK, RECORD_SCHEMA, UNRECOGNISED, LineSettings, complete_records
+from ingest.formats.fields import bare_lines
+from ingest.layouts.descriptions import Layout, Line
+from ingest.layouts.records import make_records
+
+
+@dataclass(frozen=True)
+class LayoutParser:
+    """The `parse` of a layout's format; equal where the layouts mean the same."""
+
+    meaning: str = field(repr=False)
+    layout: Layout = field(compare=False, repr=False)
+
+    def __call__(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+        """The record frame of the lines (see `ingest.formats.base`)."""
+        return self.find_owners(lines, settings)[0]
+
+    def find_owners(self, lines: pl.Series, settings: LineSettings) -> tuple[pl.DataFrame, pl.Series]:
+        """The record frame, and by line the index of the pattern that matched it, null where none did."""
+        rest = bare_lines(lines).with_row_index("row").collect()
+        is_blank = rest["line"].str.strip_chars(" \t\r") == ""
+        parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)]
+        rest = rest.filter(~is_blank)
+        for index, kind in enumerate(self.layout.lines):
+            if rest.is_empty():
+                break
+            groups = rest.select(_extract(kind).alias("groups"))["groups"]
+            is_own = groups.struct.field("matched").is_not_null()
+            if not is_own.any():
+                continue
+            own = rest.with_columns(groups).filter(is_own)
+            rest = rest.filter(~is_own)
+            if kind.ignored is not None:
+                found = _give_fate(own, ignored=kind.ignored)
+            else:
+                records = complete_records(make_records(self.layout, kind, own, settings))
+                found = records.with_columns(own["row"])
+            parts.append(found.with_columns(owner=pl.lit(index, pl.Int32)))
+        parts.append(_give_fate(rest, rejected=UNRECOGNISED))
+        filled = [part for part in parts if part.height] or parts[:1]
+        together = filled[0] if len(filled) == 1 else pl.concat(filled).sort("row")
+        return together.select(*RECORD_SCHEMA), together["owner"]
+
+
+def _extract(kind: Line) -> pl.Expr:
+    line = pl.col("line")
+    marked = pl.when(line.str.contains(kind.mark, literal=True)).then(line) if kind.mark else line
+    return marked.str.extract_groups(kind.regex)
+
+
+def _give_fate(
+    lines: pl.DataFrame, *, ignored: str | None = None, rejected: str | None = None
+) -> pl.DataFrame:
+    """The record frame of lines that all have that fate, with their `row`; no pattern is their `owner`."""
+    fates = {"table": None, "ignored": ignored, "rejected": rejected}
+    records = complete_records(
+        lines.lazy().with_columns(pl.lit(text, pl.String).alias(name) for name, text in fates.items())
+    )
+    return records.with_columns(lines["row"], owner=pl.lit(None, pl.Int32))

@@ -1,0 +1,210 @@
+"""What becomes of lines that one pattern of a layout has matched: their columns, times and fates."""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from operator import or_
+
+import polars as pl
+
+from ingest.formats.base import (
+    MAX_DURATION_S,
+    MAX_NAME_BYTES,
+    NAME_TOO_LONG,
+    RECORD_SCHEMA,
+    START_AFTER_END,
+    EventTime,
+    LineSettings,
+)
+from ingest.formats.fields import with_fates
+from ingest.layouts.columns import (
+    TABLES,
+    Made,
+    allowed_values,
+    columns_of_table,
+    kind_of,
+    make_number,
+    make_text,
+    needed_columns,
+)
+from ingest.layouts.descriptions import Column, Layout, Line, Value
+from ingest.layouts.times import Stamp, absolute_time, read_stamp
+
+# What the steps below ask for, whether the layout has it or not.
+_ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")
+
+
+def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str, Value]:
+    """How each column of such lines is made: as the layout says, or of the group that is called so.
+
+    What it says for all lines holds for those that are of a table with that column, and have its groups.
+    """
+    groups, takes = set(groups), columns_of_table(kind.table or "")
+    said: dict[str, Value] = {name: Column() for name in groups & takes}
+    for name, value in layout.columns.items():
+        is_there = not isinstance(value, Column) or groups.issuperset(value.source_groups(name))
+        if name in takes and is_there:
+            said[name] = value
+    return said | kind.columns
+
+
+def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
+    """The records of `lines`, which have their text (`line`) and what the pattern found there (`groups`)."""
+
+    def group(name: str) -> pl.Expr:
+        text = pl.col("groups").struct.field(name)
+        return pl.when(~text.is_in(layout.nulls)).then(text) if layout.nulls else text
+
+    said = said_columns(layout, kind, lines["groups"].struct.fields)
+    made: dict[str, Made] = {}
+    stamps: dict[str, Stamp] = {}
+    for name, value in said.items():
+        if not isinstance(value, Column):
+            made[name] = Made(pl.lit(value, dtype=RECORD_SCHEMA[name]))
+        elif value.formula:
+            continue
+        elif kind_of(name) == "time":
+            stamps[name] = _read_stamp(name, value, group, settings)
+        else:
+            texts = [group(each) for each in value.source_groups(name)]
+            is_number = kind_of(name) == "number"
+            made[name] = (
+                make_number(name, value, texts) if is_number else make_text(value, texts, RECORD_SCHEMA[name])
+            )
+    records = (
+        lines.lazy()
+        .with_columns(
+            **{name: each.value for name, each in made.items()},
+            **{f"{name} stamp": each.at for name, each in stamps.items()},
+            **{f"{name} is given": each.is_given for name, each in stamps.items()},
+        )
+        .with_columns(
+            pl.lit(None, RECORD_SCHEMA[name]).alias(name) for name in _ASKED_FOR if name not in made
+        )
+        .with_columns(is_wrong=_any(each.is_wrong for each in made.values()))
+    )
+    return _give_fates(_measure(records, said, stamps, settings), kind, said, made, settings)
+
+
+def _read_stamp(name: str, value: Column, group: Callable[[str], pl.Expr], settings: LineSettings) -> Stamp:
+    texts = [group(each) for each in value.source_groups(name)]
+    fraction = texts.pop() if value.fraction else None
+    if not texts:
+        return read_stamp(value, pl.lit(""), None, settings)
+    text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=value.join)
+    return read_stamp(value, text, fraction, settings)
+
+
+def _measure(
+    records: pl.LazyFrame, said: dict[str, Value], stamps: dict[str, Stamp], settings: LineSettings
+) -> pl.LazyFrame:
+    """Add the event's time (`at`, `is_ambiguous`, `time_rejected`), `started_at` and what formulas give."""
+    times = {name: each.settle(pl.col(f"{name} stamp"), settings) for name, each in stamps.items()}
+    formulas = {value.formula for value in said.values() if isinstance(value, Column)}
+    if "size_bytes / rate_bytes_per_s" in formulas:
+        size, rate = pl.col("size_bytes"), pl.col("rate_bytes_per_s")
+        records = records.with_columns(duration_s=pl.when((size > 0) & (rate > 0)).then(size / rate))
+    event, start = times.get("event_at"), times.get("started_at")
+    if start is None:
+        assert event is not None  # `files.py` sees to it
+        return records.with_columns(
+            at=event.at, is_ambiguous=event.is_ambiguous, time_rejected=event.rejected, is_backwards=False
+        )
+    is_given = pl.col("started_at is given")
+    start_rejected = pl.when(is_given).then(start.rejected)
+    start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
+    records = records.with_columns(started_at=start.at)
+    if event is None:
+        us = (pl.col("duration_s").fill_null(0) * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
+        end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
+        rejected = pl.coalesce(start.rejected, end.rejected)
+        return records.with_columns(
+            at=end.at, is_ambiguous=start_is_ambiguous, time_rejected=rejected, is_backwards=False
+        )
+    records = records.with_columns(
+        at=event.at,
+        is_ambiguous=event.is_ambiguous | start_is_ambiguous,
+        time_rejected=pl.coalesce(event.rejected, start_rejected),
+    ).with_columns(is_backwards=(pl.col("started_at") > pl.col("at")).fill_null(False))
+    # In an hour that clocks repeat a start can seem to be after the end: neither it nor a duration is known.
+    start_at = pl.when(~pl.col("is_backwards")).then("started_at")
+    # Not `/ 1e6`, which polars rounds otherwise for one line than for many.
+    seconds = ((pl.col("at") - start_at).dt.total_microseconds() * 1e-6).round(6)
+    return records.with_columns(
+        started_at=start_at,
+        duration_s=seconds if "event_at - started_at" in formulas else pl.col("duration_s"),
+        is_backwards=pl.col("is_backwards") & ~pl.col("is_ambiguous"),
+    )
+
+
+def _give_fates(
+    records: pl.LazyFrame,
+    kind: Line,
+    said: dict[str, Value],
+    made: dict[str, Made],
+    settings: LineSettings,
+) -> pl.LazyFrame:
+    table = kind.table or ""
+    size = made.get("size_bytes")
+    is_size_outside = size.is_out_of_range if size else None
+    is_outside = _any(each.is_out_of_range for name, each in made.items() if name != "size_bytes")
+    records = records.with_columns(
+        is_outside=is_outside | (pl.col("duration_s") > MAX_DURATION_S).fill_null(False),
+        is_size_outside=pl.lit(False) if is_size_outside is None else is_size_outside,
+    )
+    is_wrong = pl.col("is_wrong") | _lacks(table, said)
+    is_too_long = (pl.col("interface").str.len_bytes() > MAX_NAME_BYTES).fill_null(False)
+    fated = with_fates(
+        records.with_columns(size_bytes=pl.when(~pl.col("is_size_outside")).then("size_bytes")),
+        is_line=~is_wrong,
+        time=EventTime(
+            pl.col("at"),
+            pl.col("is_ambiguous"),
+            pl.coalesce(
+                "time_rejected",
+                pl.when("is_backwards").then(pl.lit(START_AFTER_END)),
+            ),
+        ),
+        # Says with `size_bytes`, which is null then, that there is a size and it is out of range.
+        size_text=pl.when("is_size_outside").then(pl.lit("")),
+        is_number_out_of_range=pl.col("is_outside"),
+        table=pl.lit(table),
+    ).with_columns(
+        table=pl.when(~is_too_long).then("table"),
+        rejected=pl.coalesce("rejected", pl.when(is_too_long).then(pl.lit(NAME_TOO_LONG))),
+    )
+    return fated.with_columns(**_flags(table, said, settings))
+
+
+def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
+    """Whether a value is not there without which there is no row, or is none that the column may have."""
+    lacks = [
+        pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
+        for name in needed_columns(table)
+        if name != "event_at"
+    ]
+    lacks += [
+        ~pl.col(name).is_in(values).fill_null(True)
+        for name, values in allowed_values(table).items()
+        if name in said
+    ]
+    return _any(lacks)
+
+
+def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
+    """Flags are false unless the layout says else; whether a duration is too short for its clock, we see."""
+    flags = {
+        name: pl.col(name).fill_null(False)
+        for name in said
+        if kind_of(name) == "flag" and not (TABLES[table].columns[name].nullable)
+    }
+    duration, below = said.get("duration_s"), "is_duration_below_clock"
+    is_measured = duration is not None and not (
+        isinstance(duration, Column) and duration.formula == "size_bytes / rate_bytes_per_s"
+    )
+    if is_measured and below in columns_of_table(table):
+        flags.setdefault(below, (pl.col("duration_s") < settings.clock_resolution_s).fill_null(False))
+    return flags
+
+
+def _any(conditions: Iterable[pl.Expr | None]) -> pl.Expr:
+    return reduce(or_, (each for each in conditions if each is not None), pl.lit(False))

@@ -1,0 +1,114 @@
+"""Times of a layout: what a column's description makes of its groups."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time
+
+import polars as pl
+
+from ingest.formats.base import (
+    NO_SUCH_TIME,
+    OUTSIDE_WINDOW,
+    UTC_TIME,
+    EventTime,
+    LineSettings,
+    event_time,
+)
+from ingest.formats.fields import clock_time, decimal_number
+from ingest.formats.yearless import yearless_time
+from ingest.layouts.descriptions import UNITS, Column
+from schema.errors import FormatError
+
+_CODE = re.compile(r"%[-_0]?:*\.?[0-9]*([A-Za-z+%])")
+_WITH_YEAR = frozenset("YyGFDcvx+s")
+_WITH_DAY = frozenset("dejFDcvx+s")
+_WITH_OFFSET = frozenset("z+")
+
+
+def find_codes(layout: str) -> frozenset[str]:
+    """The letters behind the percent signs."""
+    return frozenset(_CODE.findall(layout))
+
+
+def lacks_year(column: Column) -> bool:
+    """Whether the text of the time has no year, so that the file must tell it."""
+    return column.layout is not None and not find_codes(column.layout) & _WITH_YEAR
+
+
+def lacks_day(column: Column) -> bool:
+    """Whether the time is of a day that the file must tell."""
+    return column.day_of_file or (column.layout is not None and not find_codes(column.layout) & _WITH_DAY)
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """A time as a line gives it: by a zone's clocks, or (`is_utc`) the same everywhere; of any time of a day.
+
+    It is null where none `is_given`, or where what is given is no time.
+    """
+
+    at: pl.Expr
+    is_given: pl.Expr
+    is_utc: bool = False
+    is_any_of_day: bool = False
+
+    def settle(self, at: pl.Expr, settings: LineSettings) -> EventTime:
+        """The event time, where column `at` holds what `self.at` gives."""
+        if self.is_utc:
+            return absolute_time(at, settings)
+        known = event_time(at, settings)
+        return EventTime(known.at, pl.lit(True), known.rejected) if self.is_any_of_day else known
+
+
+def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
+    """The time that a line gives: `texts` in its layout, or so long since 1970; null if there is none.
+
+    Raises FormatError where the file's day is needed and not known.
+    """
+    if column.day_of_file:
+        noon = datetime.combine(_need_date(settings), time(12))  # which every zone has every day
+        return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True), is_any_of_day=True)
+    is_given = texts.is_not_null()
+    if column.epoch is not None:
+        us = (decimal_number(texts) * (UNITS[column.epoch] * 1e6)).round()
+        at = us.cast(pl.Int64, strict=False).cast(UTC_TIME)
+        return Stamp(_add(at, fraction, column), is_given, is_utc=True)
+    layout = column.layout or ""
+    if find_codes(layout) & _WITH_OFFSET:
+        at = texts.str.replace("Z$", "+00:00").str.to_datetime(
+            layout, time_unit="us", time_zone="UTC", strict=False, cache=False
+        )
+        leap = texts.str.contains(":60", literal=True)
+        return Stamp(_add(pl.when(~leap).then(at), fraction, column), is_given, is_utc=True)
+    if lacks_day(column):
+        at = clock_time(pl.lit(f"{_need_date(settings)} ") + texts, f"%Y-%m-%d {layout}")
+    elif lacks_year(column):
+        at = yearless_time(texts, layout, settings)
+    else:
+        at = clock_time(texts, layout)
+    at = _add(at, fraction, column)
+    return (
+        Stamp(at.dt.replace_time_zone("UTC"), is_given, is_utc=True) if column.zone else Stamp(at, is_given)
+    )
+
+
+def absolute_time(at: pl.Expr, settings: LineSettings) -> EventTime:
+    """A time (UTC) that no clock shows twice; null where it could not be read."""
+    window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
+    rejected = pl.when(at.is_null()).then(pl.lit(NO_SUCH_TIME)).when(~window).then(pl.lit(OUTSIDE_WINDOW))
+    return EventTime(at=at, is_ambiguous=pl.lit(False), rejected=rejected)
+
+
+def _add(at: pl.Expr, fraction: pl.Expr | None, column: Column) -> pl.Expr:
+    """The time with its fraction of a second, which is null where it is a second or more."""
+    if fraction is None or column.fraction is None:
+        return at
+    us = (decimal_number(fraction) * (UNITS[column.fraction.unit] * 1e6)).round()
+    us = pl.when(us.is_between(0, 999_999)).then(us.cast(pl.Int64, strict=False))
+    return at + pl.duration(microseconds=us)
+
+
+def _need_date(settings: LineSettings) -> date:
+    if settings.log_date is None:
+        raise FormatError("the lines have no date", hint="Give the day of the file.")
+    return settings.log_date

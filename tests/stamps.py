@@ -1,0 +1,95 @@
+"""The time of a line, put in the place of the one it has: for tests that go through all formats."""
+
+import re
+from datetime import datetime
+
+from ingest.formats.base import Format
+from ingest.layouts.columns import kind_of
+from ingest.layouts.descriptions import Column, Layout, Line
+from ingest.layouts.files import find_layout
+
+# What chrono calls otherwise than Python.
+_CODES = {"%.f": ".%f", "%e": "%d"}
+
+
+def restamp(log_format: Format, line: str, at: datetime | str) -> str:
+    """A layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` of no time.
+
+    Times since 1970 can only be set to real times, which are taken as UTC.
+    """
+    layout = find_layout(log_format)
+    assert layout is not None, f"{log_format.name} is no layout"
+    for kind in layout.lines:
+        found = python_regex(kind).match(line)
+        if found is not None:
+            return _replace(line, found, _stamps(layout, kind, set(found.groupdict())), at)
+    raise AssertionError(f"no line of {log_format.name}: {line}")
+
+
+def python_regex(kind: Line) -> re.Pattern[str]:
+    """The pattern of such lines as Python writes it."""
+    return re.compile(kind.regex.replace("(?<", "(?P<"))
+
+
+def has_local_times(log_format: Format) -> bool:
+    """Whether the source's zone decides which times its lines mean."""
+    layout = find_layout(log_format)
+    if layout is None:
+        return True
+    stamps = [
+        column
+        for kind in layout.lines
+        if kind.table
+        for name, column in layout.columns_of(kind).items()
+        if isinstance(column, Column) and kind_of(name) == "time" and not column.formula
+    ]
+    return all(column.layout and not column.zone and "%z" not in column.layout for column in stamps)
+
+
+def _stamps(layout: Layout, kind: Line, groups: set[str]) -> dict[str, Column]:
+    return {
+        name: column
+        for name, column in layout.columns_of(kind).items()
+        if isinstance(column, Column)
+        and kind_of(name) == "time"
+        and groups.issuperset(column.source_groups(name))
+    }
+
+
+def _replace(line: str, found: re.Match[str], stamps: dict[str, Column], at: datetime | str) -> str:
+    pieces = []
+    for name, column in stamps.items():
+        own = column.groups or (column.group or name,)
+        if column.fraction:
+            digits = found[column.fraction.group]
+            pieces.append((column.fraction.group, "0" * len(digits)))
+        if column.formula:
+            # The event is as long after its start as it took.
+            pieces.append(("duration_s", "0"))
+            continue
+        if column.epoch:
+            assert isinstance(at, datetime)
+            pieces.append((own[0], str(int((at - datetime(1970, 1, 1)).total_seconds()))))
+            continue
+        written = _write(at, column.layout or "")
+        parts = written.rsplit(column.join, len(own) - 1) if len(own) > 1 else [written]
+        pieces += zip(own, parts, strict=True)
+    for group, text in sorted(pieces, key=lambda piece: -found.start(piece[0])):
+        if found[group] is not None:
+            line = line[: found.start(group)] + text + line[found.end(group) :]
+    return line
+
+
+def _write(at: datetime | str, layout: str) -> str:
+    for code, ours in _CODES.items():
+        layout = layout.replace(code, ours)
+    layout = layout.replace("%z", "+00:00")
+    if isinstance(at, datetime):
+        return at.strftime(layout)
+    day, clock = at.split(" ")
+    year, month, day = day.split("-")
+    hour, minute, second = clock.split(":")
+    names = dict(zip("YmdHMSy", (year, month, day, hour, minute, second, year[2:]), strict=True))
+    names |= {"f": "000000", "b": datetime(2000, int(month), 1).strftime("%b")}
+    names |= {"T": clock, "F": f"{year}-{month}-{day}", "a": "Mon"}
+    return re.sub("%([A-Za-z])", lambda code: names[code[1]], layout)
