@@ -32,7 +32,9 @@ def make_facts(
         "archive_id": pl.lit(source.archive_id),
         "source_id": pl.lit(source.id),
         "log_file_id": pl.lit(log_file_id),
-        "started_at": pl.coalesce("started_at", pl.col("event_at") - duration),
+        "started_at": pl.coalesce(
+            "started_at", pl.when(~pl.col("is_time_of_day_unknown")).then(pl.col("event_at") - duration)
+        ),
         "file_key": hash_bytes(pl.col("archive_path")),
         "new_file_key": hash_bytes(pl.col("new_archive_path")),
     }

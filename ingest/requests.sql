@@ -12,10 +12,13 @@
 -- down. This needs no more than what stands between the two, while "first in, first out" would need
 -- everything since the beginning, and one line without its partner would shift all that follow. Two logs of
 -- the same transfers are paired in their order as far as none is missing.
+--
+-- Lines of which only the day is known belong to none: their clock time is nobody's.
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
     direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s, stage_s,
-    is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, opened_at, staged_at, started_at
+    is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at, opened_at, staged_at, started_at,
+    is_cached
 )
 
 WITH sources AS (
@@ -52,6 +55,7 @@ transfers AS MATERIALIZED (
         transfers.archive_id = %(archive_id)s
         AND transfers.ended_at >= %(read_since)s
         AND transfers.ended_at < %(read_until)s
+        AND NOT transfers.is_time_of_day_unknown
 ),
 
 opens AS MATERIALIZED (
@@ -64,6 +68,7 @@ opens AS MATERIALIZED (
         opens.archive_id = %(archive_id)s
         AND opens.opened_at >= %(read_since)s
         AND opens.opened_at < %(read_until)s
+        AND NOT opens.is_time_of_day_unknown
 ),
 
 stages AS MATERIALIZED (
@@ -74,6 +79,7 @@ stages AS MATERIALIZED (
         AND staged_at < %(read_until)s
         AND persona IS NOT NULL
         AND NOT is_failed
+        AND NOT is_time_of_day_unknown
 ),
 
 -- From when until when a job's lines can stand in the STAT log. COND's clock shows whole seconds; a job
@@ -502,7 +508,8 @@ told_of_transfers AS (
             opens.opened_at, CASE WHEN movements.known_open_s IS NOT NULL THEN movements.started_at END
         ) AS opened_at,
         stages.staged_at,
-        movements.started_at
+        movements.started_at,
+        opens.is_cached
     FROM movements
     LEFT JOIN job_matches ON movements.id = job_matches.transfer_id
     LEFT JOIN jobs ON job_matches.job_id = jobs.id
@@ -542,7 +549,8 @@ told_of_jobs AS (
         lone_jobs.submitted_at,
         NULL::timestamptz AS opened_at,
         stages.staged_at,
-        NULL::timestamptz AS started_at
+        NULL::timestamptz AS started_at,
+        NULL::boolean AS is_cached
     FROM lone_jobs
     LEFT JOIN stages_of_jobs ON lone_jobs.id = stages_of_jobs.job_id
     LEFT JOIN stages ON stages_of_jobs.stage_id = stages.id
@@ -577,7 +585,8 @@ told_of_opens AS (
         opens.opened_at - make_interval(secs => opens.open_s) AS submitted_at,
         opens.opened_at,
         NULL::timestamptz AS staged_at,
-        NULL::timestamptz AS started_at
+        NULL::timestamptz AS started_at,
+        opens.is_cached
     FROM opens
     WHERE NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = opens.id)
 ),

@@ -31,7 +31,8 @@ DECLARE
     made integer := 0;
 BEGIN
     IF fact_table NOT IN (
-        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests'
+        'transfers', 'opens', 'namespace_events', 'unitree_jobs', 'stages', 'requests',
+        'migrations', 'srb_sessions'
     ) THEN
         RAISE EXCEPTION 'core.% is not cut into months', fact_table;
     END IF;
@@ -71,6 +72,7 @@ GRANT INSERT, UPDATE ON core.archives TO {LOADER};
 GRANT INSERT ON core.users, core.hosts TO {LOADER};
 GRANT INSERT ON core.transfers, core.opens, core.namespace_events TO {LOADER};
 GRANT INSERT ON core.unitree_jobs, core.stages TO {LOADER};
+GRANT INSERT ON core.migrations, core.srb_sessions TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT UPDATE (ended_at, started_at) ON core.transfers TO {LOADER};
@@ -78,6 +80,8 @@ GRANT UPDATE (opened_at) ON core.opens TO {LOADER};
 GRANT UPDATE (happened_at) ON core.namespace_events TO {LOADER};
 GRANT UPDATE (ended_at, started_at, duration_s, is_start_after_end) ON core.unitree_jobs TO {LOADER};
 GRANT UPDATE (staged_at, started_at) ON core.stages TO {LOADER};
+GRANT UPDATE (migrated_at, started_at) ON core.migrations TO {LOADER};
+GRANT UPDATE (closed_at) ON core.srb_sessions TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};

@@ -18,9 +18,11 @@ _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
     "number": _COMMON | {"unit", "thousands", "missing", "formula"},
-    "text": _COMMON | {"replace", "map", "otherwise", "missing"},
+    "text": _COMMON | {"first", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
+# What says that a time is known to the day only.
+DAY_ONLY = "is_time_of_day_unknown"
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
 
@@ -129,6 +131,9 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
     for name, value in said.items():
         if name not in layout.columns:  # a group that is taken as it is
             _check_column(f"{where}: group {name!r}", name, value)
+    for name, value in said.items():
+        if isinstance(value, Column) and value.day_of_file and DAY_ONLY not in takes:
+            _fail(where, "table", f"{table} need the time of the day", "Clock times stand in a group.")
     for name in needed_columns(table):
         if name not in said and not (name == "event_at" and "started_at" in said):
             raise LayoutError(

@@ -81,8 +81,10 @@ told AS (
         requests.open_s,
         requests.stage_s,
         requests.is_failed,
+        requests.is_cached AS is_logged_as_cached,
         requests.is_size_saturated,
         requests.is_time_ambiguous,
+        FALSE AS is_time_of_day_unknown,
         requests.submitted_at,
         requests.opened_at,
         requests.staged_at,
@@ -110,8 +112,10 @@ told AS (
         transfers.open_s,
         NULL::double precision AS stage_s,
         transfers.is_failed,
+        NULL::boolean AS is_logged_as_cached,
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
+        transfers.is_time_of_day_unknown,
         transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
         CASE WHEN transfers.open_s IS NOT NULL THEN transfers.started_at END AS opened_at,
         NULL::timestamptz AS staged_at,
@@ -156,6 +160,7 @@ with_evidence AS (
         CASE
             WHEN coalesce(judged.direction, 'put') = 'put' THEN NULL
             WHEN judged.stage_id IS NOT NULL THEN 'stage'
+            WHEN judged.is_logged_as_cached IS NOT NULL THEN 'log'
             WHEN judged.is_staging_bypassed THEN NULL
             WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
                 THEN 'no stage'
@@ -203,10 +208,12 @@ SELECT
     with_evidence.is_failed,
     with_evidence.is_size_saturated,
     with_evidence.is_time_ambiguous,
+    with_evidence.is_time_of_day_unknown,
     with_evidence.is_staging_bypassed,
     CASE with_evidence.cache_evidence
         WHEN 'stage' THEN FALSE
         WHEN 'no stage' THEN TRUE
+        WHEN 'log' THEN with_evidence.is_logged_as_cached
         -- The least frequent whole seconds of SDSC's open times lie between disk and tape here.
         WHEN 'open time' THEN with_evidence.open_s < 8
     END AS is_cached,

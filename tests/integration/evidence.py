@@ -15,7 +15,7 @@ from psycopg import sql
 
 from schema.database import Role, Warehouse
 
-FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages")
+FACTS = ("transfers", "opens", "namespace_events", "unitree_jobs", "stages", "migrations", "srb_sessions")
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -46,6 +46,14 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             staged_at
         FROM core.stages
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            migrated_at
+        FROM core.migrations
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            closed_at
+        FROM core.srb_sessions
     )
 """
 
