@@ -93,17 +93,19 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, but STAT no user; only copies inside the archive, jobs and
-    # stages have no host, and what is simulated.
+    # The lines of our formats name both, but STAT no user, HSI's and HTAR's own output neither, and dCache's now
+    # this, now that; only copies inside the archive, jobs and stages have no host, and what is simulated.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
-        WHERE (facts.user_id IS NULL) <> (format = 'stat')
-            OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format <> 'simulation')
+        WHERE format <> 'dcache' AND (
+            (facts.user_id IS NULL) <> (format IN ('stat', 'hsi-client'))
+            OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format NOT IN ('simulation', 'hsi-client'))
+        )
     """,
     "a file without a day where its lines have none, or with one where they have": """
         SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
-        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless'))
+        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless', 'hsi-client', 'dcache'))
     """,
     "a job ended on another day than its file's": """
         SELECT path, log_date, ended_at FROM core.unitree_jobs
@@ -272,7 +274,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table in ("opens", "unitree_jobs")
+    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "srb_sessions")
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (
