@@ -175,7 +175,7 @@ rejected_lines = sa.Table(
 
 
 def _day_only_flag() -> sa.Column[bool]:
-    """Of the event's time only the day is known: what stands there is noon. Since revision 0007, so at the end."""
+    """Only the day of the event is known: what stands there is noon. Since revision 0007, so at the end."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 

@@ -264,7 +264,8 @@ def _find_offset_of_days(zone: str, first: int, last: int) -> timedelta | None:
 def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
     """Collect `records`, with the columns of `RECORD_SCHEMA` that it lacks as null, in that order.
 
-    Flags that a format does not set are false, or null (`NULLABLE_FLAGS`). Rows that are no facts keep their fate only.
+    Flags that a format does not set are false, or null (`NULLABLE_FLAGS`). Rows that are no facts keep
+    their fate only.
     """
     is_fact = pl.col("table").is_not_null()
     known = records.collect_schema()

@@ -131,9 +131,6 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
     for name, value in said.items():
         if name not in layout.columns:  # a group that is taken as it is
             _check_column(f"{where}: group {name!r}", name, value)
-    for name, value in said.items():
-        if isinstance(value, Column) and value.day_of_file and DAY_ONLY not in takes:
-            _fail(where, "table", f"{table} need the time of the day", "Clock times stand in a group.")
     for name in needed_columns(table):
         if name not in said and not (name == "event_at" and "started_at" in said):
             raise LayoutError(
@@ -173,6 +170,12 @@ def _check_dates(label: str, layout: Layout) -> None:
         if name in columns_of_table(kind.table) and kind_of(name) == "time"
         if isinstance(value, Column) and not value.formula
     }
+    for kind in layout.lines:
+        is_of_file = any(
+            isinstance(each, Column) and each.day_of_file for each in layout.columns_of(kind).values()
+        )
+        if kind.table is not None and is_of_file and DAY_ONLY not in columns_of_table(kind.table):
+            _fail(f"{label}: lines[{kind.name}]", "table", f"{kind.table} need the time of the day")
     if len(ways) > 1:
         raise LayoutError(
             f"{label}: columns: some times have {' and some '.join(sorted(ways))}",

@@ -59,7 +59,7 @@ class Fraction(Part):
 class Column(Part):
     """How a column is made of a pattern's groups; `group` is the one of the column's own name unless said.
 
-    Of several `groups` texts are joined by `join`, or with `first` the first that there is is taken; numbers are
+    Of several `groups` texts are joined by `join`, or with `first` the first that is there taken; numbers are
     added up. `map` gives the values of texts,
     `otherwise` that of any other text, `missing` that where the group took no part in the match.
     """

@@ -1,4 +1,4 @@
-"""Client lines, SDSC's records, SRB sessions and dCache's billing in the warehouse, through the whole of it."""
+"""Client lines, SDSC's records, SRB sessions and dCache's billing, from their files to the views."""
 
 import itertools
 from collections.abc import Callable

@@ -176,7 +176,7 @@ def test_facts_have_what_their_tables_demand_and_other_lines_have_their_fate_onl
         if record["table"] is None:
             assert sum(value is not None for value in record.values()) == 1
             continue
-        # Whether a job failed is not known from COND, nor whether a session did; most logs do not know the disk.
+        # Neither COND nor SRB's log says whether it failed, and most do not say what was on disk.
         unsaid = {
             ("is_failed", "unitree_jobs"),
             ("is_failed", "srb_sessions"),

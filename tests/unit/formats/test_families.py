@@ -7,6 +7,8 @@ import pytest
 
 from ingest.formats import FORMATS
 from ingest.formats.base import NUMBER_OUT_OF_RANGE, UNRECOGNISED
+from ingest.layouts.files import make_format
+from schema.errors import LayoutError
 from tests.unit.formats.test_every_format import parse, settings_of
 
 DAY = date(2019, 3, 5)
@@ -106,7 +108,7 @@ def test_htars_lines_with_and_without_what_is_optional(colon: str, tail: str, co
         "HTAR: a   nova/sn1987a",
         "HTAR: x ./gfs.20190927/00/gfs.t00z.sfcanl.nemsio, 1170221688 bytes, 2285591 media blocks",
         "HTAR: HTAR SUCCESSFUL",
-        "Username: kim  UID: 12345  Acct: 12345(12345) Copies: 1 Firewall: off [hsi.3.5.8 Wed Sep 21 17:31:14 EDT 2011]",
+        "Username: kim  UID: 12345  Acct: 12345(12345) Copies: 1 [hsi.3.5.8 Wed Sep 21 17:31:14 EDT 2011]",
         "[Fortress HSI]/home/kim->put data1.fits",
     ],
 )
@@ -117,6 +119,39 @@ def test_what_else_the_clients_say_is_ignored(line: str):
 def test_an_error_of_a_client_is_rejected_and_not_passed_over():
     assert record("hsi-client", "put: Error -5 on transfer. /home/k/a")["rejected"] == UNRECOGNISED
     assert record("hsi-client", "HTAR: HTAR FAILED")["rejected"] == UNRECOGNISED
+
+
+DAY_ONLY = """
+title = "a made-up layout"
+examples = ["get a"]
+[columns]
+interface = "made-up"
+event_at = { day_of_file = true }
+[[lines]]
+name = "line"
+table = "TABLE"
+pattern = '(?<operation>get) (?<PATH>.*)'
+"""
+
+
+def test_a_layout_may_have_lines_of_a_day_only_where_that_can_be_told():
+    stages = DAY_ONLY.replace("TABLE", "stages").replace("PATH", "archive_path")
+    made = make_format("made-up", stages, "made-up.toml", is_own=True)
+    (is_unknown,) = parse(made, ["get a"], settings_of(made, "UTC", DAY))["is_time_of_day_unknown"]
+    assert is_unknown is True
+    jobs = DAY_ONLY.replace("TABLE", "unitree_jobs").replace("PATH", "description")
+    jobs += "columns = { persona = 1, session_number = 1, job_number = 1 }\n"
+    with pytest.raises(LayoutError, match="unitree_jobs need the time of the day"):
+        make_format("made-up", jobs, "made-up.toml", is_own=True)
+
+
+def test_of_several_groups_the_first_that_is_there_can_be_taken():
+    text = DAY_ONLY.replace("TABLE", "stages").replace("(?<PATH>.*)", "(?<a>x.*)?(?<b>y.*)?(?<c>z.*)?")
+    text += 'columns = { archive_path = { groups = ["a", "b", "c"], first = true } }\n'
+    made = make_format("made-up", text.replace("get a", "get x"), "made-up.toml", is_own=True)
+    lines = ["get x1y2", "get y2", "get y1z2", "get z3", "get "]
+    paths = parse(made, lines, settings_of(made, "UTC", DAY))["archive_path"]
+    assert paths.to_list() == ["x1y2", "y2", "y1z2", "z3", None]
 
 
 # SDSC
@@ -249,8 +284,8 @@ def test_other_logs_do_not_say_it():
 @pytest.mark.parametrize(
     "line",
     [
-        '08.05 07:47:49 [door:W@d:request] ["tester":1000:1000:0:0:0:0:0:0:0:1] [0000FA09,9] [/a] <Unknown> 681 0 {0:""}',
-        '08.05 07:48:38 [pool:pool1@d:remove] [0000FA09,9] [Unknown] <Unknown>:<Unknown>@osm {0:"cleaner [x]"}',
+        '08.05 07:47:49 [door:W@d:request] ["kim":10:10:0:0:0:0:0:0:0:1] [00FA,9] [/a] <Unknown> 6 0 {0:""}',
+        '08.05 07:48:38 [pool:pool1@d:remove] [00FA,9] [Unknown] <Unknown>:<Unknown>@osm {0:"cleaner [x]"}',
         "## pool-hit-info-message $date$ [$cellType$:$cellName.cell$:$type$] [$pnfsid$,$filesize$]",
     ],
 )
