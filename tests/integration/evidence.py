@@ -93,13 +93,13 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, but STAT no user, what HSI and HTAR say neither, and dCache's the one
+    # The lines of our formats name both, but STAT no user, what HSI and HTAR say neither, dCache's one
     # or the other; only copies inside the archive, jobs and stages have no host, and what is simulated.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
         WHERE format <> 'dcache' AND (
-            (facts.user_id IS NULL) <> (format IN ('stat', 'hsi-client'))
+            (facts.user_id IS NULL) <> (format IN ('stat', 'hsi-client', 'library-trace'))
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL
                 AND format NOT IN ('simulation', 'hsi-client'))
         )
