@@ -185,8 +185,8 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (
             lambda folder: replace(
                 folder / "opens" / "view.sql",
-                "    opens.is_failed,\n    opens.is_time_ambiguous,",
-                "    opens.is_time_ambiguous,\n    opens.is_failed,",
+                "    opens.is_failed,\n    opens.is_cached,",
+                "    opens.is_cached,\n    opens.is_failed,",
             ),
             r"opens/metadata\.yaml: columns are not in the order of mart\.opens",
         ),
@@ -402,6 +402,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
             "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
             "stages": [secret | {"duration_s": 1.0}],
+            "migrations": [secret],
+            "srb_sessions": [secret],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}],
