@@ -19,6 +19,7 @@ _DUCKDB_TYPES: dict[pl.DataType, str] = {
     pl.Int32(): "INTEGER",
     pl.Float64(): "DOUBLE",
     pl.Boolean(): "BOOLEAN",
+    pl.Date(): "DATE",
     pl.Datetime("us", "UTC"): "TIMESTAMPTZ",
     pl.String(): "VARCHAR",
 }

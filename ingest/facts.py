@@ -22,9 +22,12 @@ def make_facts(
 
     `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
     users and hosts that are missing. Unless the log says when a thing started, that was its duration
-    before it ended; a file's key is the hash of its path in the archive, or of its capability.
+    before it ended, if the time of the day is known; a file's key is the hash of its path in the archive, or
+    of its capability.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
+    is_day_only = "is_time_of_day_unknown"
+    is_end_known = ~pl.col(is_day_only) if is_day_only in table.columns else pl.lit(True)
     values = {
         "user_id": pl.lit(users.resolve(records["user"])),
         "host_id": pl.lit(hosts.resolve(records["host"])),
@@ -32,7 +35,7 @@ def make_facts(
         "archive_id": pl.lit(source.archive_id),
         "source_id": pl.lit(source.id),
         "log_file_id": pl.lit(log_file_id),
-        "started_at": pl.coalesce("started_at", pl.col("event_at") - duration),
+        "started_at": pl.coalesce("started_at", pl.when(is_end_known).then(pl.col("event_at") - duration)),
         "file_key": hash_bytes(pl.col("archive_path")),
         "new_file_key": hash_bytes(pl.col("new_archive_path")),
         "capability_key": hash_bytes(pl.col("capability")),

@@ -12,6 +12,8 @@
 -- down. This needs no more than what stands between the two, while "first in, first out" would need
 -- everything since the beginning, and one line without its partner would shift all that follow. Two logs of
 -- the same transfers are paired in their order as far as none is missing.
+--
+-- Lines of which only the day is known belong to none: their clock time is nobody's.
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
     direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s, stage_s,
@@ -53,6 +55,7 @@ transfers AS MATERIALIZED (
         transfers.archive_id = %(archive_id)s
         AND transfers.ended_at >= %(read_since)s
         AND transfers.ended_at < %(read_until)s
+        AND NOT transfers.is_time_of_day_unknown
 ),
 
 opens AS MATERIALIZED (
@@ -65,6 +68,7 @@ opens AS MATERIALIZED (
         opens.archive_id = %(archive_id)s
         AND opens.opened_at >= %(read_since)s
         AND opens.opened_at < %(read_until)s
+        AND NOT opens.is_time_of_day_unknown
 ),
 
 starts AS MATERIALIZED (
@@ -95,6 +99,7 @@ stages AS MATERIALIZED (
         AND staged_at < %(read_until)s
         AND num_nonnulls(persona, file_key) > 0
         AND NOT is_failed
+        AND NOT is_time_of_day_unknown
 ),
 
 -- From when until when a job's lines can stand in the STAT log. COND's clock shows whole seconds; a job
@@ -612,7 +617,7 @@ told_of_transfers AS (
         stages.staged_at,
         movements.started_at,
         starts.id AS start_id,
-        starts.is_cached,
+        coalesce(starts.is_cached, opens.is_cached) AS is_cached,
         starts.capability_key
     FROM movements
     LEFT JOIN job_matches ON movements.id = job_matches.transfer_id
@@ -695,7 +700,7 @@ told_of_opens AS (
         NULL::timestamptz AS staged_at,
         NULL::timestamptz AS started_at,
         NULL::bigint AS start_id,
-        NULL::boolean AS is_cached,
+        opens.is_cached,
         NULL::bigint AS capability_key
     FROM opens
     WHERE NOT EXISTS (SELECT FROM open_matches WHERE open_matches.open_id = opens.id)

@@ -41,7 +41,7 @@ _MOVE_JOB = sql.SQL(
     ", started_at = {start}, is_start_after_end = {start} > second_at,"
     " duration_s = CASE WHEN {start} <= second_at THEN extract(epoch FROM second_at - ({start})) END"
 ).format(start=sql.SQL(_JOB_START))
-_OTHERS = {"transfers": _MOVE_START, "stages": _MOVE_START, "unitree_jobs": _MOVE_JOB}
+_OTHERS = dict.fromkeys(("transfers", "stages", "migrations"), _MOVE_START) | {"unitree_jobs": _MOVE_JOB}
 
 _CELL_COLUMNS: dict[str, pl.DataType] = {
     "interface": pl.String(),

@@ -11,7 +11,7 @@ _Sentence = Annotated[str, Field(min_length=1)]
 LOG_FACTS = (
     *("lines", "events", "activity", "transfers", "sizes", "durations", "users", "clients", "paths"),
     *("open_times", "classes_of_service", "accounts", "opens", "deletes", "renames", "copies", "jobs"),
-    *("stages", "starts", "tape_events", "daily_reports"),
+    *("stages", "migrations", "starts", "hits", "tape_events", "srb_sessions", "daily_reports"),
 )
 
 

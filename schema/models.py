@@ -174,6 +174,11 @@ rejected_lines = sa.Table(
 )
 
 
+def _day_only_flag() -> sa.Column[bool]:
+    """Only the day of the event is known: what stands there is noon. Since revision 0008, so at the end."""
+    return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
+
+
 def _facts(
     table: str,
     event_time: str,
@@ -244,6 +249,7 @@ transfers = _facts(
     # Since revision 0002, so at the end. UniTree's number of the job that moved the file.
     sa.Column("persona", sa.Integer),
     sa.Column("status_text", sa.Text),
+    _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -255,6 +261,9 @@ opens = _facts(
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
+    _day_only_flag(),
+    # Whether the file was on disk, where the log says it.
+    sa.Column("is_cached", sa.Boolean),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -269,6 +278,7 @@ namespace_events = _facts(
     sa.Column("new_archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
     sa.Column("new_file_key", sa.BigInteger),
+    _day_only_flag(),
     sa.CheckConstraint("kind in ('delete', 'rename', 'copy')", name="kind"),
 )
 
@@ -300,6 +310,45 @@ stages = _facts(
     sa.Column("persona", sa.Integer),
     _flag("is_duration_coarse"),
     _flag("is_duration_below_clock"),
+    _day_only_flag(),
+    # How long it stood in the queue before.
+    sa.Column("queue_s", DOUBLE_PRECISION),
+)
+
+migrations = _facts(
+    "migrations",
+    "migrated_at",
+    "One row per file written from disk to tape",
+    _instant("started_at", nullable=True),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("queue_s", DOUBLE_PRECISION),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    _flag("is_duration_coarse"),
+    _flag("is_duration_below_clock"),
+    _day_only_flag(),
+)
+
+srb_sessions = _facts(
+    "srb_sessions",
+    "closed_at",
+    "One row per file that was open by way of the Storage Resource Broker, from its open to its close",
+    sa.Column("storage_type", sa.Text),
+    sa.Column("open_type", sa.Text, nullable=False),
+    sa.Column("open_s", DOUBLE_PRECISION),
+    # From open to close: reads, writes, seeks and whatever the program did between them. No transfer's time.
+    sa.Column("session_s", DOUBLE_PRECISION),
+    sa.Column("read_count", sa.BigInteger),
+    sa.Column("read_bytes", sa.BigInteger),
+    sa.Column("write_count", sa.BigInteger),
+    sa.Column("written_bytes", sa.BigInteger),
+    sa.Column("seek_count", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    _day_only_flag(),
+    sa.CheckConstraint("open_type in ('open', 'create')", name="open_type"),
+    is_outcome_logged=False,
 )
 
 transfer_starts = _facts(
@@ -687,6 +736,8 @@ FACT_TABLES = (
     transfer_starts,
     tape_events,
     daily_reports,
+    migrations,
+    srb_sessions,
 )
 
 event_time_columns = {
@@ -698,4 +749,6 @@ event_time_columns = {
     "transfer_starts": "began_at",
     "tape_events": "happened_at",
     "daily_reports": "reported_at",
+    "migrations": "migrated_at",
+    "srb_sessions": "closed_at",
 }

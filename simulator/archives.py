@@ -180,7 +180,7 @@ def _write_facts(
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, operation=pl.col("direction"),
         is_failed=False, is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
-        is_size_saturated=False, is_rate_inconsistent=False, is_counted=True,
+        is_size_saturated=False, is_rate_inconsistent=False, is_time_of_day_unknown=False, is_counted=True,
     )  # fmt: skip
     jobs = number_rows(jobs, take_row_ids(settling, jobs.height))
     copy_frame(connection, transfers, _fit(jobs, transfers))

@@ -15,6 +15,7 @@ _CODES = {"%.f": ".%f", "%e": "%d"}
 def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     """A layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` of no time.
 
+    Lines without a time stay as they are.
     Times since 1970 can only be set to real times, which are taken as UTC.
     """
     layout = find_layout(log_format)
@@ -52,6 +53,7 @@ def _stamps(layout: Layout, kind: Line, groups: set[str]) -> dict[str, Column]:
         for name, column in layout.columns_of(kind).items()
         if isinstance(column, Column)
         and kind_of(name) == "time"
+        and not column.day_of_file
         and groups.issuperset(column.source_groups(name))
     }
 

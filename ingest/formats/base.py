@@ -58,8 +58,9 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "started_at": UTC_TIME,
     "description": pl.String(),
     "is_start_after_end": pl.Boolean(),
-    # starts of transfers; the capability also of tape events
+    # starts of transfers and opens: whether the file was on disk
     "is_cached": pl.Boolean(),
+    # starts of transfers; the capability also of tape events
     "capability": pl.String(),
     "copy_count": pl.Int32(),
     "network": pl.String(),
@@ -80,7 +81,22 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "part": pl.String(),
     "figures": pl.String(),
     "is_total": pl.Boolean(),
+    # stages and migrations
+    "queue_s": pl.Float64(),
+    # sessions of the Storage Resource Broker
+    "storage_type": pl.String(),
+    "open_type": pl.String(),
+    "session_s": pl.Float64(),
+    "read_count": pl.Int64(),
+    "read_bytes": pl.Int64(),
+    "write_count": pl.Int64(),
+    "written_bytes": pl.Int64(),
+    "seek_count": pl.Int64(),
+    # of the event's time only the day is known
+    "is_time_of_day_unknown": pl.Boolean(),
 }
+# Flags that are null unless the line says so; the others are false.
+NULLABLE_FLAGS = ("is_cached",)
 
 # Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms.py`), and how
 # such a column is made up: a name, a path, words (a command, its options and names), or what a log says of a
@@ -117,6 +133,8 @@ NAMELESS_COLUMNS = (
     "item",  # of what has a name that may be hidden, `user` or `host` speaks
     "part",
     "figures",
+    "storage_type",
+    "open_type",
 )
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
@@ -287,7 +305,8 @@ def _find_offset_of_days(zone: str, first: int, last: int) -> timedelta | None:
 def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
     """Collect `records`, with the columns of `RECORD_SCHEMA` that it lacks as null, in that order.
 
-    Flags that a format does not set are false. Rows that are no facts keep their fate only.
+    Flags that a format does not set are false, or null (`NULLABLE_FLAGS`). Rows that are no facts keep
+    their fate only.
     """
     is_fact = pl.col("table").is_not_null()
     known = records.collect_schema()
@@ -298,7 +317,7 @@ def complete_records(records: pl.LazyFrame) -> pl.DataFrame:
             continue
         if name in known:
             columns.append(pl.when(is_fact).then(pl.col(name).cast(dtype)).alias(name))
-        elif dtype == pl.Boolean():
+        elif dtype == pl.Boolean() and name not in NULLABLE_FLAGS:
             columns.append(pl.when(is_fact).then(pl.lit(False)).alias(name))
         else:
             columns.append(pl.lit(None, dtype=dtype).alias(name))

@@ -76,7 +76,10 @@ class Made:
 
 def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
     """The column's text or flag; wrong where `map` does not have what stands there."""
-    text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=column.join)
+    if column.first:
+        text = pl.coalesce(texts)
+    else:
+        text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=column.join)
     for old, new in column.replace.items():
         text = text.str.replace_all(old, new, literal=True)
     value, is_wrong = text, None
@@ -123,6 +126,8 @@ def _limits(name: str) -> tuple[float, float]:
         return 0, MAX_SIZE_BYTES
     if name.endswith("_s"):
         return 0, MAX_DURATION_S
+    if name.endswith("_count"):
+        return 0, 2**53
     return -(2**31), 2**31 - 1
 
 

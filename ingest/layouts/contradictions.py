@@ -18,9 +18,11 @@ _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
     "number": _COMMON | {"unit", "thousands", "missing", "formula"},
-    "text": _COMMON | {"replace", "map", "otherwise", "missing"},
+    "text": _COMMON | {"first", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
+# What says that a time is known to the day only.
+DAY_ONLY = "is_time_of_day_unknown"
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
 
@@ -168,6 +170,12 @@ def _check_dates(label: str, layout: Layout) -> None:
         if name in columns_of_table(kind.table) and kind_of(name) == "time"
         if isinstance(value, Column) and not value.formula
     }
+    for kind in layout.lines:
+        is_of_file = any(
+            isinstance(each, Column) and each.day_of_file for each in layout.columns_of(kind).values()
+        )
+        if kind.table is not None and is_of_file and DAY_ONLY not in columns_of_table(kind.table):
+            _fail(f"{label}: lines[{kind.name}]", "table", f"{kind.table} need the time of the day")
     if len(ways) > 1:
         raise LayoutError(
             f"{label}: columns: some times have {' and some '.join(sorted(ways))}",

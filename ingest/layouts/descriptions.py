@@ -59,13 +59,15 @@ class Fraction(Part):
 class Column(Part):
     """How a column is made of a pattern's groups; `group` is the one of the column's own name unless said.
 
-    Of several `groups` texts are joined by `join`, numbers are added up. `map` gives the values of texts,
+    Of several `groups` texts are joined by `join`, or with `first` the first that is there taken; numbers are
+    added up. `map` gives the values of texts,
     `otherwise` that of any other text, `missing` that where the group took no part in the match.
     """
 
     group: str | None = None
     groups: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     join: str = " "
+    first: StrictBool = False
     replace: dict[str, str] = {}
     map: dict[str, StrictBool | str] | None = None
     otherwise: StrictBool | str | None = None

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Need:
-    """Views that show something if facts of `table` have the `columns`; `lacking` says what there is not."""
+    """Views that show something if facts of `table` have the `columns`; `lacking` says what there is not.
+
+    Of a view's needs, one is enough.
+    """
 
     views: tuple[str, ...]
     table: str
@@ -23,11 +26,16 @@ NEEDS = (
     Need(("user_shares", "user_bursts"), "transfers", ("user",), "no transfer says whose it is"),
     Need(("open_times", "cache_hits"), "transfers", ("open_s",),
          "no transfer says how long its file took to open"),
+    Need(("open_times", "cache_hits"), "opens", ("open_s",), "no open says how long it took"),
+    Need(("cache_hits",), "opens", ("is_cached",), "no open says whether the file was on disk"),
+    Need(("cache_hits",), "stages", ("persona",), "no stage says of which job it was"),
     Need(("transfer_names",), "transfers", ("archive_path",), "no transfer names its file"),
     Need(("opens",), "opens", (), "no line says that a file was opened"),
     Need(("namespace_events",), "namespace_events", (),
          "no line says that a file was deleted, renamed or copied"),
     Need(("stages", "stage_times"), "stages", (), "no line says that a file was brought from tape"),
+    Need(("migrations",), "migrations", (), "no line says that a file was written to tape"),
+    Need(("srb_sessions",), "srb_sessions", (), "no line is a session of the Storage Resource Broker"),
     Need(("unitree_jobs",), "unitree_jobs", (), "no line is a job of UniTree's"),
 )  # fmt: skip
 
@@ -37,9 +45,12 @@ def judge_views(found: Mapping[str, set[str]]) -> list[tuple[str, str]]:
 
     `found` are the columns that facts of the log have, by table.
     """
-    judged = []
+    judged: dict[str, str] = {}
     for need in NEEDS:
         columns = found.get(need.table)
         is_fed = columns is not None and columns.issuperset(need.columns)
-        judged += [(f"mart.{view}", "fed" if is_fed else need.lacking) for view in need.views]
-    return judged
+        for view in need.views:
+            name = f"mart.{view}"
+            told = judged.setdefault(name, need.lacking)
+            judged[name] = "fed" if is_fed else told
+    return list(judged.items())

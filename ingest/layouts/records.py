@@ -193,12 +193,19 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
-    """Flags are false unless the layout says else; whether a duration is too short for its clock, we see."""
+    """Flags are false unless the layout says else, or null where a log may not say; some we see ourselves."""
     flags = {
         name: pl.col(name).fill_null(False)
         for name in said
         if kind_of(name) == "flag" and not (TABLES[table].columns[name].nullable)
     }
+    flags |= {
+        name: pl.lit(None, pl.Boolean())
+        for name in columns_of_table(table) - said.keys()
+        if kind_of(name) == "flag" and TABLES[table].columns[name].nullable
+    }
+    if any(isinstance(value, Column) and value.day_of_file for value in said.values()):
+        flags["is_time_of_day_unknown"] = pl.lit(True)
     duration, below = said.get("duration_s"), "is_duration_below_clock"
     is_measured = duration is not None and not (
         isinstance(duration, Column) and duration.formula == "size_bytes / rate_bytes_per_s"

@@ -42,7 +42,7 @@ def lacks_day(column: Column) -> bool:
 
 @dataclass(frozen=True)
 class Stamp:
-    """A time as a line gives it: by a zone's clocks, or (`is_utc`) the same everywhere; of any time of a day.
+    """A time as a line gives it: by a zone's clocks, or (`is_utc`) the same everywhere.
 
     It is null where none `is_given`, or where what is given is no time.
     """
@@ -50,14 +50,12 @@ class Stamp:
     at: pl.Expr
     is_given: pl.Expr
     is_utc: bool = False
-    is_any_of_day: bool = False
 
     def settle(self, at: pl.Expr, settings: LineSettings) -> EventTime:
         """The event time, where column `at` holds what `self.at` gives."""
         if self.is_utc:
             return absolute_time(at, settings)
-        known = event_time(at, settings)
-        return EventTime(known.at, pl.lit(True), known.rejected) if self.is_any_of_day else known
+        return event_time(at, settings)
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
@@ -67,7 +65,7 @@ def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, setting
     """
     if column.day_of_file:
         noon = datetime.combine(_need_date(settings), time(12))  # which every zone has every day
-        return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True), is_any_of_day=True)
+        return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True))
     is_given = texts.is_not_null()
     if column.epoch is not None:
         us = (decimal_number(texts) * (UNITS[column.epoch] * 1e6)).round()

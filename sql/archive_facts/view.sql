@@ -31,7 +31,8 @@ opens AS (
     SELECT
         opens.archive_id,
         bool_or(opens.open_s IS NOT NULL) AS has_open_times,
-        bool_or(opens.file_key IS NOT NULL) AS has_paths
+        bool_or(opens.file_key IS NOT NULL) AS has_paths,
+        bool_or(opens.is_cached IS NOT NULL) AS has_hits
     FROM core.opens
     INNER JOIN sources ON opens.source_id = sources.id
     GROUP BY opens.archive_id
@@ -65,9 +66,24 @@ stages AS (
 ),
 
 starts AS (
-    SELECT DISTINCT transfer_starts.archive_id
+    SELECT
+        transfer_starts.archive_id,
+        bool_or(transfer_starts.is_cached IS NOT NULL) AS has_hits
     FROM core.transfer_starts
     INNER JOIN sources ON transfer_starts.source_id = sources.id
+    GROUP BY transfer_starts.archive_id
+),
+
+migrations AS (
+    SELECT DISTINCT migrations.archive_id
+    FROM core.migrations
+    INNER JOIN sources ON migrations.source_id = sources.id
+),
+
+srb_sessions AS (
+    SELECT DISTINCT srb_sessions.archive_id
+    FROM core.srb_sessions
+    INNER JOIN sources ON srb_sessions.source_id = sources.id
 ),
 
 tape_events AS (
@@ -108,6 +124,8 @@ LEFT JOIN namespace_events ON archives.id = namespace_events.archive_id
 LEFT JOIN jobs ON archives.id = jobs.archive_id
 LEFT JOIN stages ON archives.id = stages.archive_id
 LEFT JOIN starts ON archives.id = starts.archive_id
+LEFT JOIN migrations ON archives.id = migrations.archive_id
+LEFT JOIN srb_sessions ON archives.id = srb_sessions.archive_id
 LEFT JOIN tape_events ON archives.id = tape_events.archive_id
 LEFT JOIN daily_reports ON archives.id = daily_reports.archive_id
 LEFT JOIN activity ON archives.id = activity.archive_id
@@ -137,7 +155,10 @@ CROSS JOIN LATERAL (
     ('copies', namespace_events.has_copies),
     ('jobs', jobs.archive_id IS NOT NULL),
     ('stages', stages.archive_id IS NOT NULL),
+    ('migrations', migrations.archive_id IS NOT NULL),
     ('starts', starts.archive_id IS NOT NULL),
+    ('hits', coalesce(starts.has_hits, FALSE) OR coalesce(opens.has_hits, FALSE)),
     ('tape_events', tape_events.archive_id IS NOT NULL),
+    ('srb_sessions', srb_sessions.archive_id IS NOT NULL),
     ('daily_reports', daily_reports.archive_id IS NOT NULL)
 ) AS facts (fact, is_held);

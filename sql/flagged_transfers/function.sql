@@ -31,6 +31,7 @@ counts AS (
         transfers.interface,
         count(*) AS transfer_count,
         count(*) FILTER (WHERE transfers.is_time_ambiguous) AS ambiguous_count,
+        count(*) FILTER (WHERE transfers.is_time_of_day_unknown) AS day_only_count,
         count(*) FILTER (WHERE transfers.is_duration_coarse) AS coarse_count,
         count(*) FILTER (WHERE transfers.is_duration_below_clock) AS below_clock_count,
         count(*) FILTER (WHERE transfers.is_size_saturated) AS saturated_count,
@@ -68,6 +69,7 @@ CROSS JOIN
     LATERAL (
         VALUES
         ('time ambiguous', counts.ambiguous_count),
+        ('time of day unknown', counts.day_only_count),
         ('duration coarse', counts.coarse_count),
         ('duration below clock', counts.below_clock_count),
         ('size saturated', counts.saturated_count),

@@ -54,7 +54,8 @@ asked_for AS (
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
     WHERE
-        (hour_profiles.archive IS NULL OR transfers.archive = hour_profiles.archive)
+        NOT transfers.is_time_of_day_unknown
+        AND (hour_profiles.archive IS NULL OR transfers.archive = hour_profiles.archive)
         AND transfers.ended_at >= coalesce(hour_profiles.since, timestamptz '-infinity')
         AND transfers.ended_at < coalesce(hour_profiles.until, timestamptz 'infinity')
         AND (hour_profiles.interface IS NULL OR transfers.interface = hour_profiles.interface)

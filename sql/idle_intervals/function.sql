@@ -98,7 +98,8 @@ asked_for AS (
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
     WHERE
-        transfers.ended_at
+        NOT transfers.is_time_of_day_unknown
+        AND transfers.ended_at
         >= coalesce(idle_intervals.since, timestamptz '-infinity')
         - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
         AND transfers.ended_at

@@ -39,6 +39,7 @@ SELECT
 
     namespace_events.is_failed,
     namespace_events.is_time_ambiguous,
+    namespace_events.is_time_of_day_unknown,
 
     namespace_events.happened_at
 FROM namespace_events

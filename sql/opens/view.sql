@@ -35,7 +35,9 @@ SELECT
     opens.open_s,
 
     opens.is_failed,
+    opens.is_cached,
     opens.is_time_ambiguous,
+    opens.is_time_of_day_unknown,
 
     opens.opened_at
 FROM opens

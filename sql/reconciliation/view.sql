@@ -12,11 +12,20 @@ events AS (
     SELECT * FROM mart.namespace_events
 ),
 
+mounts AS (
+    SELECT * FROM mart.mounts
+),
+
+migrations AS (
+    SELECT * FROM mart.migrations
+),
+
 archives AS (
     SELECT * FROM mart.archives
 ),
 
--- What a report calls its figures, and what they are here. A gigabyte is taken for 10^9 bytes.
+-- What a report calls its figures, what they are here, and where they are told of. A gigabyte is taken for 10^9
+-- bytes. Of what is purged no log tells.
 names (section, figure, name, direction, factor) AS (
     VALUES
     ('io_by_application', 'put_count', 'put_count', 'put', 1),
@@ -25,9 +34,9 @@ names (section, figure, name, direction, factor) AS (
     ('io_by_application', 'get_gb', 'get_bytes', 'get', 1e9),
     ('io_by_application', 'copy_count', 'copy_count', 'copy', 1),
     ('io_by_application', 'copy_gb', 'copy_bytes', 'copy', 1e9),
-    ('tape_drives', 'mount_count', 'mount_count', NULL, 1),
-    ('migration', 'migrated_count', 'migrated_count', NULL, 1),
-    ('migration', 'migrated_gb', 'migrated_bytes', NULL, 1e9),
+    ('tape_drives', 'mount_count', 'mount_count', 'mount', 1),
+    ('migration', 'migrated_count', 'migrated_count', 'migration', 1),
+    ('migration', 'migrated_gb', 'migrated_bytes', 'migration', 1e9),
     ('migration', 'purged_count', 'purged_count', NULL, 1),
     ('migration', 'purged_gb', 'purged_bytes', NULL, 1e9)
 ),
@@ -66,6 +75,7 @@ moved AS (
         activity.archive,
         activity.interface,
         activity.direction,
+        'transfers' AS told_by,
         activity.starts_on,
         activity.transfer_count - activity.failed_count AS event_count,
         activity.size_bytes
@@ -76,6 +86,7 @@ moved AS (
         events.archive,
         events.interface,
         'copy' AS direction,
+        'transfers' AS told_by,
         (events.happened_at AT TIME ZONE archives.timezone)::date AS starts_on,
         count(*) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed) AS event_count,
         coalesce(sum(events.size_bytes) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed), 0)
@@ -83,6 +94,33 @@ moved AS (
     FROM events
     INNER JOIN archives ON events.archive = archives.archive
     GROUP BY events.archive, events.interface, (events.happened_at AT TIME ZONE archives.timezone)::date
+    UNION ALL
+    SELECT
+        mounts.archive,
+        mounts.interface,
+        'mount' AS direction,
+        'mounts' AS told_by,
+        (mounts.positioned_at AT TIME ZONE mounts.timezone)::date AS starts_on,
+        count(*) AS event_count,
+        NULL::numeric AS size_bytes
+    FROM mounts
+    WHERE mounts.positioned_at IS NOT NULL
+    GROUP BY mounts.archive, mounts.interface, (mounts.positioned_at AT TIME ZONE mounts.timezone)::date
+    UNION ALL
+    SELECT
+        migrations.archive,
+        migrations.interface,
+        'migration' AS direction,
+        'migrations' AS told_by,
+        (migrations.migrated_at AT TIME ZONE archives.timezone)::date AS starts_on,
+        count(*) FILTER (WHERE NOT migrations.is_failed) AS event_count,
+        coalesce(sum(migrations.size_bytes) FILTER (WHERE NOT migrations.is_failed), 0) AS size_bytes
+    FROM migrations
+    INNER JOIN archives ON migrations.archive = archives.archive
+    GROUP BY
+        migrations.archive,
+        migrations.interface,
+        (migrations.migrated_at AT TIME ZONE archives.timezone)::date
 ),
 
 -- A log tells of the days from its first line to its last, those without a line too.
@@ -90,10 +128,11 @@ logged AS (
     SELECT
         moved.archive,
         moved.interface,
+        moved.told_by,
         min(moved.starts_on) AS first_on,
         max(moved.starts_on) AS last_on
     FROM moved
-    GROUP BY moved.archive, moved.interface
+    GROUP BY moved.archive, moved.interface, moved.told_by
 ),
 
 -- In the report's row of all applications stands what all logs of the day tell.
@@ -122,6 +161,11 @@ compared AS (
         ON
             reported.archive = logged.archive
             AND (reported.interface IS NULL OR reported.interface = logged.interface)
+            AND logged.told_by = CASE reported.direction
+                WHEN 'mount' THEN 'mounts'
+                WHEN 'migration' THEN 'migrations'
+                ELSE 'transfers'
+            END
             AND reported.reported_on BETWEEN logged.first_on AND logged.last_on
     LEFT JOIN LATERAL (
         SELECT

@@ -96,6 +96,7 @@ told AS (
         requests.is_cached AS is_logged_as_cached,
         requests.is_size_saturated,
         requests.is_time_ambiguous,
+        FALSE AS is_time_of_day_unknown,
         requests.submitted_at,
         requests.opened_at,
         requests.staged_at,
@@ -128,6 +129,7 @@ told AS (
         NULL::boolean AS is_logged_as_cached,
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
+        transfers.is_time_of_day_unknown,
         transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
         CASE WHEN transfers.open_s IS NOT NULL THEN transfers.started_at END AS opened_at,
         NULL::timestamptz AS staged_at,
@@ -238,6 +240,7 @@ SELECT
     with_evidence.is_failed,
     with_evidence.is_size_saturated,
     with_evidence.is_time_ambiguous,
+    with_evidence.is_time_of_day_unknown,
     with_evidence.is_staging_bypassed,
     CASE with_evidence.cache_evidence
         WHEN 'stage' THEN FALSE

@@ -28,6 +28,14 @@ tape_events AS (
     SELECT * FROM core.tape_events
 ),
 
+migrations AS (
+    SELECT * FROM core.migrations
+),
+
+srb_sessions AS (
+    SELECT * FROM core.srb_sessions
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -111,6 +119,26 @@ events AS (
         tape_events.class_of_service,
         tape_events.happened_at AS event_at
     FROM tape_events
+    UNION ALL
+    SELECT
+        migrations.source_id,
+        'migrations' AS fact_table,
+        migrations.interface,
+        NULL AS direction,
+        migrations.host_id,
+        migrations.class_of_service,
+        migrations.migrated_at AS event_at
+    FROM migrations
+    UNION ALL
+    SELECT
+        srb_sessions.source_id,
+        'srb_sessions' AS fact_table,
+        srb_sessions.interface,
+        NULL AS direction,
+        srb_sessions.host_id,
+        srb_sessions.class_of_service,
+        srb_sessions.closed_at AS event_at
+    FROM srb_sessions
 )
 
 SELECT

@@ -40,9 +40,11 @@ SELECT
 
     stages.size_bytes,
     stages.duration_s,
+    stages.queue_s,
 
     stages.is_failed,
     stages.is_time_ambiguous,
+    stages.is_time_of_day_unknown,
     stages.is_duration_coarse,
     stages.is_duration_below_clock,
 

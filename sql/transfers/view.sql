@@ -51,6 +51,7 @@ SELECT
 
     transfers.is_failed,
     transfers.is_time_ambiguous,
+    transfers.is_time_of_day_unknown,
     transfers.is_duration_coarse,
     transfers.is_duration_below_clock,
     transfers.is_size_saturated,

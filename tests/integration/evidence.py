@@ -17,7 +17,7 @@ from schema.database import Role, Warehouse
 
 FACTS = (
     *("transfers", "opens", "namespace_events", "unitree_jobs", "stages"),
-    *("transfer_starts", "tape_events", "daily_reports"),
+    *("transfer_starts", "tape_events", "daily_reports", "migrations", "srb_sessions"),
 )
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
@@ -61,6 +61,14 @@ _ALL_FACTS = """
         SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
             reported_at
         FROM core.daily_reports
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            migrated_at
+        FROM core.migrations
+        UNION ALL
+        SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
+            closed_at
+        FROM core.srb_sessions
     )
 """
 
@@ -100,20 +108,21 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, but STAT and tape servers no user; only copies inside the archive,
-    # jobs and stages have no host, and what is simulated.
+    # The lines of our formats name both, but STAT and tape servers no user, what HSI and HTAR say neither,
+    # dCache's one or the other; only copies inside the archive, jobs and stages have no host, and what is simulated.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
         -- What a site's own layout tells is the site's affair.
-        WHERE layout_text IS NULL AND format <> 'hpss-daily' AND (
-            (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape', 'library-trace'))
-            OR (transfers.id IS NOT NULL AND facts.host_id IS NULL AND format <> 'simulation')
+        WHERE layout_text IS NULL AND format NOT IN ('hpss-daily', 'dcache') AND (
+            (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape', 'library-trace', 'hsi-client'))
+            OR (transfers.id IS NOT NULL AND facts.host_id IS NULL
+                AND format NOT IN ('simulation', 'hsi-client'))
         )
     """,
     "a file without a day where its lines have none, or with one where they have": """
         SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
-        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless'))
+        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless', 'hsi-client', 'dcache'))
     """,
     "a job ended on another day than its file's": """
         SELECT path, log_date, ended_at FROM core.unitree_jobs
@@ -282,7 +291,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "daily_reports")
+    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "daily_reports", "srb_sessions")
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (

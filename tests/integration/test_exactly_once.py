@@ -464,7 +464,9 @@ def test_a_half_written_line_waits_and_is_then_counted_once(
     with path.open("ab") as log:
         log.write(b"\n" + lines[11][:5])
     finished = load(path, format_name)
-    assert (finished.tally.line_count, finished.tally.loaded_count, finished.waiting_bytes) == (11, 1, 5)
+    loaded_count = int(fate(lines[10]) == "fact")
+    assert (finished.tally.line_count, finished.waiting_bytes) == (11, 5)
+    assert finished.tally.loaded_count == loaded_count
     expect_union(warehouse, lines[:11])
     assert len(ledger(warehouse)) == 1
 

@@ -18,6 +18,7 @@ from psycopg import errors, sql
 from schema.errors import DatabaseError
 from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
 from schema.mart_metadata import LOG_FACTS
+from schema.models import FACT_TABLES
 from tests.sql.cases import insert_rows, run_query
 
 OBJECTS = read_mart()
@@ -194,8 +195,8 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (
             lambda folder: replace(
                 folder / "opens" / "view.sql",
-                "    opens.is_failed,\n    opens.is_time_ambiguous,",
-                "    opens.is_time_ambiguous,\n    opens.is_failed,",
+                "    opens.is_failed,\n    opens.is_cached,",
+                "    opens.is_cached,\n    opens.is_failed,",
             ),
             r"opens/metadata\.yaml: columns are not in the order of mart\.opens",
         ),
@@ -364,7 +365,8 @@ def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> N
     ):
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
-    tables = "transfers|opens|namespace_events|unitree_jobs|stages|transfer_starts|tape_events|mounts|tape_operations|daily_reports|activity_cells|log_files"
+    fact_tables = [table.name for table in FACT_TABLES]
+    tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # which tell of all of them
         assert each.metadata.needs == {}
@@ -439,6 +441,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
             "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
+            "migrations": [secret],
+            "srb_sessions": [secret],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}],

@@ -63,7 +63,9 @@ def count(warehouse: Warehouse, query: str) -> Any:
 def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    lines = make_lines(format_name)  # from four hours before midnight on; COND's are all of the day before
+    # From four hours before midnight on; those without a date are all of the day before.
+    lines = make_lines(format_name)
+    is_of_one_day = format_name in ("cond", "hsi-client")
     source = source_of(warehouse, format_name)
     log = write(tmp_path / "log", lines)
     read(warehouse, source, log)
@@ -73,7 +75,7 @@ def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
     )
     forgotten = forget(warehouse, DAY + timedelta(days=1))
     assert 0 < forgotten.fact_count <= rows
-    assert (forgotten.fact_count < rows) == (format_name != "cond")
+    assert (forgotten.fact_count < rows) == (not is_of_one_day)
     check_warehouse(warehouse)
     facts, balance = read_facts(warehouse), read_counts(warehouse)
     assert facts["activity_cells"] == cells
@@ -93,8 +95,8 @@ def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
     with log.open("ab") as grown:
         grown.write(log_line(format_name, 0, 420 * 70) + b"\n" + log_line(format_name, 0, 1) + b"\n")
     more = read(warehouse, source, log)
-    assert more.tally.loaded_count == (format_name != "cond")
-    assert more.tally.ignored[BEFORE_RETENTION] == forgotten.fact_count + 1 + (format_name == "cond")
+    assert more.tally.loaded_count == (not is_of_one_day)
+    assert more.tally.ignored[BEFORE_RETENTION] == forgotten.fact_count + 1 + is_of_one_day
     check_warehouse(warehouse)
 
     facts, balance = read_facts(warehouse), read_counts(warehouse)

@@ -186,8 +186,11 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
     assert len(data) == 9
 
     upgrade(connect)
+    day_only = {"is_time_of_day_unknown": False}
     added = {
-        "core.transfers": {"persona": None, "status_text": None},
+        "core.transfers": {"persona": None, "status_text": None, **day_only},
+        "core.opens": {**day_only, "is_cached": None},
+        "core.namespace_events": day_only,
         "core.archives": {"retained_since": None},
         "ledger.log_files": {"log_date": None},
         "ledger.sources": {"pseudonym_key_id": None, "layout_text": None},

@@ -94,6 +94,22 @@ _DEFAULTS: dict[str, Row] = {
         "figures": "{}",
         "is_total": False,
     },
+    "migrations": _COMMON
+    | {
+        "interface": "dcache",
+        "operation": "store",
+        "migrated_at": "2000-01-15T12:00:00Z",
+        "is_duration_coarse": False,
+        "is_duration_below_clock": False,
+    },
+    "srb_sessions": _COMMON
+    | {
+        "interface": "srb",
+        "operation": "open",
+        "open_type": "open",
+        "closed_at": "2000-01-15T12:00:00Z",
+        "is_failed": None,
+    },
     "requests": {
         "interface": "unitree",
         "direction": "get",

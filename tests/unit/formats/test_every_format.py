@@ -42,8 +42,8 @@ KINDS = {
         *("dismount requested", "dismounted"),
     },
 }
-# Whether a job or a tape operation failed is not always known, nor whether a file was on disk.
-UNKNOWN = {("is_failed", "unitree_jobs"), ("is_failed", "tape_events")} | {
+# Whether a job, a tape operation or a session failed is not always known, nor whether a file was on disk.
+UNKNOWN = {("is_failed", table) for table in ("unitree_jobs", "tape_events", "srb_sessions")} | {
     ("is_cached", table) for table in TABLES
 }
 LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}
@@ -65,6 +65,8 @@ EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 # Those whose times the clocks of the source's zone show. (A report tells of a day, and has no clock times.)
 LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) and name != "hpss-daily"}
+# Those whose lines have no time at all, and stand at noon of their file's day.
+TIMELESS = {"hsi-client", "hpss-daily"}
 EVERY_LOCAL_FORMAT = pytest.mark.parametrize("format_", LOCAL.values(), ids=LOCAL)
 EVERY_EXAMPLE = pytest.mark.parametrize(
     ("format_", "line"), EXAMPLES, ids=[f"{format_.name}{i}" for i, (format_, _) in enumerate(EXAMPLES)]
@@ -222,7 +224,7 @@ def test_any_two_lines_leave_each_other_alone(format_: Format) -> None:
         assert parse(format_, [first, second]).rows() == [alone[first], alone[second]]
 
 
-@EVERY_LOCAL_FORMAT
+@pytest.mark.parametrize("format_", [each for name, each in FORMATS.items() if name not in TIMELESS])
 def test_a_long_column_keeps_the_order_of_its_lines(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(86400)]

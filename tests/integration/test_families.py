@@ -1,0 +1,249 @@
+"""Client lines, SDSC's records, SRB sessions and dCache's billing, from their files to the views."""
+
+import itertools
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ingest.explanations import explain_line, explain_row
+from ingest.formats import FORMATS
+from ingest.loads import FileResult
+from ingest.retention import forget_detail
+from ingest.source_drops import drop_source
+from schema.database import Role, Warehouse
+from schema.errors import LogFileError
+from schema.models import FACT_TABLES, event_time_columns
+from tests.conftest import NOW
+from tests.integration.evidence import check_warehouse, read_facts
+
+Load = Callable[..., FileResult]
+
+FAMILIES = ("hsi-client", "sdsc", "srb", "dcache")
+# What a file is called whose lines have no day, or no year.
+NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05"}
+
+
+def write(folder: Path, name: str, lines: list[str] | tuple[str, ...], file: str | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / (file or NAMES.get(name, f"{name}.log"))
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def write_examples(folder: Path, name: str) -> Path:
+    return write(folder, name, FORMATS[name].examples)
+
+
+def fetch(warehouse: Warehouse, query: str, role: Role = Role.OWNER) -> list[tuple[Any, ...]]:
+    with closing(warehouse.connect(role)) as connection:
+        return connection.execute(query).fetchall()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_each_example_is_accounted_for_once_and_its_row_leads_back(
+    warehouse: Warehouse, load: Load, tmp_path: Path, name: str
+) -> None:
+    examples = FORMATS[name].examples
+    path = write_examples(tmp_path, name)
+    tally = load(path, name).tally
+    assert tally.line_count == len(examples)
+    assert not tally.rejected
+    copy = write_examples(tmp_path / "copy", name)
+    assert load(copy, name).tally.loaded_count == 0
+    check_warehouse(warehouse)
+    found = 0
+    for table in tally.loaded:
+        for row_id, number in fetch(warehouse, f"SELECT id, line_number FROM core.{table}"):  # ours
+            with closing(warehouse.connect(Role.LOADER)) as connection:
+                fate = explain_row(connection, table, row_id)
+                (held,) = explain_line(connection, copy, number, NOW)
+            assert (fate.path, fate.line_number, fate.text) == (str(path), number, examples[number - 1])
+            assert held.fate == f"held: loaded from {path}, line {number}"
+            found += 1
+    assert found == tally.loaded_count > 0
+
+
+def test_all_families_are_forgotten_and_dropped_as_if_they_had_never_been(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    for name in FAMILIES:
+        load(write_examples(tmp_path, name), name)
+    tables = {table for table, rows in read_facts(warehouse).items() if rows}
+    assert {"transfers", "opens", "namespace_events", "stages", "migrations", "srb_sessions"} <= tables
+    forgotten = forget_detail(warehouse, "test", date(2019, 1, 1), NOW)
+    assert forgotten.fact_counts["srb_sessions"] == 2 and forgotten.fact_counts["opens"] == 1
+    check_warehouse(warehouse)
+    for name in FAMILIES:
+        drop_source(warehouse, "test", name)
+    for table in FACT_TABLES:
+        assert fetch(warehouse, f"SELECT count(*) FROM core.{table.name}") == [(0,)]  # ours
+    assert fetch(warehouse, "SELECT count(*) FROM core.requests") == [(0,)]
+
+
+# HSI and HTAR
+
+
+def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    examples = FORMATS["hsi-client"].examples
+    load(write(tmp_path, "hsi-client", examples), "hsi-client", timezone="America/Los_Angeles")
+    plain = write(tmp_path, "hsi-client", examples[::-1], "job.out")
+    with pytest.raises(LogFileError, match="lines have no dates"):
+        load(plain, "hsi-client", timezone="America/Los_Angeles")
+    load(plain, "hsi-client", timezone="America/Los_Angeles", log_date=date(2019, 3, 6))
+    assert fetch(
+        warehouse,
+        "SELECT ended_at, count(*), count(started_at), bool_and(is_time_of_day_unknown),"
+        " bool_or(is_time_ambiguous) FROM mart.transfers GROUP BY ended_at ORDER BY ended_at",
+        Role.READER,
+    ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 4, 0, True, False) for day in (5, 6)]
+    check_warehouse(warehouse)
+    # By days they count; of the hour and of what lies between them, nothing is said.
+    assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(8,)]
+    for view in ("hour_profiles()", "idle_intervals()"):
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
+    left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
+    assert fetch(warehouse, left_out, Role.READER) == [("unknown time",)]
+
+
+def test_a_line_that_a_file_has_twice_is_two(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    lines = [FORMATS["hsi-client"].examples[0]] * 2
+    assert load(write(tmp_path, "hsi-client", lines), "hsi-client").tally.loaded_count == 2
+    # What stands in two files of a day, digit by digit, is taken for a copy.
+    other = write(tmp_path, "hsi-client", lines, "other.2019-03-05.log")
+    assert load(other, "hsi-client").tally.loaded_count == 0
+    check_warehouse(warehouse)
+
+
+# SDSC
+
+
+SDSC = [
+    # A get opened first: staged for 72 s. And a put without an open.
+    "1998-04-21 09:14:09\t71.902\tt3e\t0\t/home/k/in\tkim\tread\tftpopen\t5\t-\thpss07",
+    "1998-04-21 09:14:22\t12.480\tt3e\t104857600\t/home/k/in\tkim\tread\tftpget\t-\t8402.1\thpss07",
+    "1998-04-21 09:20:51\t0.310\tweb2\t524288\t/home/w/index\twww\twrite\tftpstor\t2\t1691.3\thpss03",
+    # Another user's of the same file, from disk; an open after which nothing came; a machine of another name.
+    "1998-04-21 09:30:00\t0.200\tt3e\t0\t/home/k/in\tlee\tread\thsiopen\t5\t-\thpss07",
+    "1998-04-21 09:30:05\t4.000\tt3e\t104857600\t/home/k/in\tlee\tread\thsiget\t5\t26214.4\thpss07",
+    "1998-04-21 09:40:00\t30.000\tt3e\t0\t/home/k/b\tkim\tread\tftpopen\t5\t-\thpss07",
+    "1998-04-21 09:41:00\t5.000\tt90\t100\t/home/k/b\tkim\tread\tftpget\t5\t0.02\thpss07",
+]
+PAIRS = [
+    ("open, transfer", "ftp", "get", "5", 71.902, 12.48, False),
+    ("transfer", "ftp", "put", "2", None, 0.31, None),
+    ("open, transfer", "hsi", "get", "5", 0.2, 4.0, True),
+    ("open", "ftp", "get", "5", 30.0, None, False),
+    ("transfer", "ftp", "get", "5", None, 5.0, None),
+]
+REQUESTS = (
+    "SELECT told_by, interface, direction, class_of_service, open_s, duration_s, is_cached FROM mart.requests"
+    " ORDER BY ended_at"
+)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_sdscs_opens_and_transfers_are_paired_in_whatever_order_they_come(
+    warehouse: Warehouse, load: Load, tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    files = [write(tmp_path, "sdsc", SDSC[n::3], f"{n}.log") for n in range(3)]
+    for number in order:
+        load(files[number], "sdsc")
+    assert fetch(warehouse, REQUESTS, Role.READER) == PAIRS
+    (waited,) = fetch(warehouse, "SELECT waited_s FROM mart.requests ORDER BY ended_at LIMIT 1")
+    # Asked for at 09:12:57.098, opened at 09:14:09, begun at 09:14:09.52.
+    assert waited[0] == pytest.approx(72.422)
+    check_warehouse(warehouse)
+
+
+# SRB
+
+
+def test_sessions_are_no_traffic(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    load(write_examples(tmp_path, "srb"), "srb")
+    assert fetch(
+        warehouse, 'SELECT "use", session_s, opened_at FROM mart.srb_sessions ORDER BY closed_at', Role.READER
+    ) == [
+        ("reads", 318.25, datetime(1998, 8, 11, 10, 25, 48, 750000, UTC)),
+        ("writes", 90.118, datetime(1998, 8, 11, 10, 39, 24, 882000, UTC)),
+    ]
+    for view in ("transfers", "requests", "activity_cells"):
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
+
+
+# dCache
+
+
+def billing(minute: int, text: str) -> str:
+    return f"03.05 09:{minute:02}:00 {text}"
+
+
+HIT = '[pool:p1:hit] [{}] [{}] c:d@osm {} {{Http-1.1:{}:0:W:d:/}} {{0:""}}'
+MOVED = '[pool:p1:transfer] [{}] [{}] c:d@osm 10 500 {} {{Http-1.1:{}:0:W:d:/}} [door:W@d:1] {{0:""}}'
+BILLING = [
+    billing(0, HIT.format("0A,10", "/a", "true", "192.0.2.1")),
+    billing(1, MOVED.format("0A,10", "/a", "false", "192.0.2.1")),
+    billing(2, HIT.format("0B,10", "/b", "false", "192.0.2.1")),
+    billing(4, '[pool:p1@d:restore] [0B,10] [/b] c:d@osm 60000 5000 {0:""}'),
+    billing(5, MOVED.format("0B,10", "/b", "false", "192.0.2.1")),
+    billing(6, MOVED.format("0C,10", "/c", "true", "192.0.2.1")),
+    billing(7, '[pool:p1@d:store] [0C,10] [Unknown] c:d@osm 9000 900000 {0:""}'),
+    # Of this one no hit was logged.
+    billing(8, MOVED.format("0D,10", "/d", "false", "192.0.2.2")),
+]
+
+
+def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    load(write(tmp_path, "dcache", BILLING), "dcache")
+    assert fetch(
+        warehouse,
+        "SELECT told_by, is_cached, cache_evidence FROM mart.requests ORDER BY ended_at",
+        Role.READER,
+    ) == [
+        ("open, transfer", True, "log"),
+        ("open, transfer", False, "log"),
+        ("transfer", None, None),
+        ("transfer", None, None),
+    ]
+    assert fetch(
+        warehouse,
+        "SELECT get_count, cached_count, uncached_count, unknown_count, hit_ratio FROM mart.cache_hits()"
+        " WHERE grouped_by = 'all'",
+        Role.READER,
+    ) == [(3, 1, 1, 1, 0.5)]
+    assert fetch(warehouse, "SELECT duration_s, queue_s FROM mart.stages", Role.READER) == [(60.0, 5.0)]
+    assert fetch(
+        warehouse,
+        "SELECT size_bytes, duration_s, queue_s, started_at, migrated_at FROM mart.migrations",
+        Role.READER,
+    ) == [
+        (10, 9.0, 900.0, datetime(2019, 3, 5, 9, 6, 51, tzinfo=UTC), datetime(2019, 3, 5, 9, 7, tzinfo=UTC))
+    ]
+    check_warehouse(warehouse)
+
+
+def test_migrations_in_an_hour_that_comes_twice_are_moved_with_their_start(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    # In Berlin clocks go back at 3 on 27 October 2019.
+    begin = datetime(2019, 10, 27, 1, 30)
+    clocks = [begin + timedelta(minutes=10 * n) for n in range(9)] + [
+        begin + timedelta(minutes=10 * n) for n in range(3, 12)
+    ]
+    lines = [
+        f'{at:%m.%d %H:%M:%S} [pool:p1@d:store] [{n:04X},10] [Unknown] c:d@osm 9000 0 {{0:""}}'
+        for n, at in enumerate(clocks)
+    ]
+    load(write(tmp_path, "dcache", lines, "billing-2019.10.27"), "dcache", timezone="Europe/Berlin")
+    times = fetch(warehouse, "SELECT migrated_at, started_at FROM core.migrations ORDER BY line_number")
+    assert [at for at, _ in times] == [
+        datetime(2019, 10, 26, 23, 30, tzinfo=UTC) + timedelta(minutes=10 * n) for n in range(18)
+    ]
+    assert all(at - start == timedelta(seconds=9) for at, start in times)
+    assert {table.name for table in FACT_TABLES} == set(event_time_columns)
+    check_warehouse(warehouse)

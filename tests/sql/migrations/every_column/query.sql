@@ -1,0 +1,1 @@
+SELECT * FROM mart.migrations ORDER BY migration_id
