@@ -2,7 +2,7 @@
 
     python -m benchmarks.partial_ingest cells --home ... ingest ...
 
-leaves out `core.activity_cells`; `requests` leaves out what is put together: requests, mounts, tape operations.
+leaves out `core.activity_cells`; `requests` leaves out what is put together: requests, mounts, operations.
 """
 
 import sys

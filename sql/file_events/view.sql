@@ -14,8 +14,8 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- What failed has changed no file. (The joins stand in both halves, because the planner knows no statistics of
--- the two together: it would expect a handful of events, and whoever reads them would compare each with each.)
+-- What failed has changed no file. (The joins stand in both halves, because the planner knows no statistics
+-- of the two together: it would expect a handful of events, and whoever reads them compare each with each.)
 events AS (
     SELECT
         transfers.id,

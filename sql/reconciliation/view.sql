@@ -24,8 +24,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- What a report calls its figures, what they are here, and where they are told of. A gigabyte is taken for 10^9
--- bytes. Of what is purged no log tells.
+-- What a report calls its figures, what they are here, and what tells of them. A gigabyte is taken for
+-- 10^9 bytes. Of what is purged no log tells.
 names (section, figure, name, direction, factor) AS (
     VALUES
     ('io_by_application', 'put_count', 'put_count', 'put', 1),

@@ -109,7 +109,8 @@ VIOLATIONS = {
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
     # The lines of our formats name both, but STAT and tape servers no user, what HSI and HTAR say neither,
-    # dCache's one or the other; only copies inside the archive, jobs and stages have no host, and what is simulated.
+    # dCache's one or the other; only copies inside the archive, jobs and stages have no host, and what is
+    # simulated.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
