@@ -1,6 +1,7 @@
 """`tapewise formats`: what can be read, and what a layout makes of a log."""
 
 import json
+import textwrap
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -8,10 +9,10 @@ from pathlib import Path
 import click
 
 from ingest.examples import EXAMPLE_DATE, read_examples
+from ingest.feeds import Feed, judge_views
 from ingest.formats import FORMATS, find_format
 from ingest.layouts.checking import LayoutCheck, check_log
 from ingest.layouts.columns import kind_of
-from ingest.layouts.feeds import judge_views
 from ingest.layouts.files import find_layout, show_layout
 from ingest.log_dates import find_log_date
 from ingest.sources import check_timezone
@@ -130,7 +131,8 @@ def check(
     }
     views = judge_views(there)
     if as_json:
-        click.echo(json.dumps(asdict(found) | {"format": log_format.name, "views": dict(views)}, default=str))
+        told = {"format": log_format.name, "views": [asdict(view) for view in views]}
+        click.echo(json.dumps(asdict(found) | told, default=str))
     else:
         _print_check(found, log, views)
     if found.rejected:
@@ -139,7 +141,7 @@ def check(
         raise LogFileError(f"{log}: no line of it is a fact")
 
 
-def _print_check(found: LayoutCheck, log: Path, views: list[tuple[str, str]]) -> None:
+def _print_check(found: LayoutCheck, log: Path, views: list[Feed]) -> None:
     click.echo(f"{escape_controls(str(log))}: {found.line_count:,} lines")
     for name, count in found.patterns.items():
         click.echo(f"  {count:,} match {name}")
@@ -155,10 +157,16 @@ def _print_check(found: LayoutCheck, log: Path, views: list[tuple[str, str]]) ->
         absent = [name for name, field in fields.items() if not field.count and kind_of(name) != "flag"]
         if absent:
             click.echo(f"  never: {', '.join(absent)}")
-    click.echo("\nViews")
-    width = max(len(view) for view, _ in views)
-    for view, judged in views:
-        click.echo(f"  {view:<{width}}  {judged}")
+    click.echo("\nViews of mart")
+    fed = [each.view for each in views if each.state == "fed"]
+    if fed:
+        click.echo(
+            textwrap.fill(f"fed: {', '.join(fed)}", 110, initial_indent="  ", subsequent_indent="    ")
+        )
+    width = max(len(each.view) for each in views)
+    for each in views:
+        if each.state != "fed":
+            click.echo(f"  {each.view:<{width}}  {each.state:<6}  {each.why}")
     for line in found.failed:
         click.echo(f"\nline {line.line_number:,}: {line.reason}")
         click.echo(f"  {escape_controls(line.text[:200])}")

@@ -8,7 +8,6 @@ import pytest
 
 from ingest.formats import FORMATS
 from ingest.formats.base import BLANK, NUMBER_OUT_OF_RANGE, UNRECOGNISED
-from ingest.layouts.feeds import judge_views
 from ingest.layouts.files import make_format
 from schema.errors import LayoutError
 from tests.unit.formats.test_every_format import parse, settings_of
@@ -311,22 +310,3 @@ def test_no_real_line_of_another_log_is_taken(sample_logs: Path, name: str):
         lines = path.read_bytes().decode("latin-1").splitlines() if path.is_file() else []
         for line, found in zip(lines, parse(format_, lines).to_dicts(), strict=True):
             assert found["rejected"] == UNRECOGNISED or found["ignored"] == BLANK, (path, line)
-
-
-# Views
-
-
-def test_which_views_each_of_the_logs_feeds():
-    def fed(found: dict[str, set[str]]) -> set[str]:
-        return {view for view, told in judge_views(found) if told == "fed"}
-
-    opens = fed({"opens": {"open_s"}})
-    assert {"mart.open_times", "mart.cache_hits", "mart.opens"} <= opens
-    hits = fed({"opens": {"is_cached"}, "migrations": set()})
-    assert {"mart.cache_hits", "mart.migrations"} <= hits and "mart.open_times" not in hits
-    assert "mart.srb_sessions" in fed({"srb_sessions": set()})
-    views = [view for view, _ in judge_views({})]
-    assert len(views) == len(set(views))
-    assert dict(judge_views({"opens": set()}))["mart.cache_hits"] == (
-        "no transfer says how long its file took to open"
-    )

@@ -191,7 +191,8 @@ def test_what_comes_with_tapewise_is_sound_and_has_an_example_of_each_pattern(na
         for kind in layout.lines
         if not any(_owner(layout, each) is kind for each in layout.examples)
     ]
-    assert rest in ([], ["get before vector reads were logged"])
+    # A comment of dCache's has no time, which every example must have.
+    assert rest in ([], ["get before vector reads were logged"], ["comment"])
 
 
 def _owner(layout, line):

@@ -226,7 +226,8 @@ def test_lines_without_a_time_are_of_their_files_day_at_no_certain_time(tmp_path
     assert found.is_dated_by_file and not found.is_year_by_file
     records = parse(found, ["put kim n7 1 3 /a"], settings_of(found, "UTC", date(2024, 3, 5)))
     assert records["event_at"][0] == datetime(2024, 3, 5, 12, tzinfo=UTC)
-    assert records["is_time_ambiguous"][0] is True
+    assert records["is_time_of_day_unknown"][0] is True
+    assert records["is_time_ambiguous"][0] is False
 
 
 @settings(deadline=None)

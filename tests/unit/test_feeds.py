@@ -1,0 +1,46 @@
+"""Which views a log feeds, by its lines alone."""
+
+import pytest
+
+from ingest.feeds import SIGNS, Feed, judge_views
+from ingest.formats.base import RECORD_SCHEMA
+from schema.mart_metadata import LOG_FACTS
+from schema.models import FACT_TABLES
+
+
+def feeds(**found: set[str]) -> dict[str, Feed]:
+    return {each.view: each for each in judge_views(found)}
+
+
+def test_every_fact_that_views_may_need_has_its_sign():
+    assert tuple(SIGNS) == LOG_FACTS
+    tables = {table.name for table in FACT_TABLES}
+    for signs in SIGNS.values():
+        for table, column in signs:
+            assert table in tables | {"*"}
+            assert column is None or column in RECORD_SCHEMA
+
+
+def test_a_log_without_facts_feeds_nothing():
+    assert {each.state for each in judge_views({})} == {"not"}
+
+
+def test_what_views_need_for_all_comes_first():
+    told = feeds(transfers={"size_bytes", "duration_s"})
+    assert told["size_times"].state == "fed"
+    assert told["cache_hits"] == Feed(
+        "cache_hits", "not", "not in this log: open times or stages or hits, classes of service"
+    )
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("opens", "open_s"), ("opens", "is_cached"), ("transfer_starts", "is_cached"), ("stages", None)],
+)
+def test_one_kind_of_evidence_is_enough_for_hits(table: str, column: str | None):
+    found = {"transfers": {"class_of_service"}, table: {column} if column else set()}
+    assert {each.view: each.state for each in judge_views(found)}["cache_hits"] == "fed"
+
+
+def test_without_what_is_for_a_part_a_view_is_partly_fed():
+    assert feeds(stages=set())["stage_times"] == Feed("stage_times", "partly", "not in this log: transfers")
