@@ -1,7 +1,8 @@
-"""The tables: `ledger` (what was read), `core` (what it said) and `studies` (workload models, simulations).
+"""The tables: `ledger` (what was read) and `core`'s facts (what it said).
 
-The only Python definition of them; `migrations/` builds the same schema, and a test compares the
-two by `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
+With `derived_tables.py` (what is put together of facts, and what people say) and `study_tables.py` the only
+Python definition of tables; `migrations/` builds the same schema, and a test compares the two by
+`pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
 
 Units are in the names: `_s` seconds, `_us` microseconds, `_bytes` bytes, `_bytes_per_s`; `_at` is a
 `timestamptz`; `is_`/`has_` are flags. `event_time_columns` names the column that carries each fact
@@ -9,7 +10,7 @@ table's event time, by which it is cut into months.
 """
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB, UUID
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, UUID
 
 metadata = sa.MetaData(
     naming_convention={
@@ -28,28 +29,31 @@ row_ids = sa.Sequence("row_ids", schema="core", metadata=metadata, increment=ROW
 Timestamp = sa.DateTime(timezone=True)
 
 
-def _instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
+def instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
+    """A column of moments."""
     return sa.Column(name, Timestamp, nullable=nullable)
 
 
-def _flag(name: str) -> sa.Column[bool]:
+def flag(name: str) -> sa.Column[bool]:
+    """A column of what is so or not."""
     return sa.Column(name, sa.Boolean, nullable=False)
 
 
-def _identity() -> sa.Column[int]:
+def identity() -> sa.Column[int]:
+    """The column that numbers the rows of a small table."""
     return sa.Column("id", sa.Integer, sa.Identity(always=True), primary_key=True)
 
 
 archives = sa.Table(
     "archives",
     metadata,
-    _identity(),
+    identity(),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
     # What was before is forgotten (`tapewise forget`): of it there are cells of activity, and no facts.
-    _instant("retained_since", nullable=True),
+    instant("retained_since", nullable=True),
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",
@@ -62,7 +66,7 @@ def _names(table: str, comment: str) -> sa.Table:
     return sa.Table(
         table,
         metadata,
-        _identity(),
+        identity(),
         sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
         sa.Column("name", sa.Text, nullable=False),
         sa.UniqueConstraint("archive_id", "name"),
@@ -77,7 +81,7 @@ hosts = _names("hosts", "One row per client machine of an archive, as its logs n
 sources = sa.Table(
     "sources",
     metadata,
-    _identity(),
+    identity(),
     sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("format", sa.Text, nullable=False),
@@ -86,8 +90,8 @@ sources = sa.Table(
     sa.Column("clock_resolution_s", DOUBLE_PRECISION, nullable=False),
     # False where another source of the archive tells of the same transfers and is the one counted.
     sa.Column("is_counted", sa.Boolean, nullable=False),
-    _instant("earliest_at"),
-    _instant("latest_at", nullable=True),
+    instant("earliest_at"),
+    instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
     # Tells apart the keys by which names become pseudonyms, and gives no key away; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
@@ -110,10 +114,10 @@ log_files = sa.Table(
     sa.Column("waiting_bytes", sa.BigInteger, nullable=False),
     sa.Column("format_version", sa.Integer, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
-    _instant("first_read_at"),
-    _instant("last_read_at"),
-    _instant("first_event_at", nullable=True),
-    _instant("last_event_at", nullable=True),
+    instant("first_read_at"),
+    instant("last_read_at"),
+    instant("first_event_at", nullable=True),
+    instant("last_event_at", nullable=True),
     sa.Column("line_count", sa.BigInteger, nullable=False),
     sa.Column("loaded_count", sa.BigInteger, nullable=False),
     sa.Column("held_count", sa.BigInteger, nullable=False),
@@ -144,8 +148,8 @@ segments = sa.Table(
     # By reason.
     sa.Column("ignored_counts", JSONB, nullable=False),
     sa.Column("rejected_counts", JSONB, nullable=False),
-    _instant("first_event_at", nullable=True),
-    _instant("last_event_at", nullable=True),
+    instant("first_event_at", nullable=True),
+    instant("last_event_at", nullable=True),
     sa.Index("segments_source_id_digest_idx", "source_id", "digest"),
     schema="ledger",
     comment="One row per piece of a log file whose lines are known: what became of them stands here in sum",
@@ -174,7 +178,7 @@ rejected_lines = sa.Table(
 )
 
 
-def _day_only_flag() -> sa.Column[bool]:
+def _day_onlyflag() -> sa.Column[bool]:
     """Only the day of the event is known: what stands there is noon. Since revision 0008, so at the end."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
@@ -204,7 +208,7 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
-        _instant(event_time),
+        instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),
         sa.Column("operation", sa.Text, nullable=False),
         sa.Column("user_id", sa.Integer),
@@ -213,7 +217,7 @@ def _facts(
         sa.Column("account", sa.Text),
         sa.Column("status_code", sa.Integer),
         sa.Column("is_failed", sa.Boolean, nullable=not is_outcome_logged),
-        _flag("is_time_ambiguous"),
+        flag("is_time_ambiguous"),
         *columns,
         sa.Index(
             f"{table}_brin",
@@ -234,7 +238,7 @@ transfers = _facts(
     "ended_at",
     "One row per file moved, or tried, between a client and the archive",
     sa.Column("direction", sa.Text, nullable=False),
-    _instant("started_at", nullable=True),
+    instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
@@ -242,14 +246,14 @@ transfers = _facts(
     sa.Column("archive_path", sa.Text),
     sa.Column("client_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _flag("is_duration_coarse"),
-    _flag("is_duration_below_clock"),
-    _flag("is_size_saturated"),
-    _flag("is_rate_inconsistent"),
+    flag("is_duration_coarse"),
+    flag("is_duration_below_clock"),
+    flag("is_size_saturated"),
+    flag("is_rate_inconsistent"),
     # Since revision 0002, so at the end. UniTree's number of the job that moved the file.
     sa.Column("persona", sa.Integer),
     sa.Column("status_text", sa.Text),
-    _day_only_flag(),
+    _day_onlyflag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -261,7 +265,7 @@ opens = _facts(
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _day_only_flag(),
+    _day_onlyflag(),
     # Whether the file was on disk, where the log says it.
     sa.Column("is_cached", sa.Boolean),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
@@ -278,7 +282,7 @@ namespace_events = _facts(
     sa.Column("new_archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
     sa.Column("new_file_key", sa.BigInteger),
-    _day_only_flag(),
+    _day_onlyflag(),
     sa.CheckConstraint("kind in ('delete', 'rename', 'copy')", name="kind"),
 )
 
@@ -290,10 +294,10 @@ unitree_jobs = _facts(
     sa.Column("persona", sa.Integer, nullable=False),
     sa.Column("session_number", sa.Integer, nullable=False),
     sa.Column("job_number", sa.Integer, nullable=False),
-    _instant("started_at", nullable=True),
+    instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("description", sa.Text, nullable=False),
-    _flag("is_start_after_end"),
+    flag("is_start_after_end"),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     is_outcome_logged=False,
 )
@@ -302,15 +306,15 @@ stages = _facts(
     "stages",
     "staged_at",
     "One row per file brought from tape to disk",
-    _instant("started_at", nullable=True),
+    instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
     sa.Column("persona", sa.Integer),
-    _flag("is_duration_coarse"),
-    _flag("is_duration_below_clock"),
-    _day_only_flag(),
+    flag("is_duration_coarse"),
+    flag("is_duration_below_clock"),
+    _day_onlyflag(),
     # How long it stood in the queue before.
     sa.Column("queue_s", DOUBLE_PRECISION),
 )
@@ -319,15 +323,15 @@ migrations = _facts(
     "migrations",
     "migrated_at",
     "One row per file written from disk to tape",
-    _instant("started_at", nullable=True),
+    instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("queue_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _flag("is_duration_coarse"),
-    _flag("is_duration_below_clock"),
-    _day_only_flag(),
+    flag("is_duration_coarse"),
+    flag("is_duration_below_clock"),
+    _day_onlyflag(),
 )
 
 srb_sessions = _facts(
@@ -346,7 +350,7 @@ srb_sessions = _facts(
     sa.Column("seek_count", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _day_only_flag(),
+    _day_onlyflag(),
     sa.CheckConstraint("open_type in ('open', 'create')", name="open_type"),
     is_outcome_logged=False,
 )
@@ -369,8 +373,8 @@ transfer_starts = _facts(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
-_TAPE_TASKS = "task in ('stage', 'migration')"
-_TAPE_REQUESTERS = "requester in ('client', 'repacker')"
+TAPE_TASKS = "task in ('stage', 'migration')"
+TAPE_REQUESTERS = "requester in ('client', 'repacker')"
 
 tape_events = _facts(
     "tape_events",
@@ -394,8 +398,8 @@ tape_events = _facts(
         " 'dismounted')",
         name="kind",
     ),
-    sa.CheckConstraint(_TAPE_TASKS, name="task"),
-    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
+    sa.CheckConstraint(TAPE_TASKS, name="task"),
+    sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
     is_outcome_logged=False,
 )
 
@@ -411,320 +415,7 @@ daily_reports = _facts(
     sa.Column("part", sa.Text),
     # A JSON object: the figures by name.
     sa.Column("figures", sa.Text, nullable=False),
-    _flag("is_total"),
-)
-
-# What the lines that tell of one request say together, put together anew for the time that a load
-# touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
-# one line tells all of has no row here: most archives would have all their transfers twice.
-requests = sa.Table(
-    "requests",
-    metadata,
-    sa.Column("archive_id", sa.Integer, nullable=False),
-    # Of the transfer, or else of the job or the open: what a request is found by.
-    _instant("ended_at"),
-    sa.Column("transfer_id", sa.BigInteger),
-    # The other log's line of the same transfer; of the two, `transfer_id` is the one that counts.
-    sa.Column("twin_transfer_id", sa.BigInteger),
-    sa.Column("open_id", sa.BigInteger),
-    sa.Column("stage_id", sa.BigInteger),
-    sa.Column("job_id", sa.BigInteger),
-    sa.Column("source_id", sa.Integer, nullable=False),
-    sa.Column("interface", sa.Text, nullable=False),
-    sa.Column("direction", sa.Text),
-    sa.Column("user_id", sa.Integer),
-    sa.Column("host_id", sa.Integer),
-    sa.Column("class_of_service", sa.Text),
-    sa.Column("file_key", sa.BigInteger),
-    sa.Column("persona", sa.Integer),
-    sa.Column("size_bytes", sa.BigInteger),
-    sa.Column("duration_s", DOUBLE_PRECISION),
-    sa.Column("open_s", DOUBLE_PRECISION),
-    sa.Column("stage_s", DOUBLE_PRECISION),
-    # False where only lines that are not counted tell of the transfer: another log counts it.
-    _flag("is_counted"),
-    sa.Column("is_failed", sa.Boolean),
-    _flag("is_size_saturated"),
-    _flag("is_time_ambiguous"),
-    _instant("submitted_at", nullable=True),
-    _instant("opened_at", nullable=True),
-    _instant("staged_at", nullable=True),
-    _instant("started_at", nullable=True),
-    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
-    # Since revision 0005, so at the end. Of the line that says that the transfer was asked for.
-    sa.Column("start_id", sa.BigInteger),
-    sa.Column("is_cached", sa.Boolean),
-    sa.Column("capability_key", sa.BigInteger),
-    sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id, start_id) >= 1", name="subject"),
-    sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
-    schema="core",
-    comment="One row per request that several lines tell, or a job or an open alone; derived",
-    postgresql_partition_by="RANGE (ended_at)",
-)
-
-
-def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """What a cartridge's or a file's tape events tell together; derived, as requests are.
-
-    The ids are those of events. Whatever is not finished stands here too, with the times that are known.
-    """
-    return sa.Table(
-        table,
-        metadata,
-        sa.Column("archive_id", sa.Integer, nullable=False),
-        # Of the first and the last event: what a row is found by.
-        _instant("first_event_at"),
-        _instant("last_event_at"),
-        *columns,
-        sa.Column("interface", sa.Text, nullable=False),
-        sa.Column("vsn", sa.Text),
-        sa.Column("tape_type", sa.Text),
-        sa.Column("drive", sa.Text),
-        sa.Column("location", sa.Text),
-        sa.Column("size_bytes", sa.BigInteger),
-        _flag("is_time_ambiguous"),
-        sa.Index(f"{table}_archive_id_last_event_at_idx", "archive_id", "last_event_at"),
-        schema="core",
-        comment=comment,
-        postgresql_partition_by="RANGE (last_event_at)",
-    )
-
-
-mounts = _of_tapes(
-    "mounts",
-    "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
-    # Of the first event that is known.
-    sa.Column("mount_id", sa.BigInteger, nullable=False),
-    # When the file that it was mounted for was asked for.
-    _instant("received_at", nullable=True),
-    _instant("mount_requested_at", nullable=True),
-    _instant("positioned_at", nullable=True),
-    _instant("transferred_at", nullable=True),
-    _instant("dismount_requested_at", nullable=True),
-    _instant("dismounted_at", nullable=True),
-    # Of the files that were read or written under it: all, those that failed, the repacker's.
-    sa.Column("transfer_count", sa.BigInteger, nullable=False),
-    sa.Column("failed_count", sa.BigInteger, nullable=False),
-    sa.Column("repacker_count", sa.BigInteger, nullable=False),
-    sa.Column("transfer_s", DOUBLE_PRECISION),
-    sa.Column("requester", sa.Text),
-    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
-)
-
-tape_operations = _of_tapes(
-    "tape_operations",
-    "One row per file read from a cartridge or written to one, or asked to be; derived",
-    sa.Column("operation_id", sa.BigInteger, nullable=False),
-    # Null where it came to no mount that is known.
-    sa.Column("mount_id", sa.BigInteger),
-    sa.Column("task", sa.Text, nullable=False),
-    sa.Column("requester", sa.Text, nullable=False),
-    sa.Column("capability_key", sa.BigInteger, nullable=False),
-    sa.Column("class_of_service", sa.Text),
-    sa.Column("copy_number", sa.Integer, nullable=False),
-    sa.Column("fragment_number", sa.Integer),
-    sa.Column("block_offset", sa.BigInteger),
-    _instant("received_at", nullable=True),
-    _instant("mount_requested_at", nullable=True),
-    _instant("positioned_at", nullable=True),
-    _instant("transferred_at", nullable=True),
-    sa.Column("is_failed", sa.Boolean),
-    sa.CheckConstraint(_TAPE_TASKS, name="task"),
-    sa.CheckConstraint(_TAPE_REQUESTERS, name="requester"),
-)
-
-
-def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """What people know and no log tells: from when, until when (null: still so), and their note."""
-    return sa.Table(
-        table,
-        metadata,
-        _identity(),
-        sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
-        _instant("started_at"),
-        _instant("ended_at", nullable=True),
-        sa.Column("kind", sa.Text, nullable=False),
-        *columns,
-        sa.Column("note", sa.Text, nullable=False),
-        sa.Column("recorded_at", Timestamp, nullable=False, server_default=sa.func.now()),
-        sa.CheckConstraint("ended_at > started_at", name="order"),
-        schema="core",
-        comment=comment,
-    )
-
-
-outages = _said_by_people(
-    "outages",
-    "One row per time that the archive was known not to serve; said by people",
-    sa.CheckConstraint("kind in ('scheduled', 'unscheduled')", name="kind"),
-)
-
-config_changes = _said_by_people(
-    "config_changes",
-    "One row per time that the archive was known to be set up otherwise; said by people",
-    sa.Column("class_of_service", sa.Text),
-    sa.CheckConstraint("kind in ('staging bypass', 'tape only', 'other')", name="kind"),
-)
-
-activity_cells = sa.Table(
-    "activity_cells",
-    metadata,
-    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), primary_key=True),
-    sa.Column("cell_at", Timestamp, primary_key=True),
-    sa.Column("interface", sa.Text, primary_key=True),
-    sa.Column("direction", sa.Text, primary_key=True),
-    sa.Column("transfer_count", sa.BigInteger, nullable=False),
-    sa.Column("failed_count", sa.BigInteger, nullable=False),
-    sa.Column("saturated_count", sa.BigInteger, nullable=False),
-    # Sums over the transfers that did not fail, in whole units so that they equal any recount.
-    sa.Column("size_bytes", sa.Numeric, nullable=False),
-    sa.Column("duration_us", sa.BigInteger, nullable=False),
-    schema="core",
-    comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
-)
-
-workload_models = sa.Table(
-    "workload_models",
-    metadata,
-    _identity(),
-    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
-    sa.Column("name", sa.Text, nullable=False, unique=True),
-    # Beside the size: the transfer's own time, or the time that it took to open the file.
-    sa.Column("measure", sa.Text, nullable=False),
-    _instant("since", nullable=True),
-    _instant("until", nullable=True),
-    sa.Column("criterion", sa.Text, nullable=False),
-    # A user who asked for nothing this long begins another burst.
-    sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("program_version", sa.Text, nullable=False),
-    _instant("fitted_at"),
-    _instant("first_ended_at"),
-    _instant("last_ended_at"),
-    sa.CheckConstraint("measure in ('service', 'open')", name="measure"),
-    schema="studies",
-    comment="One row per workload model: the requests of an archive sorted into classes",
-)
-
-workload_groups = sa.Table(
-    "workload_groups",
-    metadata,
-    sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
-    sa.Column("interface", sa.Text, primary_key=True),
-    sa.Column("direction", sa.Text, primary_key=True),
-    # Of the requests that are in classes; those that have no size or time are set apart, by reason.
-    sa.Column("request_count", sa.BigInteger, nullable=False),
-    sa.Column("set_apart", JSONB, nullable=False),
-    # By number of classes; null where there were too few different requests for so many.
-    sa.Column("criterion_values", JSONB, nullable=False),
-    sa.Column("bursts", JSONB, nullable=False),
-    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
-    schema="studies",
-    comment="One row per interface and direction of a workload model",
-)
-
-workload_classes = sa.Table(
-    "workload_classes",
-    metadata,
-    sa.Column("model_id", sa.Integer, primary_key=True),
-    sa.Column("interface", sa.Text, primary_key=True),
-    sa.Column("direction", sa.Text, primary_key=True),
-    sa.Column("class_number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("name", sa.Text, nullable=False),
-    sa.Column("request_count", sa.BigInteger, nullable=False),
-    sa.Column("size_bytes", sa.Numeric, nullable=False),
-    # Of the gets of which it is known whether their file was on disk.
-    sa.Column("cached_count", sa.BigInteger, nullable=False),
-    sa.Column("uncached_count", sa.BigInteger, nullable=False),
-    sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
-    sa.Column("time_log10", DOUBLE_PRECISION, nullable=False),
-    sa.Column("size_quantiles_bytes", ARRAY(DOUBLE_PRECISION), nullable=False),
-    sa.Column("time_quantiles_s", ARRAY(DOUBLE_PRECISION), nullable=False),
-    sa.ForeignKeyConstraint(
-        ["model_id", "interface", "direction"],
-        [workload_groups.c.model_id, workload_groups.c.interface, workload_groups.c.direction],
-    ),
-    schema="studies",
-    comment="One row per class of an interface and direction of a workload model; its centre in decades",
-)
-
-simulation_runs = sa.Table(
-    "simulation_runs",
-    metadata,
-    sa.Column(
-        "archive_id",
-        sa.Integer,
-        sa.ForeignKey(archives.c.id, ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    # What was asked of the machine: the requests of an archive, a workload model's, or a file's. By name,
-    # so that a run outlives what it was made from.
-    sa.Column("demand", sa.Text, nullable=False),
-    sa.Column("demand_name", sa.Text, nullable=False),
-    sa.Column("demand_archive", sa.Text),
-    sa.Column("demand_kind", sa.Text),
-    sa.Column("options", JSONB, nullable=False),
-    sa.Column("machine_title", sa.Text, nullable=False),
-    sa.Column("machine", JSONB, nullable=False),
-    sa.Column("seed", sa.BigInteger, nullable=False),
-    sa.Column("program_version", sa.Text, nullable=False),
-    _instant("simulated_at"),
-    # Of the simulated clock; `steady_at` is null where the run never came to a steady state.
-    _instant("began_at"),
-    _instant("steady_at", nullable=True),
-    _instant("ended_at"),
-    sa.Column("job_count", sa.BigInteger, nullable=False),
-    sa.Column("unfinished_count", sa.BigInteger, nullable=False),
-    sa.Column("totals", JSONB, nullable=False),
-    sa.CheckConstraint("demand in ('archive', 'model', 'file')", name="demand"),
-    sa.CheckConstraint("demand_kind in ('measured', 'synthetic', 'simulated')", name="demand_kind"),
-    schema="studies",
-    comment="One row per simulated archive: the machine, what was asked of it, and what came of it",
-)
-
-simulation_samples = sa.Table(
-    "simulation_samples",
-    metadata,
-    sa.Column(
-        "archive_id",
-        sa.Integer,
-        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    sa.Column("quantity", sa.Text, primary_key=True),
-    sa.Column("sampled_at", Timestamp, primary_key=True),
-    sa.Column("value", DOUBLE_PRECISION, nullable=False),
-    schema="studies",
-    comment="One row per simulated archive, quantity and sample over time",
-)
-
-request_waits = sa.Table(
-    "request_waits",
-    metadata,
-    sa.Column(
-        "archive_id",
-        sa.Integer,
-        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
-        primary_key=True,
-        autoincrement=False,
-    ),
-    # No foreign key: rows of facts have none to point at.
-    sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    # The causes, which add up to the request's time.
-    sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("drive_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("load_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("space_wait_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("latency_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("staging_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("transfer_s", DOUBLE_PRECISION, nullable=False),
-    sa.Column("contention_s", DOUBLE_PRECISION, nullable=False),
-    schema="studies",
-    comment="One row per request of a simulated archive: where its time went",
+    flag("is_total"),
 )
 
 FACT_TABLES = (

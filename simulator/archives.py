@@ -19,10 +19,12 @@ from psycopg import errors
 from psycopg.types.json import Jsonb
 
 from schema.cells import add_cells, sum_cells
+from schema.derived_tables import requests
 from schema.errors import SimulationError
 from schema.loader import copy_frame, frame_schema, number_rows, take_row_ids
-from schema.models import request_waits, requests, simulation_samples, stages, transfers
+from schema.models import stages, transfers
 from schema.names import NameTable
+from schema.study_tables import request_waits, simulation_samples
 from simulator.inputs import Requests
 from simulator.machines import Machine
 from simulator.results import TIME_COLUMNS, Run

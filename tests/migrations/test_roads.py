@@ -15,7 +15,7 @@ from sqlalchemy import create_mock_engine
 from ingest.formats import find_format
 from ingest.loads import load_file
 from ingest.sources import SourceRequest
-from schema import definitions
+from schema import definitions, derived_tables, study_tables  # noqa: F401  # their tables are in the metadata
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError

@@ -1,0 +1,175 @@
+"""The tables of `core` that hold no facts: what is put together, the rollup, and what people say."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
+
+from schema.models import TAPE_REQUESTERS, TAPE_TASKS, Timestamp, archives, flag, identity, instant, metadata
+
+# What the lines that tell of one request say together, put together anew for the time that a load
+# touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
+# one line tells all of has no row here: most archives would have all their transfers twice.
+requests = sa.Table(
+    "requests",
+    metadata,
+    sa.Column("archive_id", sa.Integer, nullable=False),
+    # Of the transfer, or else of the job or the open: what a request is found by.
+    instant("ended_at"),
+    sa.Column("transfer_id", sa.BigInteger),
+    # The other log's line of the same transfer; of the two, `transfer_id` is the one that counts.
+    sa.Column("twin_transfer_id", sa.BigInteger),
+    sa.Column("open_id", sa.BigInteger),
+    sa.Column("stage_id", sa.BigInteger),
+    sa.Column("job_id", sa.BigInteger),
+    sa.Column("source_id", sa.Integer, nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("direction", sa.Text),
+    sa.Column("user_id", sa.Integer),
+    sa.Column("host_id", sa.Integer),
+    sa.Column("class_of_service", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    sa.Column("persona", sa.Integer),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("open_s", DOUBLE_PRECISION),
+    sa.Column("stage_s", DOUBLE_PRECISION),
+    # False where only lines that are not counted tell of the transfer: another log counts it.
+    flag("is_counted"),
+    sa.Column("is_failed", sa.Boolean),
+    flag("is_size_saturated"),
+    flag("is_time_ambiguous"),
+    instant("submitted_at", nullable=True),
+    instant("opened_at", nullable=True),
+    instant("staged_at", nullable=True),
+    instant("started_at", nullable=True),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    # Since revision 0005, so at the end. Of the line that says that the transfer was asked for.
+    sa.Column("start_id", sa.BigInteger),
+    sa.Column("is_cached", sa.Boolean),
+    sa.Column("capability_key", sa.BigInteger),
+    sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id, start_id) >= 1", name="subject"),
+    sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
+    schema="core",
+    comment="One row per request that several lines tell, or a job or an open alone; derived",
+    postgresql_partition_by="RANGE (ended_at)",
+)
+
+
+def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """What a cartridge's or a file's tape events tell together; derived, as requests are.
+
+    The ids are those of events. Whatever is not finished stands here too, with the times that are known.
+    """
+    return sa.Table(
+        table,
+        metadata,
+        sa.Column("archive_id", sa.Integer, nullable=False),
+        # Of the first and the last event: what a row is found by.
+        instant("first_event_at"),
+        instant("last_event_at"),
+        *columns,
+        sa.Column("interface", sa.Text, nullable=False),
+        sa.Column("vsn", sa.Text),
+        sa.Column("tape_type", sa.Text),
+        sa.Column("drive", sa.Text),
+        sa.Column("location", sa.Text),
+        sa.Column("size_bytes", sa.BigInteger),
+        flag("is_time_ambiguous"),
+        sa.Index(f"{table}_archive_id_last_event_at_idx", "archive_id", "last_event_at"),
+        schema="core",
+        comment=comment,
+        postgresql_partition_by="RANGE (last_event_at)",
+    )
+
+
+mounts = _of_tapes(
+    "mounts",
+    "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
+    # Of the first event that is known.
+    sa.Column("mount_id", sa.BigInteger, nullable=False),
+    # When the file that it was mounted for was asked for.
+    instant("received_at", nullable=True),
+    instant("mount_requested_at", nullable=True),
+    instant("positioned_at", nullable=True),
+    instant("transferred_at", nullable=True),
+    instant("dismount_requested_at", nullable=True),
+    instant("dismounted_at", nullable=True),
+    # Of the files that were read or written under it: all, those that failed, the repacker's.
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("failed_count", sa.BigInteger, nullable=False),
+    sa.Column("repacker_count", sa.BigInteger, nullable=False),
+    sa.Column("transfer_s", DOUBLE_PRECISION),
+    sa.Column("requester", sa.Text),
+    sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
+)
+
+tape_operations = _of_tapes(
+    "tape_operations",
+    "One row per file read from a cartridge or written to one, or asked to be; derived",
+    sa.Column("operation_id", sa.BigInteger, nullable=False),
+    # Null where it came to no mount that is known.
+    sa.Column("mount_id", sa.BigInteger),
+    sa.Column("task", sa.Text, nullable=False),
+    sa.Column("requester", sa.Text, nullable=False),
+    sa.Column("capability_key", sa.BigInteger, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    sa.Column("copy_number", sa.Integer, nullable=False),
+    sa.Column("fragment_number", sa.Integer),
+    sa.Column("block_offset", sa.BigInteger),
+    instant("received_at", nullable=True),
+    instant("mount_requested_at", nullable=True),
+    instant("positioned_at", nullable=True),
+    instant("transferred_at", nullable=True),
+    sa.Column("is_failed", sa.Boolean),
+    sa.CheckConstraint(TAPE_TASKS, name="task"),
+    sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
+)
+
+
+def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """What people know and no log tells: from when, until when (null: still so), and their note."""
+    return sa.Table(
+        table,
+        metadata,
+        identity(),
+        sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+        instant("started_at"),
+        instant("ended_at", nullable=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        *columns,
+        sa.Column("note", sa.Text, nullable=False),
+        sa.Column("recorded_at", Timestamp, nullable=False, server_default=sa.func.now()),
+        sa.CheckConstraint("ended_at > started_at", name="order"),
+        schema="core",
+        comment=comment,
+    )
+
+
+outages = _said_by_people(
+    "outages",
+    "One row per time that the archive was known not to serve; said by people",
+    sa.CheckConstraint("kind in ('scheduled', 'unscheduled')", name="kind"),
+)
+
+config_changes = _said_by_people(
+    "config_changes",
+    "One row per time that the archive was known to be set up otherwise; said by people",
+    sa.Column("class_of_service", sa.Text),
+    sa.CheckConstraint("kind in ('staging bypass', 'tape only', 'other')", name="kind"),
+)
+
+activity_cells = sa.Table(
+    "activity_cells",
+    metadata,
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), primary_key=True),
+    sa.Column("cell_at", Timestamp, primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("failed_count", sa.BigInteger, nullable=False),
+    sa.Column("saturated_count", sa.BigInteger, nullable=False),
+    # Sums over the transfers that did not fail, in whole units so that they equal any recount.
+    sa.Column("size_bytes", sa.Numeric, nullable=False),
+    sa.Column("duration_us", sa.BigInteger, nullable=False),
+    schema="core",
+    comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
+)

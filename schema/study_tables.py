@@ -1,0 +1,150 @@
+"""The tables of `studies`: workload models and their classes, simulation runs and what they measured."""
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
+
+from schema.models import Timestamp, archives, identity, instant, metadata
+
+workload_models = sa.Table(
+    "workload_models",
+    metadata,
+    identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    # Beside the size: the transfer's own time, or the time that it took to open the file.
+    sa.Column("measure", sa.Text, nullable=False),
+    instant("since", nullable=True),
+    instant("until", nullable=True),
+    sa.Column("criterion", sa.Text, nullable=False),
+    # A user who asked for nothing this long begins another burst.
+    sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    instant("fitted_at"),
+    instant("first_ended_at"),
+    instant("last_ended_at"),
+    sa.CheckConstraint("measure in ('service', 'open')", name="measure"),
+    schema="studies",
+    comment="One row per workload model: the requests of an archive sorted into classes",
+)
+
+workload_groups = sa.Table(
+    "workload_groups",
+    metadata,
+    sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    # Of the requests that are in classes; those that have no size or time are set apart, by reason.
+    sa.Column("request_count", sa.BigInteger, nullable=False),
+    sa.Column("set_apart", JSONB, nullable=False),
+    # By number of classes; null where there were too few different requests for so many.
+    sa.Column("criterion_values", JSONB, nullable=False),
+    sa.Column("bursts", JSONB, nullable=False),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    schema="studies",
+    comment="One row per interface and direction of a workload model",
+)
+
+workload_classes = sa.Table(
+    "workload_classes",
+    metadata,
+    sa.Column("model_id", sa.Integer, primary_key=True),
+    sa.Column("interface", sa.Text, primary_key=True),
+    sa.Column("direction", sa.Text, primary_key=True),
+    sa.Column("class_number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("request_count", sa.BigInteger, nullable=False),
+    sa.Column("size_bytes", sa.Numeric, nullable=False),
+    # Of the gets of which it is known whether their file was on disk.
+    sa.Column("cached_count", sa.BigInteger, nullable=False),
+    sa.Column("uncached_count", sa.BigInteger, nullable=False),
+    sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
+    sa.Column("time_log10", DOUBLE_PRECISION, nullable=False),
+    sa.Column("size_quantiles_bytes", ARRAY(DOUBLE_PRECISION), nullable=False),
+    sa.Column("time_quantiles_s", ARRAY(DOUBLE_PRECISION), nullable=False),
+    sa.ForeignKeyConstraint(
+        ["model_id", "interface", "direction"],
+        [workload_groups.c.model_id, workload_groups.c.interface, workload_groups.c.direction],
+    ),
+    schema="studies",
+    comment="One row per class of an interface and direction of a workload model; its centre in decades",
+)
+
+simulation_runs = sa.Table(
+    "simulation_runs",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(archives.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # What was asked of the machine: the requests of an archive, a workload model's, or a file's. By name,
+    # so that a run outlives what it was made from.
+    sa.Column("demand", sa.Text, nullable=False),
+    sa.Column("demand_name", sa.Text, nullable=False),
+    sa.Column("demand_archive", sa.Text),
+    sa.Column("demand_kind", sa.Text),
+    sa.Column("options", JSONB, nullable=False),
+    sa.Column("machine_title", sa.Text, nullable=False),
+    sa.Column("machine", JSONB, nullable=False),
+    sa.Column("seed", sa.BigInteger, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    instant("simulated_at"),
+    # Of the simulated clock; `steady_at` is null where the run never came to a steady state.
+    instant("began_at"),
+    instant("steady_at", nullable=True),
+    instant("ended_at"),
+    sa.Column("job_count", sa.BigInteger, nullable=False),
+    sa.Column("unfinished_count", sa.BigInteger, nullable=False),
+    sa.Column("totals", JSONB, nullable=False),
+    sa.CheckConstraint("demand in ('archive', 'model', 'file')", name="demand"),
+    sa.CheckConstraint("demand_kind in ('measured', 'synthetic', 'simulated')", name="demand_kind"),
+    schema="studies",
+    comment="One row per simulated archive: the machine, what was asked of it, and what came of it",
+)
+
+simulation_samples = sa.Table(
+    "simulation_samples",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("quantity", sa.Text, primary_key=True),
+    sa.Column("sampled_at", Timestamp, primary_key=True),
+    sa.Column("value", DOUBLE_PRECISION, nullable=False),
+    schema="studies",
+    comment="One row per simulated archive, quantity and sample over time",
+)
+
+request_waits = sa.Table(
+    "request_waits",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_runs.c.archive_id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # No foreign key: rows of facts have none to point at.
+    sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    # The causes, which add up to the request's time.
+    sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("drive_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("load_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("space_wait_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("latency_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("staging_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("transfer_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("contention_s", DOUBLE_PRECISION, nullable=False),
+    schema="studies",
+    comment="One row per request of a simulated archive: where its time went",
+)
