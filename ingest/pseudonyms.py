@@ -15,8 +15,9 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.formats.base import NAME_COLUMNS, Format
+from ingest.formats.base import Format
 from ingest.formats.cond import OPERATIONS
+from ingest.formats.record_columns import NAME_COLUMNS
 from ingest.pseudonym_keys import PseudonymKey
 
 SUFFIXES = (

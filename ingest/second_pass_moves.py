@@ -12,7 +12,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from ingest.formats.base import UTC_TIME
+from ingest.formats.record_columns import UTC_TIME
 from ingest.second_passes import Repeats
 from ingest.sources import Source
 from schema.cells import add_cells, subtract_cells, sum_cells

@@ -14,7 +14,7 @@ from typing import Literal
 
 import polars as pl
 
-from ingest.formats.base import UTC_TIME
+from ingest.formats.record_columns import UTC_TIME
 
 # How far a line may stand behind the latest one before it, in a log that writes slightly out of order, and
 # still be of the first pass after the second has begun.

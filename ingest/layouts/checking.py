@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 
 from ingest.files import open_log
-from ingest.formats.base import RECORD_SCHEMA, UNRECOGNISED, Format, LineSettings
+from ingest.formats.base import UNRECOGNISED, Format, LineSettings
+from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.columns import FATES, columns_of_table, kind_of
 from ingest.layouts.parsing import LayoutParser
 from ingest.layouts.prefixes import find_failure

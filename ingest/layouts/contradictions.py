@@ -5,7 +5,7 @@ from typing import NoReturn
 
 import polars as pl
 
-from ingest.formats.base import RECORD_SCHEMA
+from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
 from ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
 from ingest.layouts.records import said_columns

@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ingest.formats.base import BLANK, RECORD_SCHEMA, UNRECOGNISED, LineSettings, complete_records
+from ingest.formats.base import BLANK, UNRECOGNISED, LineSettings, complete_records
 from ingest.formats.fields import bare_lines
+from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.descriptions import Layout, Line
 from ingest.layouts.records import make_records
 

@@ -10,12 +10,12 @@ from ingest.formats.base import (
     MAX_DURATION_S,
     MAX_NAME_BYTES,
     NAME_TOO_LONG,
-    RECORD_SCHEMA,
     START_AFTER_END,
     EventTime,
     LineSettings,
 )
 from ingest.formats.fields import with_fates
+from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.columns import (
     TABLES,
     Made,

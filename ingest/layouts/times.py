@@ -6,15 +6,9 @@ from datetime import date, datetime, time
 
 import polars as pl
 
-from ingest.formats.base import (
-    NO_SUCH_TIME,
-    OUTSIDE_WINDOW,
-    UTC_TIME,
-    EventTime,
-    LineSettings,
-    event_time,
-)
+from ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
 from ingest.formats.fields import clock_time, decimal_number
+from ingest.formats.record_columns import UTC_TIME
 from ingest.formats.yearless import yearless_time
 from ingest.layouts.descriptions import UNITS, Column
 from schema.errors import FormatError

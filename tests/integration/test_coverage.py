@@ -11,7 +11,8 @@ from xopen import xopen
 
 from ingest.feeds import judge_views
 from ingest.formats import find_format
-from ingest.formats.base import RECORD_SCHEMA, LineSettings
+from ingest.formats.base import LineSettings
+from ingest.formats.record_columns import RECORD_SCHEMA
 from schema.database import Role, Warehouse
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"

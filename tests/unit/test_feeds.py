@@ -3,7 +3,7 @@
 import pytest
 
 from ingest.feeds import SIGNS, Feed, judge_views
-from ingest.formats.base import RECORD_SCHEMA
+from ingest.formats.record_columns import RECORD_SCHEMA
 from schema.mart_metadata import LOG_FACTS
 from schema.models import FACT_TABLES
 

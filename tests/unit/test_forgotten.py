@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from ingest.formats import FORMATS, find_format
-from ingest.formats.base import BEFORE_RETENTION, RECORD_SCHEMA, LineSettings, ignore_forgotten
+from ingest.formats.base import BEFORE_RETENTION, LineSettings, ignore_forgotten
+from ingest.formats.record_columns import RECORD_SCHEMA
 
 SETTINGS = LineSettings(
     timezone="UTC",

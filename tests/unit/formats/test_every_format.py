@@ -17,7 +17,6 @@ from ingest.formats.base import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
     OUTSIDE_WINDOW,
-    RECORD_SCHEMA,
     SIZE_OUT_OF_RANGE,
     SKIPPED_TIME,
     START_AFTER_END,
@@ -26,6 +25,7 @@ from ingest.formats.base import (
     LineSettings,
 )
 from ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.formats.unitree_events import UNKNOWN_EVENT
 from ingest.formats.unitree_tape import FIELD_MISSING
 from ingest.layouts.columns import allowed_values, needed_columns
