@@ -1,13 +1,17 @@
 """A site's daily report, loaded: once, corrected, explained, hidden."""
 
 import shutil
+from datetime import date
 
 import pytest
 
 from ingest.explanations import explain_line
 from ingest.formats import find_format
+from ingest.formats.base import BEFORE_RETENTION
 from ingest.loads import load_file
 from ingest.pseudonym_keys import PseudonymKey
+from ingest.retention import forget_detail
+from ingest.source_drops import drop_source
 from ingest.sources import SourceRequest
 from schema.database import Role
 from tests.conftest import NOW, register
@@ -106,3 +110,37 @@ def test_pseudonyms_hide_users_and_hosts(warehouse, sample_logs, name):
     )
     assert len(found) > 200
     assert not [row for row in found if name in row[0]]
+
+
+def test_what_is_forgotten_of_two_days_stays_so_and_the_other_day_is_kept(
+    load, warehouse, sample_logs, tmp_path
+):
+    text = (sample_logs / REPORT).read_text()
+    both = tmp_path / "both.txt"
+    both.write_text(text.replace("2018-08-09", "2018-08-08") + text)
+    load(both, "hpss-daily", timezone=ZONE)
+    forget_detail(warehouse, "test", date(2018, 8, 9), NOW)
+    days = "SELECT DISTINCT reported_on::text FROM core.daily_reports"
+    assert fetch(warehouse, days) == [("2018-08-09",)]
+    tally = load(shutil.copy(both, tmp_path / "copy.txt"), "hpss-daily", timezone=ZONE).tally
+    assert (tally.loaded_count, tally.held_count, tally.ignored[BEFORE_RETENTION]) == (0, 172, 172)
+    assert fetch(warehouse, days) == [("2018-08-09",)]
+    check_warehouse(warehouse)
+
+
+def test_a_source_that_is_dropped_leaves_nothing_and_can_be_read_again(load, warehouse, sample_logs):
+    load(sample_logs / REPORT, "hpss-daily", timezone="UTC")
+    drop_source(warehouse, "test", "hpss-daily")
+    assert fetch(warehouse, "SELECT count(*) FROM core.daily_reports") == [(0,)]
+    assert load(sample_logs / REPORT, "hpss-daily", timezone=ZONE).tally.loaded_count == 172
+    check_warehouse(warehouse)
+
+
+def test_a_line_that_is_rejected_is_read_again_by_force(warehouse, sample_logs, tmp_path):
+    log = tmp_path / "report.txt"
+    log.write_text((sample_logs / REPORT).read_text() + "no line of a report\n")
+    source = register(warehouse, SourceRequest("test", "synthetic", find_format("hpss-daily"), ZONE, "daily"))
+    for is_forced, loaded in ((False, 172), (True, 0)):
+        tally = load_file(warehouse, source, log, now=NOW, is_forced=is_forced).tally
+        assert (tally.loaded_count, tally.held_count, tally.rejected.total()) == (loaded, 172 - loaded, 1)
+    check_warehouse(warehouse)

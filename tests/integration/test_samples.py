@@ -182,7 +182,12 @@ def test_gridftp_log(load, warehouse, sample_logs):
 
 def test_other_real_files_are_not_taken_for_a_format_of_ours(load, sample_logs):
     ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
-    ours |= {"hpssftplog.txt": "pftp", "hsilog.txt": "hsi", "globuslogs.txt": "gridftp"}
+    ours |= {
+        "hpssftplog.txt": "pftp",
+        "hsilog.txt": "hsi",
+        "globuslogs.txt": "gridftp",
+        "hpss_daily.txt": "hpss-daily",
+    }
     paths = sorted(path for path in sample_logs.glob("*/*") if path.is_file())
     assert len(paths) >= 7
     for path in paths:
