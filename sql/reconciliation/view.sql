@@ -104,7 +104,6 @@ moved AS (
         count(*) AS event_count,
         NULL::numeric AS size_bytes
     FROM mounts
-    WHERE mounts.positioned_at IS NOT NULL
     GROUP BY mounts.archive, mounts.interface, (mounts.positioned_at AT TIME ZONE mounts.timezone)::date
     UNION ALL
     SELECT
