@@ -31,12 +31,11 @@ def unfold_blocks(
         return
     unfold = log_format.make_unfold()
     for block in blocks:
-        texts = unfold(block.lines["text"]).alias("text")
-        hashes = hash_bytes(pl.lit(texts)) if key is None else key.hash_lines(pl.lit(texts))
-        is_same = pl.lit(texts == block.lines["text"])
-        yield replace(
-            block,
-            lines=block.lines.with_columns(
-                line_hash=pl.when(is_same).then("line_hash").otherwise(hashes), text=pl.lit(texts)
-            ),
+        lines = block.lines.with_columns(unfold(block.lines["text"]).alias("unfolded"))
+        unfolded = pl.col("unfolded")
+        hashes = hash_bytes(unfolded) if key is None else key.hash_lines(unfolded)
+        is_same = unfolded == pl.col("text")
+        lines = lines.with_columns(
+            line_hash=pl.when(is_same).then("line_hash").otherwise(hashes), text=unfolded
         )
+        yield replace(block, lines=lines.drop("unfolded"))

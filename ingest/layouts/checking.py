@@ -42,8 +42,8 @@ class FailedLine:
 class LayoutCheck:
     """What became of a log's lines.
 
-    `patterns`: lines by the name of the pattern that matched them; `fates`: by table or reason; `fields`: by
-    table and column; `failed`: the first lines that were rejected.
+    `patterns`: lines by the name of the pattern that matched them; `tables`, `ignored`, `rejected`: by table
+    or reason; `fields`: by table and column; `failed`: the first lines that were rejected.
     """
 
     line_count: int = 0

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import ValidationError
@@ -125,7 +126,7 @@ def _read_layout(text: str, label: str) -> Layout:
         raise LayoutError(f"{label}: {_tell_faults(error.errors(), said)}", hint=HOW_TO) from None
 
 
-def _tell_faults(faults: Sequence[ErrorDetails], said: object) -> str:
+def _tell_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> str:
     told = {}
     for fault in faults:
         place = list(fault["loc"])
@@ -144,17 +145,18 @@ def _tell_faults(faults: Sequence[ErrorDetails], said: object) -> str:
             reason = "there is no such key"
         elif fault["type"] == "missing":
             reason = "is missing"
+        elif fault["type"] == "tuple_type":
+            reason = "must be a list ([[lines]] begins one kind of lines, each time)"
+        elif fault["type"] == "model_type":
+            reason = "is no table"
+        elif fault["type"] == "too_short" and len(faults) > 1:
+            continue  # what is wrong with its items is told
         if place and place[0] == "lines" and len(place) > 1:
-            place[:2] = [f"lines[{_line_name(said, place[1])}]"]
+            kind = said["lines"][place[1]]
+            name = kind.get("name", place[1]) if isinstance(kind, dict) else place[1]
+            place[:2] = [f"lines[{name}]"]
         told[".".join(map(str, place))] = reason
     return escape_controls("; ".join(f"{key}: {reason}" for key, reason in told.items()))
-
-
-def _line_name(said: object, index: object) -> object:
-    try:
-        return said["lines"][index]["name"]  # type: ignore[index]  # whatever the file holds
-    except (LookupError, TypeError):
-        return index
 
 
 def _check_examples(log_format: Format, label: str) -> None:

@@ -28,6 +28,7 @@ def test_a_log_without_facts_feeds_nothing():
 def test_what_views_need_for_all_comes_first():
     told = feeds(transfers={"size_bytes", "duration_s"})
     assert told["size_times"].state == "fed"
+    assert told["reconciliation"].why == "not in this log: daily reports, migrations, tape events"
     assert told["cache_hits"] == Feed(
         "cache_hits", "not", "not in this log: open times or stages or hits, classes of service"
     )

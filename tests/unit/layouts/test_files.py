@@ -35,6 +35,12 @@ def test_a_layout_is_called_as_its_file(tmp_path):
         (change('title = "movers of a made-up site"\n', ""), "title: is missing"),
         (change("title", "titel"), "title: is missing; titel: there is no such key"),
         (change("unit", "units"), "columns.size_bytes.units: there is no such key"),
+        (
+            change("[[lines]]", "[lines]"),
+            "lines: must be a list ([[lines]] begins one kind of lines, each time)",
+        ),
+        ("lines = [3]\n" + SITE[: SITE.index("[[lines]]")], "lines[0]: is no table"),
+        (change("table =", "tabel ="), "lines[transfer].tabel: there is no such key"),
         (change('"KiB"', '"KX"'), "columns.size_bytes.unit: Input should be 'B', "),
         (
             change('interface = "mover"', "interface = 2024-03-05"),
