@@ -18,6 +18,7 @@ from tests.integration.kill_commands import Command
 
 TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
+NOTICED_S = 10  # a server that has not ended its sessions by then has lost none
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
 # Who has begun to copy, and not ended the transaction: COPY locks its table until then.
 COPIES = (
@@ -156,8 +157,20 @@ class Study:
         self.lost |= {command.pids[-1] for command in running}
         with suppress(ProcessLookupError):
             os.kill(target, signal.SIGKILL)
-            self.hits[kind, copying is not None] += 1
-            return True
+        if not self._is_lost(watcher):  # it had just ended by itself
+            return False
+        self.hits[kind, copying is not None] += 1
+        return True
+
+    def _is_lost(self, watcher: psycopg.Connection) -> bool:
+        """Wait until the server has noticed: until then it takes sessions, and ends them a moment later."""
+        deadline = time.monotonic() + NOTICED_S
+        while time.monotonic() < deadline:
+            try:
+                watcher.execute("SELECT 1")
+            except psycopg.OperationalError:
+                return True
+            time.sleep(0.003)
         return False
 
     def _kill_client(

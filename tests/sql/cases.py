@@ -242,6 +242,11 @@ _DEFAULTS: dict[str, Row] = {
     },
 }
 
+_RESTART_NUMBERS = """
+    SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
+    FROM pg_sequences WHERE schemaname IN ('core', 'ledger', 'studies')
+"""
+
 _EVENT_TIMES = event_time_columns | {
     "requests": "ended_at",
     "mounts": "last_event_at",
@@ -367,6 +372,11 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
                     months[each].add(f"{moment[:7]}-01")
     for table, found in months.items():
         connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])
+
+
+def restart_numbers(connection: psycopg.Connection) -> None:
+    """Sequences do not roll back, and cases name rows by the numbers that a fresh warehouse gives."""
+    connection.execute(_RESTART_NUMBERS)
 
 
 def run_query(connection: psycopg.Connection, query: str) -> list[Row]:

@@ -24,14 +24,7 @@ import psycopg
 import yaml
 
 from schema.mart import MartObject, make_mart
-from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, run_query
-
-# Sequences do not roll back, and cases name rows by the numbers that a fresh warehouse gives.
-_RESTART_NUMBERS = """
-    SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false)
-    FROM pg_sequences WHERE schemaname IN ('core', 'ledger', 'studies')
-"""
-
+from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, restart_numbers, run_query
 
 @dataclass(frozen=True)
 class Mutant:
@@ -83,7 +76,7 @@ def find_failing_case(
         make_mart(connection, objects)
         for case in cases:
             with connection.transaction(force_rollback=True):
-                connection.execute(_RESTART_NUMBERS)
+                restart_numbers(connection)
                 insert_rows(connection, case.given)
                 if _is_failing(connection, case):
                     return case
