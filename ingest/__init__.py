@@ -7,4 +7,4 @@ import os
 os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, (os.cpu_count() or 1) // 2)))
 # What polars' allocator (jemalloc) has had back from a block it keeps for the next ones: to have the system
 # clear the same pages anew each time takes a sixth of the reading. Few threads share its memory.
-os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:2,dirty_decay_ms:10000")
+os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:2,dirty_decay_ms:-1,muzzy_decay_ms:-1,thp:always")
