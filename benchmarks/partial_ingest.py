@@ -2,7 +2,7 @@
 
     python -m benchmarks.partial_ingest cells --home ... ingest ...
 
-leaves out `core.activity_cells`; `requests` leaves out what is put together: requests, mounts, operations.
+leaves out `core.activity_cells`, `requests` leaves out `core.requests`.
 """
 
 import sys
@@ -11,7 +11,7 @@ from unittest.mock import patch
 from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
-PARTS = {"cells": ("ingest.loads.sum_cells", None), "requests": ("ingest.loads.rebuild_derived", None)}
+PARTS = {"cells": ("ingest.loads.sum_cells", None), "requests": ("ingest.derivations.rebuild_requests", 0)}
 
 if __name__ == "__main__":
     name, result = PARTS[sys.argv.pop(1)]

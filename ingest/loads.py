@@ -17,25 +17,23 @@ import psycopg
 import sqlalchemy as sa
 
 from ingest.ahead import run_ahead
-from ingest.derivations import rebuild_derived
+from ingest.derivations import Derivations
 from ingest.facts import make_facts
 from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
-from ingest.formats.yearless import is_same_year
 from ingest.holdings import Holdings
+from ingest.known_files import check_date, is_continued, settle_date
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from ingest.ledger import (
     LogFileRow,
     begin_log_file,
     end_log_file,
     find_log_file,
-    find_other_date,
     ledger_path,
     touch_log_file,
 )
-from ingest.log_dates import find_log_date
 from ingest.parts import Part
-from ingest.prefixes import Prefix, compare_prefix
+from ingest.prefixes import compare_prefix
 from ingest.reading import read_parts, split_by_table
 from ingest.second_pass_moves import move_second_passes
 from ingest.second_passes import Repeats
@@ -44,7 +42,7 @@ from ingest.tallies import Tally
 from schema.archives import lock_archive
 from schema.cells import add_cells, sum_cells
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError
+from schema.errors import DatabaseError, SourceError
 from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
 from schema.models import FACT_TABLES, event_time_columns
 from schema.names import NameTable
@@ -73,6 +71,7 @@ class _Facts:
 
     table: sa.Table
     row_count: int
+    days: set[date]
     cells: pl.DataFrame | None
 
 
@@ -82,7 +81,7 @@ _Item = _Facts | Part | bytes
 
 
 @contextmanager
-def _losses_told(path: Path) -> Iterator[None]:
+def losses_told(path: Path) -> Iterator[None]:
     """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
     try:
         yield
@@ -116,9 +115,9 @@ def load_file(
     position in the file, `on_wait` is called if another load of the archive goes first. Raises
     LogFileError, DatabaseError.
     """
-    log_date = _settle_date(source, path, log_date)
+    log_date = settle_date(source, path, log_date)
     with (
-        _losses_told(path),
+        losses_told(path),
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
@@ -127,7 +126,7 @@ def load_file(
             ends_file = is_complete
             if known is not None:
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-                is_same = _is_continued(source, path, known, prefix, log_date)
+                is_same = is_continued(source, path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
                 # What was a time in the future then may be one in the past now.
                 if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
@@ -145,43 +144,6 @@ def load_file(
                 continue
 
 
-def preview_file(
-    warehouse: Warehouse,
-    source: Source,
-    path: Path,
-    *,
-    now: datetime,
-    log_date: date | None = None,
-    is_complete: bool = False,
-    progress: Progress | None = None,
-    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
-) -> FileResult:
-    """What `load_file` would do, without writing anything."""
-    _check_key(source)
-    log_date = _settle_date(source, path, log_date)
-    settings = source.line_settings(now, log_date)
-    with (
-        _losses_told(path),
-        closing(warehouse.connect(Role.LOADER)) as connection,
-        open_log(path, is_complete=is_complete, key=source.key) as reader,
-    ):
-        tally = Tally()
-        known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
-        if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-            _is_continued(source, path, known, prefix, log_date)
-        find_known = partial(find_segments, connection, source.id)
-        holdings = Holdings(connection, connection, source.id, source.timezone)
-        for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
-            tally.add_part(part)
-            for table, found in split_by_table(part.records):
-                tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
-            if progress is not None:
-                progress(reader.progress_bytes)
-        _check_date(connection, source, path, log_date, tally, reader.digest)
-        return FileResult(path, tally, reader.waiting_bytes)
-
-
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
     """The source as it is now; what its archive has forgotten may be more. Raises SourceError."""
     current = get_source(connection, source.id, source.key)
@@ -191,11 +153,11 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
             " were changed meanwhile",
             hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
         )
-    _check_key(current)
+    check_key(current)
     return current
 
 
-def _check_key(source: Source) -> None:
+def check_key(source: Source) -> None:
     """Raise SourceError where names would be read as they are that stand in the warehouse as pseudonyms."""
     if source.lacks_key:
         raise SourceError(
@@ -203,58 +165,6 @@ def _check_key(source: Source) -> None:
             " is not here",
             hint="Give the key: TAPEWISE_PSEUDONYM_KEY_FILE, or pseudonym_key_file in tapewise.toml.",
         )
-
-
-def _settle_date(source: Source, path: Path, log_date: date | None) -> date | None:
-    """The day of the file, None for formats that need none: their lines say it themselves."""
-    if not source.format.is_dated_by_file:
-        return None
-    return log_date or find_log_date(path)
-
-
-def _is_continued(
-    source: Source, path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None
-) -> bool:
-    """Whether the file begins with what is known of it.
-
-    Raises LogFileError if that was read as of another day; lines that brought no fact may be.
-    """
-    is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
-    if is_same and known.log_date != log_date and not _is_same_year(source, log_date, known.tally):
-        if known.tally.held_count:
-            raise _read_as_of(path, str(path), known.log_date)
-        return False
-    return is_same
-
-
-def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
-    """Whether a file's lines, whose times `tally` spans, are the same in a file of that other day."""
-    if not source.format.is_year_by_file or log_date is None:
-        return False
-    return is_same_year(log_date, tally.first_event_at, tally.last_event_at)
-
-
-def _check_date(
-    connection: psycopg.Connection,
-    source: Source,
-    path: Path,
-    log_date: date | None,
-    tally: Tally,
-    digest: str,
-) -> None:
-    """Raise LogFileError if facts are new because a file with these very lines was read as of another day."""
-    if log_date is not None and tally.loaded_count:
-        other = find_other_date(connection, source.id, digest, log_date)
-        if other is not None and not _is_same_year(source, other[1], tally):
-            raise _read_as_of(path, *other)
-
-
-def _read_as_of(path: Path, other: str, other_date: date | None) -> LogFileError:
-    return LogFileError(
-        f"{path}: the same lines were read as of {other_date} before ({other})",
-        hint="Reading them as of another day would count them twice. Which day is right? If it is the new"
-        " one, drop the archive and read its logs again.",
-    )
 
 
 class _Load:
@@ -279,8 +189,8 @@ class _Load:
         self._progress = progress
         self._tally = Tally()
         self._repeats: list[Repeats] = []
-        # The days (UTC) of the facts of each table that this load has added.
-        self._days: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
+        # The months whose partitions of each table are there.
+        self._months: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
     def run(
         self,
@@ -301,12 +211,15 @@ class _Load:
             run_ahead(
                 read_parts(reader, source.format, settings, self._tally, find_known, source.key), PARTS_AHEAD
             ) as parts,
+            # While the other thread settles what facts need, this one settles what comes of them.
+            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as deriving,
             closing(self._warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),
         ):
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection)
-            self._load(connection, settling, parts, reader, known)
+            derivations = Derivations(connection, deriving, source.archive_id)
+            self._load(connection, settling, derivations, parts, reader, known)
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection) -> None:
@@ -320,6 +233,7 @@ class _Load:
         self,
         connection: psycopg.Connection,
         settling: psycopg.Connection,
+        derivations: Derivations,
         parts: Iterator[Part],
         reader: LogFileReader,
         known: LogFileRow | None,
@@ -339,13 +253,12 @@ class _Load:
         holdings = Holdings(connection, settling, source.id, source.timezone)
         items = self._prepare(parts, reader, settling, holdings, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
-            self._send(connection, ahead, log, cells)
+            self._send(connection, ahead, log, cells, derivations)
         log.end(source.id)
-        _check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
+        check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
-        moved_days = move_second_passes(connection, settling, source, self._repeats)
-        days = moved_days.union(*self._days.values())
-        rebuild_derived(connection, settling, source.archive_id, days)
+        derivations.touch(move_second_passes(connection, settling, source, self._repeats))
+        derivations.rebuild()
         end_log_file(
             connection,
             log_file_id,
@@ -382,10 +295,11 @@ class _Load:
                     continue
                 facts = make_facts(new, tables[name], source, log_file_id, users, hosts)
                 facts = number_rows(facts, take_row_ids(settling, facts.height))
-                self._make_partitions(settling, name, facts)
+                days = set(facts[event_time_columns[name]].dt.date().unique())
+                self._make_partitions(settling, name, days)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
-                yield _Facts(tables[name], facts.height, cells)
+                yield _Facts(tables[name], facts.height, days, cells)
                 yield from encode_frame(facts, tables[name])
                 yield _END_OF_FACTS
             # What waits here is only what the ledger needs of it: records are large.
@@ -399,10 +313,12 @@ class _Load:
         items: Iterator[_Item],
         log: SegmentLog,
         cells: list[pl.DataFrame],
+        derivations: Derivations,
     ) -> None:
         for item in items:
             if isinstance(item, Part):
                 log.add(item)
+                derivations.rebuild_settled()
             elif isinstance(item, _Facts):
                 written = copy_encoded(connection, item.table, _take_pieces(items))
                 if written != item.row_count:
@@ -412,13 +328,13 @@ class _Load:
                     )
                 if item.cells is not None:
                     cells.append(item.cells)
+                derivations.touch(item.days)
 
-    def _make_partitions(self, settling: psycopg.Connection, table: str, facts: pl.DataFrame) -> None:
-        days = set(facts[event_time_columns[table]].dt.date().unique()) - self._days[table]
-        months = {day.replace(day=1) for day in days} - {day.replace(day=1) for day in self._days[table]}
+    def _make_partitions(self, settling: psycopg.Connection, table: str, days: set[date]) -> None:
+        months = {day.replace(day=1) for day in days} - self._months[table]
         if months:
             settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
-        self._days[table] |= days
+        self._months[table] |= months
 
 
 def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ A transfer that one line tells all of is a request too, but needs no row: `mart.
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
+from math import ceil
 
 import psycopg
 
@@ -25,20 +26,24 @@ _STATEMENT = (files("ingest") / "requests.sql").read_text(encoding="utf-8")
 Range = tuple[datetime, datetime]
 
 
-def find_ranges(days: Iterable[date]) -> Iterator[Range]:
-    """The times whose requests can change with facts of these days (UTC), in order, cut into pieces.
+def find_stale_days(days: Iterable[date]) -> set[date]:
+    """The days (UTC) whose requests can change with facts of `days`.
 
     A request is found by its end, and its lines stand up to `REACH` before it; one that was cut in two
     by a missing line is up to `REACH` away in either direction.
     """
+    reach = ceil(REACH / timedelta(days=1))
+    return {day + timedelta(days=n) for day in days for n in range(-reach, reach + 1)}
+
+
+def cut_ranges(days: Iterable[date]) -> Iterator[Range]:
+    """Those days as times, in order: adjacent ones joined, and cut into pieces of `LONGEST_RANGE`."""
     merged: list[list[datetime]] = []
     for day in sorted(days):
-        midnight = datetime.combine(day, time(), UTC)
-        since, until = midnight - REACH, midnight + timedelta(days=1) + REACH
-        if merged and since <= merged[-1][1]:
-            merged[-1][1] = until
-        else:
-            merged.append([since, until])
+        since = datetime.combine(day, time(), UTC)
+        if not merged or since > merged[-1][1]:
+            merged.append([since, since])
+        merged[-1][1] = since + timedelta(days=1)
     for since, until in merged:
         start = since
         while start < until:
@@ -47,24 +52,30 @@ def find_ranges(days: Iterable[date]) -> Iterator[Range]:
             start = end
 
 
+def find_ranges(days: Iterable[date]) -> Iterator[Range]:
+    """The times whose requests can change with facts of `days` (UTC), in order, cut into pieces."""
+    return cut_ranges(find_stale_days(days))
+
+
 def rebuild_requests(
     connection: psycopg.Connection,
     settling: psycopg.Connection,
     archive_id: int,
     days: Iterable[date],
 ) -> int:
-    """Put together anew the requests that facts of `days` (UTC) may have changed; gives how many.
+    """Put together anew the requests that end on `days` (UTC); gives how many.
 
     In the transaction of `connection`, which holds the archive's lock and has sent the facts.
     `settling` commits by itself: it makes the months that are missing.
     """
     count = 0
-    ranges = list(find_ranges(days))
+    ranges = list(cut_ranges(days))
     if not ranges:
         return count
     with connection.transaction():
-        # Fresh facts have no statistics, and on guesses the planner would compare each with each.
+        # Fresh facts have no statistics, and on guesses the planner would compare each with each, or sort.
         connection.execute("SET LOCAL enable_nestloop = off")
+        connection.execute("SET LOCAL enable_mergejoin = off")
         connection.execute("SET LOCAL work_mem = '64MB'")
         for since, until in ranges:
             values = {
@@ -90,6 +101,7 @@ def rebuild_requests(
             settling.execute("SELECT core.make_partitions('requests', %s)", [sorted(months)])
             count += connection.execute(_STATEMENT.encode(), values).rowcount
         connection.execute("SET LOCAL enable_nestloop = DEFAULT")
+        connection.execute("SET LOCAL enable_mergejoin = DEFAULT")
         connection.execute("SET LOCAL work_mem = DEFAULT")
     return count
 

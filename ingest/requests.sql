@@ -60,7 +60,22 @@ transfers AS MATERIALIZED (
 
 opens AS MATERIALIZED (
     SELECT
-        opens.*,
+        opens.id,
+        opens.archive_id,
+        opens.source_id,
+        opens.line_hash,
+        opens.occurrence,
+        opens.interface,
+        opens.direction,
+        opens.user_id,
+        opens.host_id,
+        opens.class_of_service,
+        opens.file_key,
+        opens.open_s,
+        opens.is_failed,
+        opens.is_cached,
+        opens.is_time_ambiguous,
+        opens.opened_at,
         sources.is_counted
     FROM core.opens
     INNER JOIN sources ON opens.source_id = sources.id
@@ -271,7 +286,7 @@ twin_neighbours AS (
         )
 ),
 
-twins AS (
+twin_ids AS (
     SELECT
         twins_in_order.transfer_id,
         twins_in_order.twin_id
@@ -286,9 +301,17 @@ twins AS (
         AND twin_neighbours.ended_at <= twin_neighbours.twin_ended_at + %(clock_slack)s
 ),
 
+twins AS (
+    SELECT
+        twin_ids.transfer_id,
+        transfers.*
+    FROM twin_ids
+    INNER JOIN transfers ON twin_ids.twin_id = transfers.id
+),
+
 -- One row per transfer, however many logs tell of it. `told_at` is when the log that knows the persona
 -- says that it ended.
-movements AS MATERIALIZED (
+movements AS NOT MATERIALIZED (
     SELECT
         transfers.*,
         twin.id AS twin_id,
@@ -300,10 +323,8 @@ movements AS MATERIALIZED (
         coalesce(transfers.file_key, twin.file_key) AS known_file_key,
         coalesce(transfers.open_s, twin.open_s) AS known_open_s
     FROM transfers
-    LEFT JOIN twins ON transfers.id = twins.transfer_id
-    LEFT JOIN transfers AS twin ON twins.twin_id = twin.id
-    LEFT JOIN twins AS of_another ON transfers.id = of_another.twin_id
-    WHERE of_another.twin_id IS NULL
+    LEFT JOIN twins AS twin ON transfers.id = twin.transfer_id
+    WHERE NOT EXISTS (SELECT FROM twin_ids WHERE twin_ids.twin_id = transfers.id)
 ),
 
 -- 2. The job of a transfer has its persona and direction, and was running when the transfer ended; of
@@ -453,10 +474,10 @@ open_levels AS (
         open_events.*,
         sum(CASE WHEN open_events.is_open THEN 1 ELSE -1 END) OVER (
             PARTITION BY
+                open_events.file_key,
                 open_events.source_id,
                 open_events.host_id,
                 open_events.user_id,
-                open_events.file_key,
                 open_events.direction
             ORDER BY
                 open_events.happened_at,
@@ -479,10 +500,10 @@ open_neighbours AS (
     WINDOW
         one_level AS (
             PARTITION BY
+                open_levels.file_key,
                 open_levels.source_id,
                 open_levels.host_id,
                 open_levels.user_id,
-                open_levels.file_key,
                 open_levels.direction,
                 open_levels.level
             ORDER BY

@@ -17,7 +17,8 @@ from functools import cache
 from pathlib import Path
 from warnings import catch_warnings
 
-from ingest.loads import FileResult, load_file, preview_file
+from ingest.loads import FileResult, load_file
+from ingest.previews import preview_file
 from ingest.progress import show_count, show_progress
 from ingest.sources import Source
 from schema.database import Warehouse

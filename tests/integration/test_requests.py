@@ -11,8 +11,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from ingest import requests
+from ingest import derivations, requests
 from ingest.archives import drop_archive
+from ingest.files import LogFileReader
 from ingest.formats import find_format
 from ingest.loads import load_file
 from ingest.requests import find_ranges, rebuild_requests
@@ -137,6 +138,49 @@ def test_putting_together_anew_changes_nothing_whatever_the_range(
     for days in ([every_day[2]], [every_day[1], every_day[4]], every_day, [date(2005, 1, 1)]):
         rebuild_requests(database, database, archive_id, days)
         assert dump(database, "made") == before
+
+
+@pytest.mark.usefixtures("short_segments")
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
+    database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+):
+    # Forty days of one log in the order of its times, but for some lines that come days late.
+    draw = random.Random(seed)
+    told: list[tuple[datetime, str]] = []
+    for number in range(400):
+        end = FIRST_DAY + timedelta(hours=2.4 * number, seconds=draw.randrange(9000))
+        opened, path = end - timedelta(seconds=draw.randrange(90_000)), f"/p/{draw.randrange(2)}"
+        late = timedelta(days=draw.choice((0, 0, 0, 0, 12)))
+        if draw.random() < 0.9:
+            text = f"{opened:%a %b %e %H:%M:%S %Y} n {path} b POPN_Cmd r r ftp u fd 0"
+            told.append((opened + late, text))
+        if draw.random() < 0.9:
+            told.append((end, f"{end:%a %b %e %H:%M:%S %Y} 1.000 n 9 {path} b o RETR_Cmd r ftp u fd 0"))
+    log = tmp_path / "pftp"
+    log.write_text("".join(f"{text}\n" for _, text in sorted(told)))
+    # Blocks of a few days, whose requests are put together two days at a time.
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
+    rebuilt: list[set[date]] = []
+
+    def rebuild(
+        connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, days: set[date]
+    ):
+        rebuilt.append(set(days))
+        return rebuild_requests(connection, settling, archive_id, days)
+
+    monkeypatch.setattr(derivations, "rebuild_requests", rebuild)
+    read([(log, "pftp")], "made")
+    *early, last = rebuilt
+    assert len(early) > 5
+    assert sum(map(len, early)) == len(set().union(*early)), "a day was put together early more than once"
+    assert last & set().union(*early), "nothing came late"
+    before = dump(database, "made")
+    archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+    rebuild_requests(database, database, archive_id, last.union(*early))
+    assert dump(database, "made") == before
+    assert len(before) > 300
 
 
 def test_a_run_of_lines_that_are_alike_may_be_longer_than_what_is_read(

@@ -14,7 +14,8 @@ import pytest
 
 from ingest.formats import find_format
 from ingest.formats.base import BEFORE_RETENTION
-from ingest.loads import FileResult, load_file, preview_file
+from ingest.loads import FileResult, load_file
+from ingest.previews import preview_file
 from ingest.retention import Forgotten, forget_detail, preview_forgetting
 from ingest.rounds import prepare_source
 from ingest.sources import Source, SourceRequest

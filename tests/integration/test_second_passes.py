@@ -12,7 +12,8 @@ import pytest
 
 from ingest.explanations import explain_line
 from ingest.formats import FORMATS
-from ingest.loads import FileResult, load_file, preview_file
+from ingest.loads import FileResult, load_file
+from ingest.previews import preview_file
 from ingest.sources import SourceRequest
 from schema.database import Role, Warehouse
 from tests.conftest import NOW, register

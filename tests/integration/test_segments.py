@@ -13,7 +13,8 @@ import pytest
 
 from ingest.formats import FORMATS
 from ingest.formats.base import Format, LineSettings
-from ingest.loads import FileResult, preview_file
+from ingest.loads import FileResult
+from ingest.previews import preview_file
 from ingest.sources import SourceRequest
 from schema.database import Role, Warehouse
 from tests.conftest import NOW, register

@@ -12,7 +12,8 @@ import pytest
 from ingest.archives import drop_archive
 from ingest.explanations import LineFate, explain_line, explain_row
 from ingest.formats import find_format
-from ingest.loads import FileResult, preview_file
+from ingest.loads import FileResult
+from ingest.previews import preview_file
 from ingest.sources import SourceRequest, find_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError

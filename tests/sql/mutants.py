@@ -26,6 +26,7 @@ import yaml
 from schema.mart import MartObject, make_mart
 from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, restart_numbers, run_query
 
+
 @dataclass(frozen=True)
 class Mutant:
     """One entry of a `mutants.yaml`."""

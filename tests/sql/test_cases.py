@@ -24,7 +24,7 @@ CASES = find_cases()
 
 @pytest.fixture(scope="module")
 def connection(site: Site) -> Iterator[psycopg.Connection]:
-    """The owner's connection to one warehouse, which every case leaves empty: a fresh one each takes longer."""
+    """The owner's connection to one warehouse, which every case leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
         make_partitions(connection, CASES)
         connection.commit()

@@ -1,0 +1,56 @@
+"""What a load would do: reads a file and compares it with what is held, and writes nothing."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+
+from ingest.files import open_log
+from ingest.holdings import Holdings
+from ingest.known_files import check_date, is_continued, settle_date
+from ingest.known_segments import find_segments
+from ingest.ledger import find_log_file, ledger_path
+from ingest.loads import FileResult, Progress, check_key, losses_told
+from ingest.prefixes import compare_prefix
+from ingest.reading import read_parts, split_by_table
+from ingest.sources import Source
+from ingest.tallies import Tally
+from schema.database import Role, Warehouse
+
+
+def preview_file(
+    warehouse: Warehouse,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    log_date: date | None = None,
+    is_complete: bool = False,
+    progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
+) -> FileResult:
+    """What `load_file` would do, without writing anything."""
+    check_key(source)
+    log_date = settle_date(source, path, log_date)
+    settings = source.line_settings(now, log_date)
+    with (
+        losses_told(path),
+        closing(warehouse.connect(Role.LOADER)) as connection,
+        open_log(path, is_complete=is_complete, key=source.key) as reader,
+    ):
+        tally = Tally()
+        known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
+        if known is not None:
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
+            is_continued(source, path, known, prefix, log_date)
+        find_known = partial(find_segments, connection, source.id)
+        holdings = Holdings(connection, connection, source.id, source.timezone)
+        for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
+            tally.add_part(part)
+            for table, found in split_by_table(part.records):
+                tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+            if progress is not None:
+                progress(reader.progress_bytes)
+        check_date(connection, source, path, log_date, tally, reader.digest)
+        return FileResult(path, tally, reader.waiting_bytes)
