@@ -1,4 +1,4 @@
-"""The commands as a user types them: a process each, in a home that the session's tests share."""
+"""The commands as a user types them, a process each, in a home that the tests of a session share."""
 
 import fcntl
 import hashlib
@@ -12,18 +12,30 @@ from pathlib import Path
 
 import pytest
 
+from tests.forks import run_forked
+
 TREE = Path(__file__).resolve().parents[2]
 TAPEWISE = [sys.executable, "-m", "tapewise"]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def run_command(arguments: list[str], **options) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | options.pop("env", {})
+def run_command(
+    arguments: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None, **options
+) -> subprocess.CompletedProcess[str]:
+    """Run `tapewise` and wait for it: forked, or as typed where that may make a difference."""
+    variables = env or {}
+    environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | variables
+    depends_on_start = any(name.startswith(("PYTHON", "LC_", "LANG")) for name in variables)
+    # Processes that a command starts itself import its main module.
+    if not depends_on_start and not options and "-j" not in arguments:
+        return run_forked(arguments, cwd or Path.cwd(), environment)
     if "input" not in options:
         options["stdin"] = subprocess.DEVNULL
     command = [*TAPEWISE, *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, **options)
+    return subprocess.run(
+        command, cwd=cwd, env=environment, capture_output=True, text=True, check=False, **options
+    )
 
 
 @pytest.fixture(scope="session")

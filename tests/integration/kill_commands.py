@@ -1,6 +1,5 @@
 """`tapewise ingest` as processes that can be killed, each with what it has said and how it has ended."""
 
-import multiprocessing
 import os
 import signal
 import subprocess
@@ -14,12 +13,9 @@ from pathlib import Path
 
 import psycopg
 
-PROJECT = Path(__file__).parents[2]
-SIGNATURE = "tapewise"  # what a command's sessions are called by themselves
+from tests.forks import FORKS, PROJECT
 
-# Twenty kills are as many starts: a server that has imported everything forks a command in no time.
-_FORKS = multiprocessing.get_context("forkserver")
-_FORKS.set_forkserver_preload(["tests.integration.kill_commands", "tapewise.cli", "ingest.ingest_cli"])
+SIGNATURE = "tapewise"  # what a command's sessions are called by themselves
 
 
 def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) -> None:
@@ -53,7 +49,7 @@ class Command:
 
     def start(self) -> None:
         if self.is_forked:
-            process = _FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
+            process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
             process.start()
             assert process.pid is not None
             self.pids.append(process.pid)

@@ -5,10 +5,9 @@ import gzip
 import itertools
 import json
 import lzma
+import os
 import random
 import re
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -32,10 +31,10 @@ from ingest.layouts.files import find_layout
 from ingest.loads import FileResult
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
+from tests.forks import PROJECT, Fork
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 from tests.stamps import python_regex, restamp
 
-PROJECT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("short_segments")
 # Lines that are unfolded mean what stands above them, so that no line can stand alone: test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
@@ -559,42 +558,17 @@ def test_equal_lines_of_two_hosts_are_two_transfers(warehouse: Warehouse, load: 
     assert counted == (2 * first["transfers"],)
 
 
-def start(warehouse: Warehouse, format_name: str, *paths: Path) -> subprocess.Popen[str]:
+def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
     """The command that loads `paths`, in a process of its own."""
-    return subprocess.Popen(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "tapewise",
-                "--database-url",
-                warehouse.url(Role.LOADER),
-                "ingest",
-                "--json",
-            ),
-            *(
-                "--archive",
-                "test",
-                "--kind",
-                "synthetic",
-                "--format",
-                format_name,
-                "--timezone",
-                "UTC",
-                *(["--date", str(DAY)] if find_format(format_name).is_dated_by_file else []),
-                *paths,
-            ),
-        ],
-        cwd=PROJECT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    options = ["--kind", "synthetic", "--format", format_name, "--timezone", "UTC"]
+    if find_format(format_name).is_dated_by_file:
+        options += ["--date", str(DAY)]
+    database = ["--database-url", warehouse.url(Role.LOADER)]
+    arguments = [*database, "ingest", "--json", "--archive", "test", *options, *paths]
+    return Fork(arguments, PROJECT, os.environ)
 
 
-def wait_for_waiters(
-    connection: psycopg.Connection, statement: str, processes: Sequence[subprocess.Popen[str]]
-) -> None:
+def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: Sequence[Fork]) -> None:
     """Wait until as many sessions as there are processes wait for a lock with a statement like this."""
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"

@@ -9,8 +9,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,11 +29,11 @@ from schema.server import EmbeddedServer
 from schema.settings import Settings
 from schema.upgrade import upgrade
 from tests.conftest import register
+from tests.forks import PROJECT, Fork
 from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance
 
 pytestmark = pytest.mark.slow
 
-PROJECT = Path(__file__).parents[2]
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 TEMPLATE = "kills_template"
 LINES = 150_000  # more than one block, and a load of a second or so
@@ -151,32 +149,16 @@ class Bench:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
 
-    def start(self) -> subprocess.Popen[str]:
+    def start(self) -> Fork:
         """The command."""
-        return subprocess.Popen(
-            [
-                *(
-                    sys.executable,
-                    "-m",
-                    "tapewise",
-                    "--home",
-                    self.server.home,
-                    "ingest",
-                    "--archive",
-                    "test",
-                ),
-                *("--kind", "synthetic", "--format", "nft", "--timezone", "UTC", "--json", self.log),
-            ],
-            cwd=PROJECT,
-            env=os.environ
-            | {
-                "TAPEWISE_SYSTEM_FOLDER": str(self.server.system_folder),
-                "TAPEWISE_POSTGRES_VERSION": str(self.server.version),
-            },
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        home = ("--home", self.server.home)
+        options = ("--kind", "synthetic", "--format", "nft", "--timezone", "UTC", "--json")
+        variables = {
+            "TAPEWISE_SYSTEM_FOLDER": str(self.server.system_folder),
+            "TAPEWISE_POSTGRES_VERSION": str(self.server.version),
+        }
+        arguments = [*home, "ingest", "--archive", "test", *options, self.log]
+        return Fork(arguments, PROJECT, os.environ | variables)
 
     def run(self) -> dict[str, Any]:
         """What the command said, run to its end."""
@@ -201,7 +183,7 @@ class Bench:
                 connection.rollback()
             connection.close()
 
-    def wait_for(self, moment: Moment, process: subprocess.Popen[str]) -> int:
+    def wait_for(self, moment: Moment, process: Fork) -> int:
         """The server's process that loads, at that moment; asserts that the COPY has begun, or has not."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect() as watcher:
@@ -287,7 +269,7 @@ def quiet(bench: Bench) -> Quiet:
     return quiet
 
 
-def check_message(process: subprocess.Popen[str], log: Path) -> None:
+def check_message(process: Fork, log: Path) -> None:
     """Assert that the command told clearly, and once, that it lost the database."""
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1

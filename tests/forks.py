@@ -1,0 +1,92 @@
+"""`tapewise` without its second of imports: a server of processes has imported it, and forks each command.
+
+Hundreds of tests run a command. A fork is a process of its own with arguments, folder, environment, streams
+and exit status as a shell would give them; what it shares is modules. The examples of the docs, and whatever
+depends on how Python starts, run as they are typed.
+"""
+
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from tapewise.cli import COMMANDS
+
+PROJECT = Path(__file__).parents[1]
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()})])
+# What `ingest/__init__.py` says to libraries that read it later.
+_SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
+
+
+class Fork:
+    """A command that runs, with nothing to read from; used as a `subprocess.Popen`."""
+
+    def __init__(self, arguments: Sequence[object], folder: Path, environment: Mapping[str, str]) -> None:
+        self.args = ["tapewise", *map(str, arguments)]
+        self._streams = tempfile.TemporaryDirectory()
+        given = (self.args, folder, dict(environment), self._streams.name)
+        self._process = FORKS.Process(target=_be_command, args=given)
+        self._process.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.join()
+        self._streams.cleanup()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait until it has ended; what it printed and what it complained of. Once only."""
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            assert timeout is not None
+            raise subprocess.TimeoutExpired(self.args, timeout)
+        output, errors = ((Path(self._streams.name) / name).read_text() for name in ("stdout", "stderr"))
+        self._streams.cleanup()
+        return output, errors
+
+
+def run_forked(
+    arguments: Sequence[object], folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; gives its exit status and what it printed."""
+    with Fork(arguments, folder, environment) as fork:
+        output, errors = fork.communicate()
+        return subprocess.CompletedProcess(fork.args, fork.returncode or 0, output, errors)
+
+
+def _be_command(arguments: list[str], folder: Path, environment: dict[str, str], streams: str) -> None:
+    from tapewise.cli import main  # noqa: PLC0415  # only the fork becomes the command
+
+    environment = {name: os.environ[name] for name in _SAID_BY_IMPORT if name in os.environ} | environment
+    os.environ.clear()
+    os.environ |= environment
+    os.chdir(folder)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT), number)
+    # multiprocessing has closed it, and a command may ask whether it is a terminal.
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  # for the process's life
+    sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115  # as above
+    sys.argv = arguments
+    main(arguments[1:])
