@@ -39,6 +39,11 @@ pytestmark = pytest.mark.usefixtures("short_segments")
 # Lines that are unfolded mean what stands above them, so that no line can stand alone: test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
+# What takes long is tried with formats that differ in what a load does: one table or several, a day that the
+# file says, a layout. How lines are read is tried with every format elsewhere.
+SOME_FORMATS = pytest.mark.parametrize(
+    "format_name", ["cond", "hsi", "nft", "pftp", "unitree-tape", "xferlog"]
+)
 BEGIN = datetime(2004, 6, 30, 20, 0)
 DAY = BEGIN.date()  # of files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
@@ -269,7 +274,7 @@ def test_a_shorter_copy_adds_nothing(
     expect_union(warehouse, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @pytest.mark.parametrize(
     ("suffix", "compress"),
     [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd.compress)],
@@ -356,7 +361,7 @@ def test_a_copy_in_another_place_is_held(
     expect_union(warehouse, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @pytest.mark.parametrize(("first", "second"), [(1, 3), (3, 1), (2, 2), (4, 5)])
 def test_a_line_that_stands_in_two_files_stands_as_often_as_in_the_one_that_has_more(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str, first: int, second: int
@@ -379,7 +384,7 @@ def test_true_repeats_in_a_file_are_kept(
     expect_union(warehouse, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @pytest.mark.parametrize("shuffled", [False, True], ids=["sorted", "unsorted"])
 def test_repeats_are_numbered_across_the_edges_of_blocks(
     warehouse: Warehouse,
@@ -601,7 +606,7 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
     return [json.loads(output) for output, _ in outputs]
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_two_processes_with_files_that_overlap_count_once(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
@@ -700,7 +705,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 )
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @settings(max_examples=20, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))
 def test_any_bytes_in_the_four_counts_add_up(

@@ -20,7 +20,7 @@ from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
-from tests.integration.test_exactly_once import DAY, EVERY_FORMAT, make_lines, write
+from tests.integration.test_exactly_once import DAY, SOME_FORMATS, make_lines, write
 from tests.integration.test_retention import forget, read, source_of
 
 ANY = RejectFilter()
@@ -48,7 +48,7 @@ def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ingest.sources.restore_format", find_better)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_newer_program_reads_the_files_again(
     warehouse: Warehouse, tmp_path: Path, request: pytest.FixtureRequest, format_name: str, suffix: str
