@@ -311,7 +311,7 @@ twins AS (
 
 -- One row per transfer, however many logs tell of it. `told_at` is when the log that knows the persona
 -- says that it ended.
-movements AS NOT MATERIALIZED (
+movements AS MATERIALIZED (
     SELECT
         transfers.*,
         twin.id AS twin_id,

@@ -12,8 +12,6 @@ test fails when they are no longer what is measured.
 import json
 import math
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -338,17 +336,10 @@ def test_without_the_filter_the_intervals_miss_the_truth(
 
 @pytest.mark.slow
 def test_waiting_lifts_the_envelope_and_the_intervals_do_not_cover_that(
-    load: Load, warehouse: Warehouse, tmp_path: Path
+    load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
 ) -> None:
-    def make_logs(seed: int) -> Path:
-        folder = tmp_path / str(seed)
-        script = ROOT / "examples" / "generate.py"
-        command = [sys.executable, str(script), "--seed", str(seed), "--into", str(folder)]
-        subprocess.run(command, check=True, capture_output=True)
-        return folder
-
     with ThreadPoolExecutor(2) as threads:
-        for folder in threads.map(make_logs, EXAMPLE_SEEDS):
+        for folder in threads.map(example_logs, EXAMPLE_SEEDS):
             assert_the_truth_is_the_published_law(folder)
             load(folder / "nft.log", "nft", archive=folder.name, timezone="America/Los_Angeles")
 

@@ -13,8 +13,6 @@ stands in docs/explanation/open-times.md, and a test fails when it is no longer 
 
 import json
 import math
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -322,13 +320,6 @@ def as_printed(value: float, like: str) -> str:
 # The example logs: the truth is known
 
 
-def make_logs(seed: int, folder: Path) -> Path:
-    script = ROOT / "examples" / "generate.py"
-    command = [sys.executable, str(script), "--seed", str(seed), "--into", str(folder)]
-    subprocess.run(command, check=True, capture_output=True)
-    return folder
-
-
 def read_truth(folder: Path) -> tuple[dict[str, int], dict[str, float]]:
     """Where the files of HSI's gets truly were, and the laws by which that was drawn."""
     truth = json.loads((folder / "truth.json").read_bytes())
@@ -397,11 +388,12 @@ def expected_hits(warehouse: Warehouse, laws: dict[str, float]) -> dict[str, tup
 
 
 @pytest.mark.slow
-def test_hit_ratios_vary_as_their_intervals_say(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+def test_hit_ratios_vary_as_their_intervals_say(
+    load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
+) -> None:
     truths = {}
     with ThreadPoolExecutor(2) as threads:
-        folders = threads.map(lambda seed: make_logs(seed, tmp_path / str(seed)), EXAMPLE_SEEDS)
-        for folder in folders:
+        for folder in threads.map(example_logs, EXAMPLE_SEEDS):
             load(folder / "hsi.log", "hsi", archive=folder.name, timezone="America/Los_Angeles")
             truths[folder.name], laws = read_truth(folder)
     expected = expected_hits(warehouse, laws)

@@ -1,0 +1,31 @@
+"""Logs that several studies read: made once for all of the session's processes."""
+
+import fcntl
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GENERATOR = Path(__file__).parents[2] / "examples" / "generate.py"
+
+
+@pytest.fixture(scope="session")
+def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[int], Path]:
+    """The folder of the example logs of a seed, with their truth; nobody may change it."""
+    base = tmp_path_factory.getbasetemp()
+    if worker_id != "master":
+        base = base.parent
+
+    def make(seed: int) -> Path:
+        folder = base / f"example-{seed}"
+        with (base / f"example-{seed}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "whole").exists():
+                command = [sys.executable, str(GENERATOR), "--seed", str(seed), "--into", str(folder)]
+                subprocess.run(command, check=True, capture_output=True)
+                (folder / "whole").touch()
+        return folder
+
+    return make
