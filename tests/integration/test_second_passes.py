@@ -94,6 +94,26 @@ def test_whichever_file_tells_it_in_any_order(
     check_warehouse(warehouse)
 
 
+def test_requests_follow_the_lines_that_are_moved(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """A file is opened in the first pass and moved in the second: by their clocks, it was moved before."""
+    texts = dict.fromkeys(range(-60, 180, 2), "30.000 n 9 /q b o RETR_Cmd r ftp u fd 0")
+    texts |= {51: "n /p b POPN_Cmd r r ftp u fd 0", 71: "30.000 n 9 /p b o RETR_Cmd r ftp u fd 0"}
+    lines = [
+        f"{HOUR + timedelta(minutes=tick - 60 * (tick >= 60)):%a %b %d %H:%M:%S %Y} {texts[tick]}\n"
+        for tick in sorted(texts)
+    ]
+    # Out of their order lines tell nothing of the pass.
+    load(write(tmp_path / "shuffled", random.Random(1).sample(lines, len(lines))), "pftp", timezone=US)
+    query = "SELECT opened_at, ended_at FROM core.requests WHERE open_id IS NOT NULL"
+    opened_at = FIRST + timedelta(minutes=51)
+    assert read(warehouse, query) == [(opened_at, opened_at)]  # after which nothing was moved
+    # The other file brings no fact of its own.
+    result = load(write(tmp_path / "in order", lines), "pftp", timezone=US)
+    assert (result.tally.loaded_count, result.tally.held_count) == (0, len(lines))
+    assert read(warehouse, query) == [(opened_at, SECOND + timedelta(minutes=11))]
+    check_warehouse(warehouse)
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_any_pieces_in_any_order_make_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
