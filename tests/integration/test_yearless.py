@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from ingest.formats import FORMATS
-from ingest.formats.base import LineSettings
-from ingest.loads import FileResult
+from ingest.formats.base import OUTSIDE_WINDOW, LineSettings
+from ingest.loads import FileResult, load_file
 from ingest.previews import preview_file
 from ingest.sources import SourceRequest
 from schema.database import Role, Warehouse
@@ -115,6 +115,20 @@ def test_the_same_bytes_as_of_another_year_are_refused(
         with refused:
             preview_file(warehouse, source, each, now=NOW, log_date=date(2020, 1, 2))
     assert read_facts(warehouse) == facts
+    check_warehouse(warehouse)
+
+
+def test_lines_that_were_to_come_are_loaded_from_a_copy_of_another_day(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """The same bytes bring facts the second time, and of the same year: nothing is counted twice."""
+    source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["yearless"], "UTC", "yearless"))
+    early = datetime(2018, 12, 31, tzinfo=UTC)
+    path = write(tmp_path / "log.20190102", LINES)
+    first = load_file(warehouse, source, path, now=early, log_date=date(2019, 1, 2)).tally
+    assert first.rejected[OUTSIDE_WINDOW] > 24
+    second = load(write(tmp_path / "log.20190103", LINES), "yearless").tally
+    assert (second.loaded_count, second.held_count) == (first.rejected.total(), first.loaded_count)
     check_warehouse(warehouse)
 
 
