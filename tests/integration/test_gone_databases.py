@@ -160,6 +160,22 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
     complete(bench, logs, "2")
 
 
+def test_processes_that_read_end_with_a_command_that_is_killed(bench: Bench, logs: list[Path]) -> None:
+    bench.make_database()
+    with bench.holding(ADDS_CELLS):  # so that they do not just come to their end
+        process = start(bench, logs, "2")
+        bench.wait_for(ADDS_CELLS, process)
+        readers = list(find_children(process.pid))
+        assert len(readers) == 2
+        process.kill()
+        deadline = time.monotonic() + 10
+        while any(map(is_running, readers)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        process.communicate(timeout=TIMEOUT_S)
+    complete(bench, logs, "2")
+
+
 def is_running(pid: int) -> bool:
     try:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"

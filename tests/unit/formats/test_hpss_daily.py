@@ -201,3 +201,13 @@ def test_any_row_is_read_back(name, figures):
         assert record["item"] == name
     assert list(json.loads(record["figures"]).values()) == figures
     assert hpss_report.SEPARATOR not in row
+
+
+def test_free_slots_are_told_of_all(sample_logs):
+    lines = pl.Series("text", (sample_logs / "hpss-nersc" / "hpss_daily.txt").read_text().splitlines())
+    records = DAILY.parse(unfold_lines(lines, DAILY), SETTINGS)
+    figures = {}
+    for row in records.filter(operation="free_slots")["figures"]:
+        figures |= json.loads(row)
+    assert len(figures) == 2 * 16
+    assert (figures["1,9/free_count"], figures["1,9/slot_count"]) == (6, 2522)
