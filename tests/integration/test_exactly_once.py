@@ -206,7 +206,7 @@ def test_a_file_read_twice_counts_once(
     assert read_balance(warehouse) == balance
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)], ids=["in order", "in reverse"])
 def test_two_halves_that_overlap_count_once(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str, order: tuple[int, int]
@@ -219,7 +219,7 @@ def test_two_halves_that_overlap_count_once(
     assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # else nothing overlapped
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_two_orders_of_overlapping_files_give_the_same_facts(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -238,7 +238,7 @@ def test_two_orders_of_overlapping_files_give_the_same_facts(
     check_warehouse(warehouse)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_a_file_that_grows_keeps_its_row_in_the_ledger(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -346,7 +346,7 @@ def test_the_same_file_by_another_path_is_the_same_file(
     expect_union(warehouse, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_a_copy_in_another_place_is_held(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -419,7 +419,7 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
     expect_union(warehouse, more, archive="pieces")
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_the_order_of_a_files_lines_does_not_matter(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -432,7 +432,7 @@ def test_the_order_of_a_files_lines_does_not_matter(
     expect_union(warehouse, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_rejected_and_ignored_lines_of_a_file_that_grows_are_not_doubled(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -477,7 +477,7 @@ def test_a_half_written_line_waits_and_is_then_counted_once(
     assert len(ledger(warehouse)) == 1
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_the_unfinished_last_line_of_a_complete_file_counts_once(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
@@ -513,7 +513,7 @@ def test_a_complete_files_last_line_that_goes_on_is_another_line(
     expect_union(warehouse, cut, lines)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_a_new_file_under_an_old_name_is_another_file(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:

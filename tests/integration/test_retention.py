@@ -24,7 +24,7 @@ from schema.errors import LookupFailedError, RetentionError, SourceError
 from tapewise.checks import check_ledger
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
-from tests.integration.test_exactly_once import DAY, EVERY_FORMAT, log_line, make_lines, write
+from tests.integration.test_exactly_once import DAY, SOME_FORMATS, log_line, make_lines, write
 from tests.integration.test_requests import FIRST_DAY, dump, make_world
 
 TRANSFERS = "1 97/10/01 12:00:0{} js {} 1.500\n"
@@ -60,7 +60,7 @@ def count(warehouse: Warehouse, query: str) -> Any:
     return row[0]
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:

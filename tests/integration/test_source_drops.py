@@ -20,7 +20,7 @@ from schema.database import Role, Warehouse
 from schema.errors import LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
-from tests.integration.test_exactly_once import DAY, EVERY_FORMAT, make_lines, write
+from tests.integration.test_exactly_once import DAY, SOME_FORMATS, make_lines, write
 from tests.integration.test_requests import dump, make_world
 from tests.integration.test_retention import count, read, read_cells, source_of, start, wait_for_lock
 
@@ -94,7 +94,7 @@ def test_what_is_left_is_as_if_the_others_alone_had_been_read(
             drop_source(warehouse, "all", name)
 
 
-@EVERY_FORMAT
+@SOME_FORMATS
 def test_a_source_read_with_the_wrong_zone_is_undone(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
