@@ -211,7 +211,8 @@ class _Load:
             run_ahead(
                 read_parts(reader, source.format, settings, self._tally, find_known, source.key), PARTS_AHEAD
             ) as parts,
-            # While the other thread settles what facts need, this one settles what comes of them.
+            # Not `settling`: the other thread may be within a transaction there, and months that are made in
+            # one cannot be seen before it ends.
             closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as deriving,
             closing(self._warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),

@@ -72,7 +72,8 @@ def run_forked(
     """Run a command to its end; gives its exit status and what it printed."""
     with Fork(arguments, folder, environment) as fork:
         output, errors = fork.communicate()
-        return subprocess.CompletedProcess(fork.args, fork.returncode or 0, output, errors)
+        assert fork.returncode is not None  # it has ended
+        return subprocess.CompletedProcess(fork.args, fork.returncode, output, errors)
 
 
 def _be_command(arguments: list[str], folder: Path, environment: dict[str, str], streams: str) -> None:
