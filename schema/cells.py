@@ -51,7 +51,9 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
     if not cells:
         return
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
-    columns = sums.select(*_KEY, *_SUMS).to_dict(as_series=False)
+    # Written by polars: they are tens of thousands after years of logs, and psycopg writes one by one.
+    numbers = [_write_array(sums[name]) for name in _SUMS]
+    texts = [sums[name].to_list() for name in ("interface", "direction")]
     connection.execute(
         "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction, transfer_count,"
         " failed_count, saturated_count, size_bytes, duration_us)"
@@ -63,8 +65,13 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
         " saturated_count = held.saturated_count + excluded.saturated_count,"
         " size_bytes = held.size_bytes + excluded.size_bytes,"
         " duration_us = held.duration_us + excluded.duration_us",
-        [archive_id, *columns.values()],
+        [archive_id, _write_array(sums["cell_at"].dt.to_string("iso:strict")), *texts, *numbers],
     )
+
+
+def _write_array(values: pl.Series) -> str:
+    """PostgreSQL's literal of an array of numbers or times."""
+    return "{" + ",".join(values.cast(pl.String)) + "}"
 
 
 def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:

@@ -91,7 +91,7 @@ def copy_encoded(connection: psycopg.Connection, table: sa.Table, pieces: Iterab
     with connection.cursor() as cursor:
         with cursor.copy(statement) as copy:
             for piece in pieces:
-                copy.write(piece)
+                copy.write(memoryview(piece))  # psycopg cuts it up, which would copy bytes
         return cursor.rowcount
 
 

@@ -77,7 +77,7 @@ HTAR_ONLY = ("way", "seconds_text", "tar_path")
 
 def _is_whole() -> pl.Expr:
     """Whether an HSI line has the paths of its operation, and the account where it must be."""
-    operation, has_second = pl.col("operation"), pl.col("second_path").fill_null("") != ""
+    operation, has_second = pl.col("operation"), (pl.col("second_path") != "").fill_null(False)
     return (
         pl.when(operation == "FU")
         .then(~has_second)
