@@ -1,9 +1,9 @@
 """Bulk loading: polars frames into tables by binary COPY.
 
-pgpq encodes Arrow batches into PostgreSQL's binary format and psycopg sends them; encoding frees
-the interpreter lock, so a producer thread can encode while the main thread sends. pgpq writes an
-Int64 into a float8 column as 5e-324, and a time without zone as UTC, without a word; hence `check_frame`
-before anything is encoded.
+pgpq encodes Arrow batches into PostgreSQL's binary format and psycopg sends them. Encoding holds the
+interpreter lock, sending waits without it: a producer thread encodes small batches while the main thread
+sends. pgpq writes an Int64 into a float8 column as 5e-324, and a time without zone as UTC, without a word;
+hence `check_frame` before anything is encoded.
 """
 
 import io
