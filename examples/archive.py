@@ -10,7 +10,7 @@ import heapq
 import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from chance import Chance
@@ -192,7 +192,7 @@ class Server:
             catalogue.remove(file)
         if operation == "rename":
             # At the far end: a file does not become a late one by being renamed.
-            catalogue.insert(0, replace(file, path=record.new_path))
+            catalogue.insert(0, file._replace(path=record.new_path))
         return self.chance.uniform(0.05, 0.4)
 
     # -- ports and the network ---------------------------------------------------------------
@@ -250,7 +250,7 @@ class Server:
             if record.file in catalogue:
                 catalogue.remove(record.file)
             # Whatever was used in these weeks is no longer old.
-            catalogue.append(replace(record.file, is_old=False))
+            catalogue.append(record.file._replace(is_old=False))
         pause_s = 3.0 if record.is_failed else self.chance.exponential(0.05)
         self._at(self._now_s + pause_s, partial(self._submit, run))
 

@@ -129,13 +129,14 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
         number for number, line in enumerate(lines) if _can_be_lost(line) and _is_middle(number, len(lines))
     ]
     for damage_kind in DAMAGES:
-        for _ in range(damage_kind.counts.get(log, 0)):
-            sufferers = [
-                number
-                for number in candidates
-                if damage_kind.spoil(lines[number].text, log) != lines[number].text
-            ]
-            number = sufferers[chance.integer(0, len(sufferers) - 1)]
+        count = damage_kind.counts.get(log, 0)
+        sufferers = [
+            number
+            for number in (candidates if count else [])
+            if damage_kind.spoil(lines[number].text, log) != lines[number].text
+        ]
+        for _ in range(count):
+            number = sufferers.pop(chance.integer(0, len(sufferers) - 1))
             candidates.remove(number)
             line = lines[number]
             text = damage_kind.spoil(line.text, log)
