@@ -285,6 +285,9 @@ def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> Non
         is_busy = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
         assert wait_until(lambda: query(server, is_busy) is True, PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
+        # Until it is gone altogether, its socket takes connections.
+        stat = Path(f"/proc/{pid}/stat")
+        assert wait_until(lambda: _read(stat).rpartition(")")[2].split()[:1] in ([], ["Z"]), PATIENCE_S)
         server.release()
         with server:
             assert query(server, "SELECT answer FROM kept") == 42
