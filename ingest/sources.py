@@ -14,7 +14,7 @@ from ingest.layouts.edits import check_layouts
 from ingest.log_file_rows import delete_log_files
 from ingest.pseudonym_keys import PseudonymKey, check_key_id
 from ingest.source_statements import EXTEND_LAYOUT, MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
-from schema.archives import lock_archive
+from schema.archives import analyze_archives, lock_archive
 from schema.errors import SourceError
 
 # Logs of archives do not go further back; a year that says so is a misread one.
@@ -177,7 +177,8 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may be changed, and then it is asked again
     if found is None:
-        connection.execute(MAKE_ARCHIVE, vars(request))
+        if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
+            analyze_archives(connection)
         connection.commit()  # nobody need wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
         connection.execute(MEND_ARCHIVE, vars(request))

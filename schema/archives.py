@@ -46,3 +46,12 @@ def lock_archive(
         if on_wait is not None:
             on_wait()
         connection.execute(f"{row} FOR NO KEY UPDATE", [archive_id])
+
+
+def analyze_archives(connection: psycopg.Connection) -> None:
+    """Let the planner count the archives, in the caller's transaction, which must be short.
+
+    Every view joins them. Without statistics of them it expects a two-hundredth of all rows of an archive,
+    and compares each row with each; autovacuum comes within a minute, but queries come before.
+    """
+    connection.execute("SELECT core.analyze_archives()")

@@ -60,11 +60,22 @@ END
 $function$;
 COMMENT ON FUNCTION core.make_partitions(text, date[]) IS
     'Makes the missing month partitions (UTC) of a table of facts; gives how many it made';
+
+CREATE FUNCTION core.analyze_archives() RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+BEGIN
+    ANALYZE core.archives;
+END
+$function$;
+COMMENT ON FUNCTION core.analyze_archives() IS
+    'Counts the archives for the planner; for whoever has made one';
 """
 
 GRANTS = f"""
 REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
+REVOKE ALL ON FUNCTION core.analyze_archives() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.analyze_archives() TO {LOADER};
 GRANT USAGE ON SCHEMA ledger, core TO {LOADER};
 GRANT SELECT ON ALL TABLES IN SCHEMA ledger, core TO {LOADER};
 GRANT INSERT, UPDATE ON core.archives TO {LOADER};

@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
+from schema.archives import analyze_archives
 from schema.cells import add_cells, sum_cells
 from schema.derived_tables import requests
 from schema.errors import SimulationError
@@ -100,6 +101,7 @@ def write_archive(
         connection.rollback()
         check_name(connection, name)
         raise
+    analyze_archives(connection)
     return facts.height
 
 

@@ -95,6 +95,8 @@ def read_comparison(
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        # A fresh archive has no statistics, and on guesses the planner may compare each with each: minutes.
+        connection.execute("SET LOCAL enable_nestloop = off")
         with connection.cursor(row_factory=dict_row) as cursor:
             found = [_find_archive(cursor, name) for name in (a, b)]
             rows = cursor.execute(

@@ -560,11 +560,12 @@ def test_views_prune(database: psycopg.Connection) -> None:
 
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
 def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
-    scan = r"(Scan on|Scan using \w+ on) activity_cells"
+    # A bitmap of an index is read for the scan of the heap that stands above it.
+    scan = r"(?<!Subquery )(?<!Bitmap Index )(Scan on|Scan using \w+ on) activity_cells"
     plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
-    assert len(re.findall(scan, plan.replace("Subquery Scan", ""))) == 1
+    assert len(re.findall(scan, plan)) == 1
     everything = explain(database, "SELECT * FROM mart.activity")
-    assert len(re.findall(scan, everything.replace("Subquery Scan", ""))) == 3
+    assert len(re.findall(scan, everything)) == 3
 
 
 # Computed

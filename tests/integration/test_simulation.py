@@ -122,6 +122,17 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     check_warehouse(filled)
 
 
+def test_the_planner_knows_of_a_simulated_archive_at_once(filled: Warehouse) -> None:
+    simulate(filled)
+    with filled.connect(Role.OWNER) as connection:
+        query = (
+            "SELECT reltuples, (SELECT count(*) FROM core.archives) FROM pg_class"
+            " WHERE oid = 'core.archives'::regclass"
+        )
+        [(counted, count)] = connection.execute(query).fetchall()
+    assert counted == count == 2
+
+
 def test_every_requests_time_is_told_by_cause(filled: Warehouse) -> None:
     simulate(filled)
     rows = ask(
