@@ -91,7 +91,7 @@ mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries 
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
 
 .PHONY: kill-study
-kill-study: $(VENV)/dev.stamp  ## all fifty seeds of the study of kills, of which `make test` tries two
+kill-study: $(VENV)/dev.stamp  ## all fifty seeds of the study of kills, of which `make test` tries one
 	TAPEWISE_TEST_KILL_SEEDS=50 $(BIN)/python -m pytest -n 2 --dist worksteal -rP tests/integration/test_kill_study.py
 
 .PHONY: test-quick
