@@ -118,7 +118,8 @@ def _parse(
     passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
-    own = _slice(lines, segments)
+    # In one piece: whatever comes after would else be done in two, and put together column by column.
+    own = _slice(lines, segments).rechunk()
     parsed = ignore_forgotten(log_format.parse(own["text"], settings), settings)
     records = own.hstack(parsed)
     if key is not None:

@@ -50,8 +50,7 @@ def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
     rest_bytes = 0
     for block in blocks:
         rest_lines = 0 if rest is None else rest.height
-        # In one piece: whatever comes after would else be done in two, and put together column by column.
-        lines = block.lines if rest is None else pl.concat([rest, block.lines], rechunk=True)
+        lines = block.lines if rest is None else pl.concat([rest, block.lines])
         cuts = _find_cuts(block, rest_lines, rest_bytes)
         begin = cuts[-1] if cuts else 0
         if cuts:
