@@ -15,10 +15,19 @@ from psycopg import sql
 
 from schema.database import Role, Warehouse
 
-FACTS = (
-    *("transfers", "opens", "namespace_events", "unitree_jobs", "stages"),
-    *("transfer_starts", "tape_events", "daily_reports", "migrations", "srb_sessions"),
-)
+# The tables of facts, and when an event of each was.
+FACTS = {
+    "transfers": "ended_at",
+    "opens": "opened_at",
+    "namespace_events": "happened_at",
+    "unitree_jobs": "ended_at",
+    "stages": "staged_at",
+    "transfer_starts": "began_at",
+    "tape_events": "happened_at",
+    "daily_reports": "reported_at",
+    "migrations": "migrated_at",
+    "srb_sessions": "closed_at",
+}
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -28,47 +37,11 @@ NAMED = {
     "host_id": sql.SQL("hosts.name"),
 }
 
-_ALL_FACTS = """
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        ended_at AS event_at
-    FROM core.transfers
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        opened_at
-    FROM core.opens
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        happened_at
-    FROM core.namespace_events
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        ended_at
-    FROM core.unitree_jobs
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        staged_at
-    FROM core.stages
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        began_at
-    FROM core.transfer_starts
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        happened_at
-    FROM core.tape_events
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        reported_at
-    FROM core.daily_reports
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        migrated_at
-    FROM core.migrations
-    UNION ALL
-    SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,
-        closed_at
-    FROM core.srb_sessions
-"""
+_ALL_FACTS = " UNION ALL ".join(
+    "SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,"
+    f" {time} AS event_at FROM core.{table}"
+    for table, time in FACTS.items()
+)
 
 LOADED_IS_NOT_THE_FACTS = """
     SELECT path, loaded_count, count(facts.id) FROM ledger.log_files
@@ -322,6 +295,15 @@ def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
             "  FROM ledger.rejected_lines WHERE log_file_id = log_files.id)"
             " FROM ledger.log_files ORDER BY id"
         ).fetchall()
+
+
+def count_for_the_planner(warehouse: Warehouse) -> float:
+    """How many archives the planner believes to be there; -1 where nobody has counted them."""
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        query = "SELECT reltuples FROM pg_class WHERE oid = 'core.archives'::regclass"
+        [(count,)] = connection.execute(query).fetchall()
+    assert isinstance(count, float)
+    return count
 
 
 def check_lineage(warehouse: Warehouse) -> None:

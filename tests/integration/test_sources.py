@@ -1,16 +1,15 @@
 """Settings of archives and sources may change until something was loaded with them, and then no more."""
 
-from contextlib import closing
-
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
 from ingest.formats import find_format
 from ingest.loads import load_file
 from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
+from schema.database import Role
 from schema.errors import SourceError
 from tests.conftest import NOW, register
+from tests.integration.evidence import count_for_the_planner
 
 LINE = "005041 97/10/01 00:01:41 js 7700 0.425\n"
 
@@ -46,15 +45,6 @@ def test_a_line_dated_in_the_future_is_read_again_once_it_is_past(warehouse, tmp
     assert load_file(warehouse, source, tmp_path / "a.log", now=NOW).tally.rejected.total() == 1
     later = load_file(warehouse, source, tmp_path / "a.log", now=NOW.replace(year=2028))
     assert (later.tally.loaded_count, later.tally.held_count) == (1, 1)
-
-
-def count_for_the_planner(warehouse: Warehouse) -> float:
-    """How many archives the planner believes to be there; -1 where nobody has counted them."""
-    with closing(warehouse.connect(Role.OWNER)) as connection:
-        query = "SELECT reltuples FROM pg_class WHERE oid = 'core.archives'::regclass"
-        [(count,)] = connection.execute(query).fetchall()
-    assert isinstance(count, float)
-    return count
 
 
 def test_the_planner_knows_of_a_new_archive_at_once(warehouse):
