@@ -202,7 +202,7 @@ def test_nothing_is_left_of_a_report_that_is_ended(scratch, tmp_path, number, ma
             time.sleep(0.01)
         process.send_signal(number)
         stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode in (1, 128 + number)
+    assert process.returncode in (1, 128 + number), stderr
     assert stdout == ""
     assert "Traceback" not in stderr
     assert_nothing_is_left(scratch, tmp_path)
