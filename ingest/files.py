@@ -26,6 +26,7 @@ from schema.errors import LogFileError
 BLOCK_BYTES = 6_000_000
 # No log has longer lines: what goes on for longer is none, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
+_NEWLINE = ord("\n")
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ class LogFileReader:
             self._hash.update(content)
             self.read_bytes += len(content)
             whole = content if content.endswith(b"\n") else content + b"\n"
-            newline_count = whole.count(b"\n")
+            newline_count = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))
             lines, ends = _split_content(whole, self._line_count + 1, self._key)
             self._line_count += lines.height
             yield Block(newline_count, lines, ends)
@@ -104,7 +105,7 @@ class LogFileReader:
                 tails.append(piece)
                 tail_bytes += len(piece)
                 continue
-            yield b"".join([*tails, piece[:end]])
+            yield b"".join([*tails, memoryview(piece)[:end]])
             tails = [piece[end:]]
             tail_bytes = len(piece) - end
         if tail_bytes and self._is_complete:
@@ -228,7 +229,7 @@ def _escape(content: bytes) -> bytes:
 
 def _split(content: bytes) -> tuple[pl.Series, npt.NDArray[np.int64]]:
     """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
-    newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == ord("\n"))
+    newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
     offsets = np.zeros(len(newlines) + 1, np.int64)
     offsets[1:] = newlines - np.arange(len(newlines))
     values = pa.py_buffer(content.replace(b"\n", b""))

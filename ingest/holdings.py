@@ -49,6 +49,8 @@ class Holdings:
         self._reading = reading
         self._source_id = source_id
         self._zone = zone
+        # Fresh facts have no statistics, and on guesses the planner would read whole months.
+        reading.execute("SET enable_seqscan = off")
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
             " WHERE source_id = %s AND first_event_at IS NOT NULL",

@@ -32,6 +32,7 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
+from ingest.partitions import Partitions
 from ingest.parts import Part
 from ingest.prefixes import compare_prefix
 from ingest.reading import read_parts, split_by_table
@@ -189,8 +190,6 @@ class _Load:
         self._progress = progress
         self._tally = Tally()
         self._repeats: list[Repeats] = []
-        # The months whose partitions of each table are there.
-        self._months: dict[str, set[date]] = {table.name: set() for table in FACT_TABLES}
 
     def run(
         self,
@@ -204,22 +203,29 @@ class _Load:
         """Read the file and load it once the archive is ours. `known` is what it continues."""
         source = self._source
         settings = source.line_settings(self._now, self._log_date)
-        # Forced, all lines are parsed again.
-        find_known = None if is_forced else partial(find_segments, settling, source.id)
         with (
+            # Where the thread that reads asks what is known, while the other one waits for the server in
+            # `settling`; and where we make months, which cannot be seen before a transaction ends.
+            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as asking,
             open_log(self._path, is_complete=is_complete, key=source.key) as reader,
             run_ahead(
-                read_parts(reader, source.format, settings, self._tally, find_known, source.key), PARTS_AHEAD
+                # Forced, all lines are parsed again.
+                read_parts(
+                    reader,
+                    source.format,
+                    settings,
+                    self._tally,
+                    None if is_forced else partial(find_segments, asking, source.id),
+                    source.key,
+                ),
+                PARTS_AHEAD,
             ) as parts,
-            # Not `settling`: the other thread may be within a transaction there, and months that are made in
-            # one cannot be seen before it ends.
-            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as deriving,
             closing(self._warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),
         ):
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection)
-            derivations = Derivations(connection, deriving, source.archive_id)
+            derivations = Derivations(connection, asking, source.archive_id)
             self._load(connection, settling, derivations, parts, reader, known)
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
@@ -252,9 +258,11 @@ class _Load:
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         holdings = Holdings(connection, settling, source.id, source.timezone)
-        items = self._prepare(parts, reader, settling, holdings, log_file_id)
+        partitions = Partitions(settling)
+        items = self._prepare(parts, reader, settling, holdings, partitions, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells, derivations)
+        partitions.end()
         log.end(source.id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
@@ -278,6 +286,7 @@ class _Load:
         reader: LogFileReader,
         settling: psycopg.Connection,
         holdings: Holdings,
+        partitions: Partitions,
         log_file_id: int,
     ) -> Iterator[_Item]:
         """The work of the second thread: everything between parsing and sending."""
@@ -297,12 +306,13 @@ class _Load:
                 facts = make_facts(new, tables[name], source, log_file_id, users, hosts)
                 facts = number_rows(facts, take_row_ids(settling, facts.height))
                 days = set(facts[event_time_columns[name]].dt.date().unique())
-                self._make_partitions(settling, name, days)
+                partitions.make(name, days)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
                 yield _Facts(tables[name], facts.height, days, cells)
                 yield from encode_frame(facts, tables[name])
                 yield _END_OF_FACTS
+                partitions.follow(facts.height)
             # What waits here is only what the ledger needs of it: records are large.
             yield part.without_facts()
             if self._progress is not None:
@@ -330,12 +340,6 @@ class _Load:
                 if item.cells is not None:
                     cells.append(item.cells)
                 derivations.touch(item.days)
-
-    def _make_partitions(self, settling: psycopg.Connection, table: str, days: set[date]) -> None:
-        months = {day.replace(day=1) for day in days} - self._months[table]
-        if months:
-            settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
-        self._months[table] |= months
 
 
 def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:

@@ -73,8 +73,10 @@ def rebuild_requests(
     if not ranges:
         return count
     with connection.transaction():
-        # Fresh facts have no statistics, and on guesses the planner would compare each with each, or sort.
+        # Fresh facts have no statistics, and on guesses the planner would compare each with each, sort, or
+        # read whole months.
         connection.execute("SET LOCAL enable_nestloop = off")
+        connection.execute("SET LOCAL enable_seqscan = off")
         connection.execute("SET LOCAL enable_mergejoin = off")
         connection.execute("SET LOCAL work_mem = '64MB'")
         for since, until in ranges:
@@ -101,6 +103,7 @@ def rebuild_requests(
             settling.execute("SELECT core.make_partitions('requests', %s)", [sorted(months)])
             count += connection.execute(_STATEMENT.encode(), values).rowcount
         connection.execute("SET LOCAL enable_nestloop = DEFAULT")
+        connection.execute("SET LOCAL enable_seqscan = DEFAULT")
         connection.execute("SET LOCAL enable_mergejoin = DEFAULT")
         connection.execute("SET LOCAL work_mem = DEFAULT")
     return count

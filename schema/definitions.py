@@ -69,6 +69,36 @@ END
 $function$;
 COMMENT ON FUNCTION core.analyze_archives() IS
     'Counts the archives for the planner; for whoever has made one';
+
+CREATE FUNCTION core.summarize_partitions(fact_table text, months date[]) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+DECLARE
+    index regclass;
+    partition regclass;
+    made integer := 0;
+BEGIN
+    FOR index, partition IN
+        SELECT pg_index.indexrelid, pg_index.indrelid
+        FROM (SELECT DISTINCT date_trunc('month', month) AS since FROM unnest(months) AS month) AS given
+        JOIN pg_index
+            ON pg_index.indrelid = to_regclass(format('core.%I', fact_table || to_char(since, '_YYYY_MM')))
+        JOIN pg_inherits ON pg_inherits.inhrelid = pg_index.indrelid
+        JOIN pg_class ON pg_class.oid = pg_index.indexrelid
+        JOIN pg_am ON pg_am.oid = pg_class.relam
+        WHERE pg_am.amname = 'brin' AND pg_inherits.inhparent = to_regclass(format('core.%I', fact_table))
+    LOOP
+        BEGIN
+            EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT', partition);
+            made := made + brin_summarize_new_values(index);
+        EXCEPTION WHEN lock_not_available THEN
+            NULL;  -- somebody else is at it: another load, or vacuum, which does the same
+        END;
+    END LOOP;
+    RETURN made;
+END
+$function$;
+COMMENT ON FUNCTION core.summarize_partitions(text, date[]) IS
+    'Adds what was written last to the BRIN indexes of month partitions; gives how many ranges';
 """
 
 GRANTS = f"""
@@ -76,6 +106,8 @@ REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.analyze_archives() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.analyze_archives() TO {LOADER};
+REVOKE ALL ON FUNCTION core.summarize_partitions(text, date[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.summarize_partitions(text, date[]) TO {LOADER};
 GRANT USAGE ON SCHEMA ledger, core TO {LOADER};
 GRANT SELECT ON ALL TABLES IN SCHEMA ledger, core TO {LOADER};
 GRANT INSERT, UPDATE ON core.archives TO {LOADER};

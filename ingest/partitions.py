@@ -1,0 +1,49 @@
+"""The month partitions that a load's facts go into: made before them, and summarised behind them."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import date
+
+import psycopg
+
+# A few megabytes of pages, which are still in the server's memory when they are read again.
+SUMMARY_ROWS = 100_000
+
+
+class Partitions:
+    """Makes the partitions of a load's facts, and keeps their BRIN indexes up with what is written.
+
+    PostgreSQL leaves new pages out of a BRIN index until they are vacuumed, minutes later; until then
+    whoever asks for an hour reads the month. `settling` commits by itself. It sees the pages of a load that
+    goes on in another connection, and has the time, as that one does the writing.
+    """
+
+    def __init__(self, settling: psycopg.Connection) -> None:
+        self._settling = settling
+        self._months: defaultdict[str, set[date]] = defaultdict(set)
+        self._behind: defaultdict[str, set[date]] = defaultdict(set)
+        self._rows_behind = 0
+
+    def make(self, table: str, days: Iterable[date]) -> None:
+        """Make what is missing for facts of `days` (UTC) of the table."""
+        touched = {day.replace(day=1) for day in days}
+        if missing := touched - self._months[table]:
+            self._settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(missing)])
+        self._months[table] |= touched
+        self._behind[table] |= touched
+
+    def follow(self, row_count: int) -> None:
+        """So many rows more are on their way: summarise, now and then, what was written of the last ones."""
+        self._rows_behind += row_count
+        if self._rows_behind >= SUMMARY_ROWS:
+            self._summarize(self._behind)
+            self._behind.clear()
+            self._rows_behind = 0
+
+    def end(self) -> None:
+        """All rows are written: summarise the rest."""
+        self._summarize(self._months)
+
+    def _summarize(self, months: dict[str, set[date]]) -> None:
+        for table, touched in months.items():
+            self._settling.execute("SELECT core.summarize_partitions(%s, %s)", [table, sorted(touched)])

@@ -1,0 +1,98 @@
+"""What a load writes is in the BRIN indexes at once: nobody reads a month for what happened in an hour."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ingest.loads import FileResult
+from ingest.partitions import SUMMARY_ROWS, Partitions
+from schema.database import Role, Warehouse
+from schema.loader import copy_encoded, encode_frame
+from schema.models import transfers
+from tests.integration.test_partitions import make_rows
+
+Load = Callable[..., FileResult]
+
+BEGIN = datetime(1997, 11, 20, tzinfo=UTC)
+SUMMARIZE = "SELECT core.summarize_partitions('transfers', ARRAY['1997-11-07'::date])"
+
+
+def write_log(path: Path, count: int, *, begin: datetime = BEGIN) -> Path:
+    """Made-up NFT lines, five minutes apart: 288 a day."""
+    times = (begin + timedelta(minutes=5 * number) for number in range(count))
+    path.write_text("".join(f"005041 {at:%y/%m/%d %H:%M:%S} js 7700 0.425\n" for at in times))
+    return path
+
+
+def count_left_out(warehouse: Warehouse) -> dict[str, int]:
+    """By partition of the transfers, how many ranges of pages are in no index; they are put in."""
+    with warehouse.connect(Role.OWNER) as connection:
+        rows = connection.execute(
+            "SELECT tablename, brin_summarize_new_values(format('core.%I', indexname)::regclass)"
+            r" FROM pg_indexes WHERE schemaname = 'core' AND tablename ~ '^transfers_\d{4}_\d\d$'"
+        ).fetchall()
+    return dict(rows)
+
+
+def test_a_load_leaves_no_page_out(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    load(write_log(tmp_path / "a.log", 6_000), "nft")
+    assert count_left_out(warehouse) == {"transfers_1997_11": 0, "transfers_1997_12": 0}
+
+
+def test_pages_of_a_load_that_goes_on_are_put_in_now_and_then(warehouse: Warehouse) -> None:
+    rows = make_rows(*[BEGIN] * 9_000)
+    with (
+        warehouse.connect(autocommit=True) as settling,
+        warehouse.connect() as loading,
+        loading.transaction(force_rollback=True),
+    ):
+        partitions = Partitions(settling)
+        partitions.make("transfers", [BEGIN.date()])
+        copy_encoded(loading, transfers, encode_frame(rows, transfers))
+        partitions.follow(SUMMARY_ROWS - 1)
+        assert count_left_out(warehouse)["transfers_1997_11"] > 1
+        copy_encoded(loading, transfers, encode_frame(rows, transfers))
+        partitions.follow(1)
+        assert count_left_out(warehouse) == {"transfers_1997_11": 0}
+
+
+def test_a_load_does_not_wait_for_who_does_the_same(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    load(write_log(tmp_path / "a.log", 10), "nft")
+    with warehouse.connect(Role.OWNER) as vacuuming, warehouse.connect() as loader:
+        vacuuming.execute("SET idle_in_transaction_session_timeout = '30s'")  # whoever waits, waits so long
+        vacuuming.execute("LOCK TABLE core.transfers_1997_11 IN SHARE UPDATE EXCLUSIVE MODE")
+        load(write_log(tmp_path / "b.log", 4_000, begin=BEGIN + timedelta(seconds=1)), "nft")
+        assert loader.execute(SUMMARIZE).fetchone() == (0,)
+        vacuuming.rollback()
+        [(made,)] = loader.execute(SUMMARIZE).fetchall()
+        assert made > 1
+    assert count_left_out(warehouse) == {"transfers_1997_11": 0, "transfers_1997_12": 0}
+
+
+def test_who_compares_asks_the_index(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    load(write_log(tmp_path / "a.log", 3_000), "nft")
+    again = load(write_log(tmp_path / "b.log", 100, begin=BEGIN + timedelta(minutes=5)), "nft")
+    assert again.tally.held_count == 100
+    query = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE relname = 'transfers_1997_11'"
+    deadline = time.monotonic() + 30
+    with warehouse.connect(Role.OWNER, autocommit=True) as connection:
+        # A session tells of its scans when it ends, which takes it a moment.
+        while connection.execute(query).fetchone() != (1,):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+@pytest.mark.parametrize("table", ["archives", "Transfers", "transfers; DROP TABLE core.users", ""])
+def test_there_is_nothing_to_put_in_of_other_tables(warehouse: Warehouse, table: str) -> None:
+    with warehouse.connect() as loader:
+        query = "SELECT core.summarize_partitions(%s, ARRAY[DATE '1997-11-07', NULL])"
+        assert loader.execute(query, [table]).fetchone() == (0,)
+
+
+def test_readers_may_not(warehouse: Warehouse) -> None:
+    with warehouse.connect(Role.READER) as reader, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        reader.execute(SUMMARIZE)
