@@ -10,10 +10,10 @@ import psycopg
 from schema.database import Role, Warehouse, open_warehouse
 from schema.definitions import make_roles
 from schema.errors import RevisionError
-from schema.mart import drop_mart, rebuild_mart
 from schema.settings import Settings
 
-# Every command asks for the revision, few upgrade: Alembic and SQLAlchemy are imported by those.
+# Every command asks for the revision, few upgrade: Alembic, SQLAlchemy and what reads YAML are imported by
+# those.
 if TYPE_CHECKING:
     from alembic.config import Config
 
@@ -85,6 +85,8 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
     """
     from alembic import command  # noqa: PLC0415  # see above
 
+    from schema.mart import drop_mart, rebuild_mart  # noqa: PLC0415  # see above
+
     with _transaction(connect) as (connection, config):
         connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
         make_roles(connection)
@@ -99,6 +101,8 @@ def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
     """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
     from alembic import command  # noqa: PLC0415  # see above
+
+    from schema.mart import drop_mart  # noqa: PLC0415  # see above
 
     with _transaction(connect) as (connection, config):
         drop_mart(connection)
