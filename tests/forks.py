@@ -1,8 +1,8 @@
 """`tapewise` without its second of imports: a server of processes has imported it, and forks each command.
 
 Hundreds of tests run a command. A fork is a process of its own with arguments, folder, environment, streams
-and exit status as a shell would give them; what it shares is modules. The examples of the docs, and whatever
-depends on how Python starts, run as they are typed.
+and exit status as a shell would give them; what it shares is modules. Whatever depends on how Python starts,
+or on a shell, runs as it is typed; so do the examples of README and the tutorial.
 """
 
 import multiprocessing
@@ -24,12 +24,23 @@ _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 
 
 class Fork:
-    """A command that runs, with nothing to read from; used as a `subprocess.Popen`."""
+    """A command that runs, with nothing to read from; used as a `subprocess.Popen`.
 
-    def __init__(self, arguments: Sequence[object], folder: Path, environment: Mapping[str, str]) -> None:
+    With `is_merged` it complains where it prints, as on a terminal.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[object],
+        folder: Path,
+        environment: Mapping[str, str],
+        *,
+        is_merged: bool = False,
+    ) -> None:
         self.args = ["tapewise", *map(str, arguments)]
         self._streams = tempfile.TemporaryDirectory()
-        given = (self.args, folder, dict(environment), self._streams.name)
+        self._names = ("stdout", "stdout" if is_merged else "stderr")
+        given = (self.args, folder, dict(environment), self._streams.name, self._names)
         self._process = FORKS.Process(target=_be_command, args=given)
         self._process.start()
 
@@ -61,22 +72,24 @@ class Fork:
         if self._process.exitcode is None:
             assert timeout is not None
             raise subprocess.TimeoutExpired(self.args, timeout)
-        output, errors = ((Path(self._streams.name) / name).read_text() for name in ("stdout", "stderr"))
+        output, errors = ((Path(self._streams.name) / name).read_text() for name in self._names)
         self._streams.cleanup()
-        return output, errors
+        return output, "" if self._names[0] == self._names[1] else errors
 
 
 def run_forked(
-    arguments: Sequence[object], folder: Path, environment: Mapping[str, str]
+    arguments: Sequence[object], folder: Path, environment: Mapping[str, str], *, is_merged: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; gives its exit status and what it printed."""
-    with Fork(arguments, folder, environment) as fork:
+    """Run a command to its end; gives its exit status and what it printed. `is_merged` as of Fork."""
+    with Fork(arguments, folder, environment, is_merged=is_merged) as fork:
         output, errors = fork.communicate()
         assert fork.returncode is not None  # it has ended
         return subprocess.CompletedProcess(fork.args, fork.returncode, output, errors)
 
 
-def _be_command(arguments: list[str], folder: Path, environment: dict[str, str], streams: str) -> None:
+def _be_command(
+    arguments: list[str], folder: Path, environment: dict[str, str], streams: str, names: tuple[str, str]
+) -> None:
     from tapewise.cli import main  # noqa: PLC0415  # only the fork becomes the command
 
     environment = {name: os.environ[name] for name in _SAID_BY_IMPORT if name in os.environ} | environment
@@ -84,8 +97,8 @@ def _be_command(arguments: list[str], folder: Path, environment: dict[str, str],
     os.environ |= environment
     os.chdir(folder)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    for name, number in (("stdout", 1), ("stderr", 2)):
-        os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT), number)
+    for name, number in zip(names, (1, 2), strict=True):
+        os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     # multiprocessing has closed it, and a command may ask whether it is a terminal.
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  # for the process's life
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115  # as above
