@@ -262,11 +262,11 @@ class _Load:
         items = self._prepare(parts, reader, settling, holdings, partitions, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells, derivations)
-        partitions.end()
         log.end(source.id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
+        partitions.end()
         derivations.rebuild()
         end_log_file(
             connection,

@@ -91,7 +91,7 @@ BEGIN
             EXECUTE format('LOCK TABLE %s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT', partition);
             made := made + brin_summarize_new_values(index);
         EXCEPTION WHEN lock_not_available THEN
-            NULL;  -- somebody else is at it: another load, or vacuum, which does the same
+            NULL;  -- nobody waits: what is left out is put in by the next load of the month, or by vacuum
         END;
     END LOOP;
     RETURN made;

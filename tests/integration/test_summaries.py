@@ -21,9 +21,9 @@ BEGIN = datetime(1997, 11, 20, tzinfo=UTC)
 SUMMARIZE = "SELECT core.summarize_partitions('transfers', ARRAY['1997-11-07'::date])"
 
 
-def write_log(path: Path, count: int, *, begin: datetime = BEGIN) -> Path:
-    """Made-up NFT lines, five minutes apart: 288 a day."""
-    times = (begin + timedelta(minutes=5 * number) for number in range(count))
+def write_log(path: Path, count: int, *, begin: datetime = BEGIN, step_s: int = 300) -> Path:
+    """Made-up NFT lines, 288 a day unless said otherwise."""
+    times = (begin + timedelta(seconds=step_s * number) for number in range(count))
     path.write_text("".join(f"005041 {at:%y/%m/%d %H:%M:%S} js 7700 0.425\n" for at in times))
     return path
 
@@ -41,6 +41,19 @@ def count_left_out(warehouse: Warehouse) -> dict[str, int]:
 def test_a_load_leaves_no_page_out(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     load(write_log(tmp_path / "a.log", 6_000), "nft")
     assert count_left_out(warehouse) == {"transfers_1997_11": 0, "transfers_1997_12": 0}
+
+
+def test_nor_what_is_moved_into_the_second_pass_of_an_hour(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    first = write_log(tmp_path / "first", 3_500, begin=datetime(1997, 10, 26, 1, tzinfo=UTC), step_s=1)
+    log = tmp_path / "a.log"
+    log.write_text(first.read_text() + first.read_text().replace("js 7700", "js 8800"))
+    load(log, "nft", timezone="America/Chicago")
+    with warehouse.connect(Role.OWNER) as connection:
+        query = "SELECT count(*) FROM core.transfers WHERE ended_at >= '1997-10-26 07:00+00'"
+        assert connection.execute(query).fetchone() == (3_500,)
+    assert count_left_out(warehouse) == {"transfers_1997_10": 0}
 
 
 def test_pages_of_a_load_that_goes_on_are_put_in_now_and_then(warehouse: Warehouse) -> None:
