@@ -14,20 +14,9 @@ from backports import zstd
 from psycopg import sql
 
 from schema.database import Role, Warehouse
+from schema.models import event_time_columns
 
-# The tables of facts, and when an event of each was.
-FACTS = {
-    "transfers": "ended_at",
-    "opens": "opened_at",
-    "namespace_events": "happened_at",
-    "unitree_jobs": "ended_at",
-    "stages": "staged_at",
-    "transfer_starts": "began_at",
-    "tape_events": "happened_at",
-    "daily_reports": "reported_at",
-    "migrations": "migrated_at",
-    "srb_sessions": "closed_at",
-}
+FACTS = tuple(event_time_columns)
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -40,7 +29,7 @@ NAMED = {
 _ALL_FACTS = " UNION ALL ".join(
     "SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,"
     f" {time} AS event_at FROM core.{table}"
-    for table, time in FACTS.items()
+    for table, time in event_time_columns.items()
 )
 
 LOADED_IS_NOT_THE_FACTS = """
