@@ -6,7 +6,7 @@ from datetime import date
 
 import psycopg
 
-# A few megabytes of pages, which are still in the server's memory when they are read again.
+# Some twenty megabytes of pages, which are still in the server's memory when they are read again.
 SUMMARY_ROWS = 100_000
 
 
@@ -21,6 +21,7 @@ class Partitions:
     def __init__(self, settling: psycopg.Connection) -> None:
         self._settling = settling
         self._months: defaultdict[str, set[date]] = defaultdict(set)
+        # Those that rows were sent to since the last summary.
         self._behind: defaultdict[str, set[date]] = defaultdict(set)
         self._rows_behind = 0
 
@@ -42,6 +43,7 @@ class Partitions:
 
     def end(self) -> None:
         """All rows are written: summarise the rest."""
+        # Of all months: rows that were only on their way at a summary may be of any.
         self._summarize(self._months)
 
     def _summarize(self, months: dict[str, set[date]]) -> None:

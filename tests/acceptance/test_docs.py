@@ -39,7 +39,7 @@ class Example:
 # What newcomers type first runs as they type it, to the first import.
 AS_TYPED = {TREE / "README.md", TREE / "docs" / "tutorial" / "first-hour.md"}
 # A command without anything that a shell would do: quotes only.
-PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#\n\\]*")
+PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
 DEMOS = [Example(f"{program} demo > /dev/null", []) for program in ("make", "tapewise")]
 
 
