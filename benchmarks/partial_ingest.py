@@ -11,7 +11,10 @@ from unittest.mock import patch
 from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
-PARTS = {"cells": ("ingest.loads.sum_cells", None), "requests": ("ingest.derivations.rebuild_requests", 0)}
+PARTS = {
+    "cells": ("ingest.loads.sum_cells", None),
+    "requests": ("ingest.derivations.Derivations._put_together", None),
+}
 
 if __name__ == "__main__":
     name, result = PARTS[sys.argv.pop(1)]

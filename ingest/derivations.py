@@ -3,32 +3,53 @@
 from collections.abc import Collection, Iterable
 from datetime import date
 
+import polars as pl
 import psycopg
 
+from ingest.fresh_lines import FreshLines
 from ingest.mounts import rebuild_mounts
-from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
+from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests, replace_requests
 
 
 class Derivations:
     """What must be put together anew in an archive while its facts change, and what has been.
 
     In the transaction of `connection`, which holds the archive's lock and changes the facts; `settling`
-    commits by itself: it makes the months that are missing.
+    commits by itself: it makes the months that are missing. `fresh` puts requests together of the lines that
+    a load sends; without it the database does.
     """
 
-    def __init__(self, connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int) -> None:
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        settling: psycopg.Connection,
+        archive_id: int,
+        fresh: FreshLines | None = None,
+    ) -> None:
         self._connection = connection
         self._settling = settling
         self._archive_id = archive_id
+        self._fresh = fresh
         self._days: set[date] = set()
         self._stale_days: set[date] = set()
         self._early_days: set[date] = set()
 
+    def add(self, table: str, days: set[date], lines: pl.DataFrame) -> None:
+        """Facts of `days` (UTC) have been sent to `table`; `lines` of them as of `keep_lines`."""
+        self._mark(days)
+        if self._fresh is not None:
+            self._fresh.add(table, lines)
+
     def touch(self, days: Iterable[date]) -> None:
-        """Facts of `days` (UTC) have changed."""
+        """Facts of `days` (UTC) have changed in the database."""
         changed = set(days)
-        self._days |= changed
-        self._stale_days |= find_stale_days(changed)
+        self._mark(changed)
+        if self._fresh is not None and changed:
+            self._fresh.close()
+
+    def _mark(self, days: set[date]) -> None:
+        self._days |= days
+        self._stale_days |= find_stale_days(days)
 
     def rebuild_settled(self) -> None:
         """Put the requests together of days that a log in the order of its times has left behind.
@@ -39,18 +60,36 @@ class Derivations:
         """
         if not self._days:
             return
+        self._write_told(is_waiting=False)
         frontier = max(self._days) - REACH
         settled = {day for day in self._stale_days if day < frontier} - self._early_days
-        if len(settled) >= LONGEST_RANGE.days:
-            rebuild_requests(self._connection, self._settling, self._archive_id, settled)
+        is_crowded = self._fresh is not None and self._fresh.are_crowded
+        if len(settled) >= LONGEST_RANGE.days or (is_crowded and settled):
+            self._write_told(is_waiting=True)
+            self._put_together(settled)
             self._early_days |= settled
             self._stale_days -= settled
+            if self._fresh is not None:
+                self._fresh.drop_before(min(self._stale_days - self._early_days))
 
     def rebuild(self) -> None:
         """Put together the requests that are left, mounts and tape operations."""
-        rebuild_requests(self._connection, self._settling, self._archive_id, self._stale_days)
+        self._write_told(is_waiting=True)
+        self._put_together(self._stale_days)
+        self._write_told(is_waiting=True)
         rebuild_mounts(self._connection, self._settling, self._archive_id, self._days)
         self._days, self._stale_days = set(), set()
+
+    def _put_together(self, days: set[date]) -> None:
+        fresh_days = set() if self._fresh is None else self._fresh.find_days(days)
+        if self._fresh is not None:
+            self._fresh.begin(fresh_days)
+        rebuild_requests(self._connection, self._settling, self._archive_id, days - fresh_days)
+
+    def _write_told(self, *, is_waiting: bool) -> None:
+        if self._fresh is not None:
+            for told in self._fresh.take(is_waiting=is_waiting):
+                replace_requests(self._connection, self._settling, self._archive_id, told)
 
 
 def rebuild_derived(

@@ -5,7 +5,7 @@ one reads and parses, and begins before the lock is there; one compares and enco
 visible before the facts (names, month partitions, row numbers) in short transactions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -21,6 +21,7 @@ from ingest.derivations import Derivations
 from ingest.facts import make_facts
 from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
+from ingest.fresh_lines import FreshLines, keep_lines
 from ingest.holdings import Holdings
 from ingest.known_files import check_date, is_continued, settle_date
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
@@ -71,9 +72,11 @@ class _Facts:
     """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`."""
 
     table: sa.Table
+    columns: Sequence[str]
     row_count: int
     days: set[date]
     cells: pl.DataFrame | None
+    lines: pl.DataFrame
 
 
 _END_OF_FACTS = b""
@@ -225,8 +228,9 @@ class _Load:
         ):
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection)
-            derivations = Derivations(connection, asking, source.archive_id)
-            self._load(connection, settling, derivations, parts, reader, known)
+            with FreshLines(connection, source) as fresh:
+                derivations = Derivations(connection, asking, source.archive_id, fresh)
+                self._load(connection, settling, derivations, parts, reader, known)
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection) -> None:
@@ -309,8 +313,9 @@ class _Load:
                 partitions.make(name, days)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
-                yield _Facts(tables[name], facts.height, days, cells)
-                yield from encode_frame(facts, tables[name])
+                columns, pieces = encode_frame(facts, tables[name])
+                yield _Facts(tables[name], columns, facts.height, days, cells, keep_lines(name, facts))
+                yield from pieces
                 yield _END_OF_FACTS
                 partitions.follow(facts.height)
             # What waits here is only what the ledger needs of it: records are large.
@@ -331,7 +336,7 @@ class _Load:
                 log.add(item)
                 derivations.rebuild_settled()
             elif isinstance(item, _Facts):
-                written = copy_encoded(connection, item.table, _take_pieces(items))
+                written = copy_encoded(connection, item.table, item.columns, _take_pieces(items))
                 if written != item.row_count:
                     raise DatabaseError(
                         f"{self._path}: {item.row_count} rows were sent to {item.table.fullname},"
@@ -339,7 +344,7 @@ class _Load:
                     )
                 if item.cells is not None:
                     cells.append(item.cells)
-                derivations.touch(item.days)
+                derivations.add(item.table.name, item.days, item.lines)
 
 
 def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:

@@ -124,7 +124,7 @@ def test_more_than_one_batch_arrives_whole_and_in_order(probes: psycopg.Connecti
         for index in range(2 * BATCH_ROWS + BATCH_ROWS // 2)
     ]
     frame = make_frame(rows)
-    pieces = list(encode_frame(frame, PROBES))
+    pieces = list(encode_frame(frame, PROBES).pieces)
     assert len(pieces) > 3  # header, several batches, end
     assert all(pieces)
     assert copy_frame(probes, PROBES, frame) == len(rows)

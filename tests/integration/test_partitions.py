@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from schema.database import Role, Warehouse
-from schema.loader import copy_encoded, encode_frame, frame_schema
+from schema.loader import copy_encoded, copy_frame, encode_frame, frame_schema
 from schema.models import FACT_TABLES, event_time_columns, transfers
 
 MAKE = "SELECT core.make_partitions(%s, %s)"
@@ -73,7 +73,7 @@ def make_rows(*times: datetime) -> pl.DataFrame:
 
 
 def copy(connection: psycopg.Connection, *times: datetime) -> int:
-    return copy_encoded(connection, transfers, encode_frame(make_rows(*times), transfers))
+    return copy_frame(connection, transfers, make_rows(*times))
 
 
 def test_each_missing_month_gets_one_partition_whatever_day_is_named(connect: Connect) -> None:
@@ -209,7 +209,8 @@ def test_readers_and_the_maker_of_partitions_do_not_wait_for_each_other(connect:
 def test_a_load_that_copies_and_the_maker_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
     loading, maker = connect(), connect()
     make(maker, JULY)
-    pieces = list(encode_frame(make_rows(*[datetime(2004, 7, 4, tzinfo=UTC)] * 50_000), transfers))
+    columns, encoded = encode_frame(make_rows(*[datetime(2004, 7, 4, tzinfo=UTC)] * 50_000), transfers)
+    pieces = list(encoded)
     assert len(pieces) > 3
     with loading.transaction():
 
@@ -221,7 +222,7 @@ def test_a_load_that_copies_and_the_maker_of_partitions_do_not_wait_for_each_oth
             assert make(maker, AUGUST) == 1  # in the midst of the COPY
             yield from pieces[-2:]
 
-        assert copy_encoded(loading, transfers, send()) == 50_000
+        assert copy_encoded(loading, transfers, columns, send()) == 50_000
         # What the transaction copies next may go where there was nothing when it began.
         assert copy(loading, datetime(2004, 8, 31, 23, 59, 59, tzinfo=UTC)) == 1
     found = maker.execute(

@@ -15,6 +15,7 @@ from ingest import derivations, requests
 from ingest.archives import drop_archive
 from ingest.files import LogFileReader
 from ingest.formats import find_format
+from ingest.fresh_lines import FreshLines
 from ingest.loads import load_file
 from ingest.requests import find_ranges, rebuild_requests
 from ingest.sources import SourceRequest
@@ -162,6 +163,8 @@ def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
     # Blocks of a few days, whose requests are put together two days at a time.
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
+    # By the database: test_fresh_lines.py has what is put together beside it.
+    monkeypatch.setattr(FreshLines, "find_days", lambda *_: set())
     rebuilt: list[set[date]] = []
 
     def rebuild(

@@ -10,7 +10,7 @@ import pytest
 from ingest.loads import FileResult
 from ingest.partitions import SUMMARY_ROWS, Partitions
 from schema.database import Role, Warehouse
-from schema.loader import copy_encoded, encode_frame
+from schema.loader import copy_frame
 from schema.models import transfers
 from tests.integration.test_partitions import make_rows
 
@@ -64,10 +64,10 @@ def test_pages_of_a_load_that_goes_on_are_put_in_now_and_then(warehouse: Warehou
     ):
         partitions = Partitions(settling)
         partitions.make("transfers", [BEGIN.date()])
-        copy_encoded(loading, transfers, encode_frame(rows, transfers))
+        copy_frame(loading, transfers, rows)
         partitions.follow(SUMMARY_ROWS - 1)
         assert count_left_out(warehouse)["transfers_1997_11"] > 1
-        copy_encoded(loading, transfers, encode_frame(rows, transfers))
+        copy_frame(loading, transfers, rows)
         partitions.follow(1)
         assert count_left_out(warehouse) == {"transfers_1997_11": 0}
 

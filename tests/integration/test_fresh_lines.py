@@ -1,0 +1,218 @@
+"""Requests put together while their lines are at hand: row for row what the database makes of them."""
+
+import random
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ingest import derivations, fresh_lines
+from ingest.files import LogFileReader
+from ingest.formats import find_format
+from ingest.fresh_lines import FreshLines
+from ingest.loads import load_file
+from ingest.requests import rebuild_requests
+from ingest.sources import SourceRequest
+from schema.database import Warehouse
+from tests.conftest import NOW, register
+
+FIRST_DAY = datetime(2018, 3, 1, tzinfo=UTC)
+DAY_COUNT = 30
+
+pytestmark = pytest.mark.usefixtures("short_segments")
+
+
+def open_by_pftp(at: datetime, draw: random.Random) -> str:
+    verb = draw.choice(("POPN_Cmd r", "POPN_Cmd r", "POPN_Cmd w"))
+    return f"{at:%a %b %e %H:%M:%S %Y} {draw.choice('nm')} /p/{draw.randrange(3)} b {verb} r ftp u fd 0"
+
+
+def move_by_pftp(at: datetime, draw: random.Random) -> str:
+    way = draw.choice(("o RETR_Cmd", "o RETR_Cmd", "i STOR_Cmd"))
+    path = f"{draw.randrange(1, 9)}.250 {draw.choice('nm')} {draw.randrange(99)} /p/{draw.randrange(3)}"
+    return f"{at:%a %b %e %H:%M:%S %Y} {path} b {way} r ftp u fd 0"
+
+
+def open_at_sdsc(at: datetime, draw: random.Random) -> str:
+    who = f"/p/{draw.randrange(3)}\t{draw.choice('uv')}\t{draw.choice(('read', 'read', 'write'))}"
+    times = f"{at:%Y-%m-%d %H:%M:%S}.{draw.randrange(1000):03}\t{draw.randrange(9000) / 1000}"
+    return f"{times}\tn\t0\t{who}\t{draw.choice(('ftp', 'hsi'))}open\t{draw.choice('-57')}\t-\thpss07"
+
+
+def move_at_sdsc(at: datetime, draw: random.Random) -> str:
+    way, verb = draw.choice((("read", "get"), ("read", "get"), ("write", "put")))
+    times = f"{at:%Y-%m-%d %H:%M:%S}.{draw.randrange(1000):03}\t{draw.randrange(9000) / 1000}"
+    who = f"/p/{draw.randrange(3)}\t{draw.choice('uv')}\t{way}"
+    operation = draw.choice(("ftp", "hsi")) + verb
+    return f"{times}\tn\t{draw.randrange(99)}\t{who}\t{operation}\t{draw.choice('-57')}\t-\tn"
+
+
+def open_at_dcache(at: datetime, draw: random.Random) -> str:
+    file = f"[00FA,9] [{draw.choice(('/p/0', '/p/0', '/p/1', 'Unknown'))}] cms:{draw.choice('ab')}@osm"
+    peer = draw.choice(("{Http-1.1:192.0.2.9:0:W:D:/p}", "{null}"))
+    status = draw.choice(('{0:""}', '{0:""}', '{10001:"No such file"}'))
+    return f"{at:%m.%d %H:%M:%S} [pool:p:hit] {file} {draw.choice(('true', 'false'))} {peer} {status}"
+
+
+def move_at_dcache(at: datetime, draw: random.Random) -> str:
+    file = f"[00FA,9] [{draw.choice(('/p/0', '/p/0', '/p/1', 'Unknown'))}] cms:{draw.choice('ab')}@osm"
+    peer = "{Http-1.1:192.0.2.9:0:W:D:/p} [door:W@D:1]"
+    status = draw.choice(('{0:""}', '{0:""}', '{10001:"No such file"}'))
+    return (
+        f"{at:%m.%d %H:%M:%S} [pool:p:transfer] {file} 9 310 {draw.choice(('true', 'false'))} {peer} {status}"
+    )
+
+
+MAKERS = {
+    "dcache": (open_at_dcache, move_at_dcache),
+    "pftp": (open_by_pftp, move_by_pftp),
+    "sdsc": (open_at_sdsc, move_at_sdsc),
+}
+
+
+def make_log(format_name: str, seed: int, *, is_late: bool = False) -> list[tuple[datetime, str]]:
+    """Made-up lines of opens and transfers, in crowds: within a second, or up to more than a day apart.
+
+    With `is_late`, some come into the log a week late.
+    """
+    draw = random.Random(seed)
+    lines = []
+    for _ in range(120):
+        about = FIRST_DAY + timedelta(seconds=draw.randrange(DAY_COUNT * 86_400))
+        for _ in range(draw.randrange(2, 7)):
+            at = about + timedelta(
+                seconds=draw.choice((0, 0, 1, draw.randrange(600), draw.randrange(90_000)))
+            )
+            late = timedelta(days=7) if is_late and draw.random() < 0.1 else timedelta()
+            lines.append((at + late, draw.choice(MAKERS[format_name])(at, draw)))
+    return sorted(lines)
+
+
+@pytest.fixture
+def fresh_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
+    """The days whose requests were put together with the lines at hand."""
+    found: set[date] = set()
+    begin = FreshLines.begin
+
+    def note_and_begin(lines: FreshLines, days: set[date]) -> None:
+        found.update(days)
+        begin(lines, days)
+
+    monkeypatch.setattr(FreshLines, "begin", note_and_begin)
+    return found
+
+
+@pytest.fixture
+def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
+    """Reads a made-up log into the archive."""
+
+    def read(
+        format_name: str, lines: list[tuple[datetime, str]], name: str = "one", zone: str = "UTC"
+    ) -> None:
+        path = tmp_path / f"{name}.20180430"
+        path.write_text("".join(f"{text}\n" for _, text in lines))
+        request = SourceRequest("made", "synthetic", find_format(format_name), zone, format_name)
+        result = load_file(warehouse, register(warehouse, request), path, now=NOW)
+        assert not result.tally.rejected
+
+    return read
+
+
+@pytest.fixture
+def expect_recount(database: psycopg.Connection) -> Callable[[], int]:
+    """Asserts that the archive's requests are, in all columns, what `requests.sql` makes; gives how many."""
+
+    def dump() -> list[tuple[object, ...]]:
+        rows = database.execute(
+            "SELECT * FROM core.requests ORDER BY ended_at, open_id, transfer_id"
+        ).fetchall()
+        database.commit()
+        return rows
+
+    def expect() -> int:
+        found = dump()
+        archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+        first, last = found[0][1].date(), found[-1][1].date()
+        days = [first + timedelta(days=n) for n in range(-2, (last - first).days + 3)]
+        rebuild_requests(database, database, archive_id, days)
+        assert dump() == found
+        return len(found)
+
+    return expect
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("format_name", MAKERS)
+def test_of_a_first_log_it_is_what_the_database_makes(
+    read, expect_recount, database, fresh_days: set[date], format_name: str, seed: int
+):
+    read(format_name, make_log(format_name, seed))
+    assert len(fresh_days) > DAY_COUNT
+    assert expect_recount() > 100
+    paired = database.execute("SELECT count(*) FROM core.requests WHERE transfer_id IS NOT NULL").fetchone()
+    assert paired > (30,)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_comes_late_is_put_together_by_the_database_where_its_neighbours_are_gone(
+    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch, seed: int
+):
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
+    read("pftp", make_log("pftp", seed, is_late=True))
+    assert fresh_days
+    assert expect_recount() > 100
+
+
+def test_more_lines_than_are_kept_are_left_to_the_database(
+    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(fresh_lines, "MOST_LINES", 50)
+    read("pftp", make_log("pftp", 1))
+    assert not fresh_days & {FIRST_DAY.date() + timedelta(days=n) for n in range(DAY_COUNT - 10, DAY_COUNT)}
+    assert expect_recount() > 100
+
+
+def test_of_a_crowded_log_fewer_days_are_put_together_at_a_time(
+    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (1000,))
+    monkeypatch.setattr(fresh_lines, "MOST_LINES", 140)
+    read("pftp", make_log("pftp", 1))
+    assert len(fresh_days) > DAY_COUNT, "it was closed"
+    assert expect_recount() > 100
+
+
+def test_where_the_archive_knows_of_other_lines_the_database_puts_together(
+    read, expect_recount, fresh_days: set[date]
+):
+    lines = make_log("pftp", 2)
+    middle = FIRST_DAY + timedelta(days=15)
+    read("pftp", [line for line in lines if line[0] < middle])
+    fresh_days.clear()
+    read("pftp", [line for line in lines if line[0] >= middle], "another")
+    assert fresh_days and min(fresh_days) > middle.date()
+    assert expect_recount() > 100
+
+
+def test_what_is_of_the_second_pass_of_an_hour_is_put_together_there(
+    read, expect_recount, database: psycopg.Connection
+):
+    # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes,
+    # and moved a quarter of an hour after; the transfer of ten to two was over at five past one.
+    midnight = datetime(1998, 10, 25)
+    lines = []
+    for tick in range(0, 240, 20):
+        for minute, clock in (
+            (tick, "{} n /p/{} b POPN_Cmd r"),
+            (tick + 15, "{} 1.0 n 9 /p/{} b o RETR_Cmd"),
+        ):
+            local = midnight + timedelta(minutes=minute - 60 * (minute >= 120))
+            lines.append((local, f"{clock.format(f'{local:%a %b %e %H:%M:%S %Y}', tick)} r ftp u fd 0"))
+    read("pftp", lines, zone="America/Los_Angeles")
+    assert expect_recount() == 12
+    pairs = "SELECT count(*) FROM core.requests WHERE open_id IS NOT NULL AND transfer_id IS NOT NULL"
+    assert database.execute(pairs).fetchone() == (12,)
