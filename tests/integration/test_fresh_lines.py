@@ -87,6 +87,10 @@ def make_log(format_name: str, seed: int, *, is_late: bool = False) -> list[tupl
             )
             late = timedelta(days=7) if is_late and draw.random() < 0.1 else timedelta()
             lines.append((at + late, draw.choice(MAKERS[format_name])(at, draw)))
+    for day in range(DAY_COUNT):
+        for make in MAKERS[format_name]:
+            midnight = FIRST_DAY + timedelta(days=day)
+            lines.append((midnight, make(midnight, draw)))
     return sorted(lines)
 
 
@@ -202,10 +206,11 @@ def test_what_is_of_the_second_pass_of_an_hour_is_put_together_there(
     read, expect_recount, database: psycopg.Connection
 ):
     # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes,
-    # and moved a quarter of an hour after; the transfer of ten to two was over at five past one.
+    # and moved a quarter of an hour after; what was opened at ten to two was moved at five past one, and an
+    # hour later, at five past two.
     midnight = datetime(1998, 10, 25)
     lines = []
-    for tick in range(0, 240, 20):
+    for tick in range(10, 240, 20):
         for minute, clock in (
             (tick, "{} n /p/{} b POPN_Cmd r"),
             (tick + 15, "{} 1.0 n 9 /p/{} b o RETR_Cmd"),

@@ -5,7 +5,7 @@ import math
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ import pytest
 import sqlalchemy as sa
 from psycopg import errors, sql
 
+from schema.database import Role
 from schema.errors import DatabaseError
 from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
 from schema.mart_metadata import LOG_FACTS
 from schema.models import FACT_TABLES
+from tests.conftest import Site
 from tests.sql.cases import insert_rows, run_query
 
 OBJECTS = read_mart()
@@ -85,6 +87,22 @@ def names(objects: list[MartObject]) -> list[str]:
 
 def explain(database: psycopg.Connection, query: str) -> str:
     return "\n".join(row["QUERY PLAN"] for row in run_query(database, f"EXPLAIN {query}"))
+
+
+@pytest.fixture(scope="module")
+def owner(site: Site) -> Iterator[psycopg.Connection]:
+    """The owner's connection to one empty warehouse, which every test leaves empty."""
+    with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
+        # A plan kept from another test's mart would fail by itself.
+        connection.prepare_threshold = None
+        yield connection
+
+
+@pytest.fixture
+def database(owner: psycopg.Connection) -> Iterator[psycopg.Connection]:
+    """The owner's connection to that warehouse, in a transaction that comes to nothing."""
+    with owner.transaction(force_rollback=True):
+        yield owner
 
 
 @pytest.fixture
