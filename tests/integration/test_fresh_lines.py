@@ -17,6 +17,7 @@ from ingest.requests import rebuild_requests
 from ingest.sources import SourceRequest
 from schema.database import Warehouse
 from tests.conftest import NOW, register
+from tests.integration.test_exactly_once import DAY, EVERY_FORMAT, make_lines, write
 
 FIRST_DAY = datetime(2018, 3, 1, tzinfo=UTC)
 DAY_COUNT = 30
@@ -128,17 +129,16 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 def expect_recount(database: psycopg.Connection) -> Callable[[], int]:
     """Asserts that the archive's requests are, in all columns, what `requests.sql` makes; gives how many."""
 
-    def dump() -> list[tuple[object, ...]]:
-        rows = database.execute(
-            "SELECT * FROM core.requests ORDER BY ended_at, open_id, transfer_id"
-        ).fetchall()
+    def dump() -> list[str]:
+        rows = database.execute("SELECT * FROM core.requests").fetchall()
         database.commit()
-        return rows
+        return sorted(map(repr, rows))
 
     def expect() -> int:
         found = dump()
+        edges = "SELECT min(first_event_at), max(last_event_at) FROM ledger.log_files"
+        first, last = (at.astimezone(UTC).date() for at in database.execute(edges).fetchone())
         archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
-        first, last = found[0][1].date(), found[-1][1].date()
         days = [first + timedelta(days=n) for n in range(-2, (last - first).days + 3)]
         rebuild_requests(database, database, archive_id, days)
         assert dump() == found
@@ -157,6 +157,21 @@ def test_of_a_first_log_it_is_what_the_database_makes(
     assert expect_recount() > 100
     paired = database.execute("SELECT count(*) FROM core.requests WHERE transfer_id IS NOT NULL").fetchone()
     assert paired > (30,)
+
+
+@EVERY_FORMAT
+def test_of_any_first_log_it_is_what_the_database_makes(
+    load, expect_recount, database: psycopg.Connection, tmp_path: Path, format_name: str
+):
+    log_date = DAY if find_format(format_name).is_dated_by_file else None
+    load(write(tmp_path / "log", make_lines(format_name)), format_name, log_date=log_date)
+    archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
+    facts = " UNION ALL ".join(
+        f"SELECT FROM core.{table} WHERE archive_id = {archive_id}"
+        for table in ("opens", "transfer_starts", "unitree_jobs")
+    )
+    has_requests = database.execute(f"SELECT EXISTS ({facts})").fetchone()[0]
+    assert expect_recount() or not has_requests
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -200,6 +215,20 @@ def test_where_the_archive_knows_of_other_lines_the_database_puts_together(
     read("pftp", [line for line in lines if line[0] >= middle], "another")
     assert fresh_days and min(fresh_days) > middle.date()
     assert expect_recount() > 100
+
+
+def test_a_request_is_of_ambiguous_time_if_one_of_its_lines_is(
+    read, expect_recount, fresh_days: set[date], database: psycopg.Connection
+):
+    opened, moved = datetime(1998, 10, 25, 1, 50), datetime(1998, 10, 25, 2, 5)
+    lines = [
+        (opened, f"{opened:%a %b %e %H:%M:%S %Y} n /p b POPN_Cmd r r ftp u fd 0"),
+        (moved, f"{moved:%a %b %e %H:%M:%S %Y} 1.0 n 9 /p b o RETR_Cmd r ftp u fd 0"),
+    ]
+    read("pftp", lines, zone="America/Los_Angeles")
+    assert fresh_days
+    assert expect_recount() == 1
+    assert database.execute("SELECT is_time_ambiguous FROM core.requests").fetchall() == [(True,)]
 
 
 def test_what_is_of_the_second_pass_of_an_hour_is_put_together_there(
