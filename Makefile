@@ -87,7 +87,7 @@ test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the data
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in ten
+mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in twenty
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
 
 .PHONY: kill-study

@@ -26,42 +26,50 @@ from workload import plan
 from writers import Line, as_written, by_day, cond_lines, hsi_lines, nft_lines, pftp_lines, stat_lines
 
 
-def make_logs(seed: int) -> tuple[dict[str, list[Line]], UniTree]:
+def make_logs(
+    seed: int, *, is_unitree_left_out: bool = False
+) -> tuple[dict[str, list[Line]], UniTree | None]:
     """Make the lines of each log, by file name, and what UniTree knew."""
     records = serve(plan(seed), seed)
     of_nft = [record for record in records if record.batch.interface in ("nft", "ftp")]
     of_pftp = [record for record in records if record.batch.interface == "pftp"]
     of_hsi = [record for record in records if record.batch.interface in ("hsi", "htar")]
-    tree = run_unitree(of_nft, seed)
+    tree = None if is_unitree_left_out else run_unitree(of_nft, seed)
     logs = {
         "nft.log": as_written(nft_lines(of_nft, Chance(seed, "writer nft"))),
         "pftp.log.gz": as_written(pftp_lines(of_pftp)),
         "hsi.log": as_written(hsi_lines(of_hsi, Chance(seed, "writer hsi"))),
-        "cond": as_written(cond_lines(tree)),
-        "stat.log.gz": as_written(stat_lines(tree)),
     }
+    if tree is not None:
+        logs |= {"cond": as_written(cond_lines(tree)), "stat.log.gz": as_written(stat_lines(tree))}
     for name, lines in logs.items():
         log = name.split(".")[0]
         logs[name] = damage(lines, log, Chance(seed, f"damage {log}"))
     # COND has a file a day.
-    logs |= {f"cond.{day}.gz": lines for day, lines in by_day(logs.pop("cond")).items()}
+    logs |= {f"cond.{day}.gz": lines for day, lines in by_day(logs.pop("cond", [])).items()}
     return logs, tree
 
 
-def tell_truth(logs: dict[str, list[Line]], tree: UniTree, links: list[Link], seed: int) -> dict[str, Any]:
+def tell_truth(
+    logs: dict[str, list[Line]], tree: UniTree | None, links: list[Link], seed: int
+) -> dict[str, Any]:
     """All that is true of the logs, for `truth.json`."""
     of_unitree = {name: lines for name, lines in logs.items() if name.startswith(("cond", "stat"))}
     others = {name: lines for name, lines in logs.items() if name not in of_unitree}
     facts = truth(others, seed)
+    if tree is None:
+        return facts
     of_files, of_all = unitree_truth(of_unitree, tree, links)
     facts["files"] |= of_files
     return {**facts, "unitree": of_all}
 
 
-def write_logs(seed: int, folder: Path, links_path: Path | None = None) -> None:
+def write_logs(
+    seed: int, folder: Path, links_path: Path | None = None, *, is_unitree_left_out: bool = False
+) -> None:
     """Write the logs and `truth.json` into the folder, over what is there; and the links, if asked for."""
-    logs, tree = make_logs(seed)
-    links = find_links(logs, tree)
+    logs, tree = make_logs(seed, is_unitree_left_out=is_unitree_left_out)
+    links = [] if tree is None else find_links(logs, tree)
     folder.mkdir(parents=True, exist_ok=True)
     for name, lines in logs.items():
         content = b"".join(line.text + b"\n" for line in lines)
@@ -87,8 +95,16 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True, help="the committed files have 1998")
     parser.add_argument("--into", type=Path, required=True, help="folder to write into")
     parser.add_argument("--links", type=Path, help="CSV file to write: which lines tell of the same request")
+    parser.add_argument(
+        "--without-unitree", action="store_true", help="no COND, no STAT: a third faster, the rest the same"
+    )
     arguments = parser.parse_args()
-    write_logs(arguments.seed, arguments.into, arguments.links)
+    write_logs(
+        arguments.seed,
+        arguments.into,
+        arguments.links,
+        is_unitree_left_out=arguments.without_unitree,
+    )
 
 
 if __name__ == "__main__":

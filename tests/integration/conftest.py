@@ -13,7 +13,7 @@ GENERATOR = Path(__file__).parents[2] / "examples" / "generate.py"
 
 @pytest.fixture(scope="session")
 def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[int], Path]:
-    """The folder of the example logs of a seed, with their truth; nobody may change it."""
+    """The folder of the example logs of a seed but UniTree's, with their truth; nobody may change it."""
     base = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         base = base.parent
@@ -24,6 +24,7 @@ def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Ca
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (folder / "whole").exists():
                 command = [sys.executable, str(GENERATOR), "--seed", str(seed), "--into", str(folder)]
+                command.append("--without-unitree")
                 subprocess.run(command, check=True, capture_output=True)
                 (folder / "whole").touch()
         return folder

@@ -94,6 +94,7 @@ def insert_requests(connection: psycopg.Connection, archive: str, requests: Requ
         """,
         [*map(list, columns), archive],
     )
+    connection.execute("ANALYZE core.requests")  # autovacuum may come later
 
 
 @pytest.fixture

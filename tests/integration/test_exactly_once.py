@@ -394,7 +394,7 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
     format_name: str,
     shuffled: bool,
 ) -> None:
-    lines = sorted(make_lines(format_name) * 3)
+    lines = sorted(make_lines(format_name) * 2)
     if shuffled:
         random.Random(7).shuffle(lines)
     path = write(tmp_path / "log", lines)

@@ -131,6 +131,21 @@ def test_more_than_one_batch_arrives_whole_and_in_order(probes: psycopg.Connecti
     assert read_back(probes) == rows
 
 
+def test_columns_of_nulls_are_not_sent() -> None:
+    rows: list[tuple[Any, ...]] = [(1, None, None, True, None, None), (2, None, 0.5, None, None, None)]
+    assert encode_frame(make_frame(rows), PROBES).columns == ("id", "number", "flag")
+    assert encode_frame(make_frame([(None,) * 6]), PROBES).columns == ("id",)
+
+
+def test_a_null_is_no_default(probes: psycopg.Connection) -> None:
+    probes.execute("ALTER TABLE core.probes ALTER words SET DEFAULT 'nothing said'")
+    told = [sa.Column(each.name, each.type) for each in PROBES.columns if each.name != "words"]
+    words = sa.Column("words", sa.Text, server_default="nothing said")
+    table = sa.Table("probes", sa.MetaData(), *told, words, schema="core")
+    assert copy_frame(probes, table, make_frame([(1, *NOTHING)])) == 1
+    assert read_back(probes) == [(1, *NOTHING)]
+
+
 def test_a_frame_of_the_right_columns_is_taken() -> None:
     check_frame(one_row(), PROBES)
     for table in (*FACT_TABLES, rejected_lines):

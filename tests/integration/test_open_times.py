@@ -16,6 +16,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,6 +64,12 @@ def copy_facts(
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row((*row, *common.values()))
+
+
+def analyze(warehouse: Warehouse) -> None:
+    """Let the planner know what was loaded: autovacuum may come later."""
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+        connection.execute("ANALYZE")
 
 
 def fetch(warehouse: Warehouse, query: str, values: Sequence[Any] = ()) -> list[Row]:
@@ -396,6 +403,7 @@ def test_hit_ratios_vary_as_their_intervals_say(
         for folder in threads.map(example_logs, EXAMPLE_SEEDS):
             load(folder / "hsi.log", "hsi", archive=folder.name, timezone="America/Los_Angeles")
             truths[folder.name], laws = read_truth(folder)
+    analyze(warehouse)
     expected = expected_hits(warehouse, laws)
     hits = {
         row["archive"]: row
@@ -520,6 +528,7 @@ def find_valleys(warehouse: Warehouse, archives: dict[str, Drawn]) -> dict[str, 
                 for n, each in enumerate(np.concatenate([archives[name].fast_s, archives[name].slow_s]))
             ),
         )
+    analyze(warehouse)
     found: dict[str, list[float]] = {name: [] for name in archives}
     for row in fetch(
         warehouse, "SELECT archive, boundary_s FROM mart.open_time_valleys() ORDER BY archive, boundary_s"

@@ -67,6 +67,8 @@ def example(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ex
             results[path.name] = load_file(warehouse, register(warehouse, request), path, now=NOW)
         truth = json.loads((LOGS / "truth.json").read_bytes())
         with closing(warehouse.connect(Role.OWNER)) as connection:
+            connection.execute("ANALYZE")  # autovacuum may come later
+            connection.commit()
             yield Example(connection, results, truth, links)
 
 

@@ -19,7 +19,7 @@ MUTANTS = find_mutants()
 CASES = find_cases()
 # All of them take as long as half of the other tests. One in so many is tried each time, others whenever
 # anything in sql/ changes; `make mutants` tries all.
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "10"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 # Which cases noticed mutants so far: they are the first to be tried for the next.
 NOTICED: Counter[str] = Counter()

@@ -164,6 +164,13 @@ def test_another_seed_gives_other_lines(remade: Path, tmp_path: Path) -> None:
         assert read(tmp_path / name) != read(remade / name)
 
 
+def test_without_unitree_the_other_logs_are_the_same(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "1998", "--without-unitree"]
+    subprocess.run([*command, "--into", str(tmp_path)], check=True, capture_output=True)
+    assert {path.name for path in tmp_path.iterdir()} == {*NAMES, "truth.json"}
+    assert all(read(tmp_path / name) == read(LOGS / name) for name in NAMES)
+
+
 def test_folder_says_that_it_is_made_up_and_stays_small(truth: dict[str, Any]) -> None:
     assert "made up" in truth["statement"]
     assert truth["archive_kind"] == "synthetic"
