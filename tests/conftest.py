@@ -32,9 +32,9 @@ from schema.server import EmbeddedServer
 from schema.settings import Settings
 from schema.upgrade import upgrade
 
-# A database is four hundred files: on a disk they take ten times as long to make, and there are a thousand. Who
-# sets TMPDIR has the tests work there.
-MEMORY = Path("/dev/shm")  # noqa: S108  # what the tests make there they make by tempfile
+# A database is four hundred files: on a disk they take ten times as long to make, and there are a thousand.
+# Who sets TMPDIR has the tests work there.
+MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
 TEMPLATE = f"tapewise_template_{os.getpid()}"
