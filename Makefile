@@ -87,8 +87,8 @@ test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the data
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## every mutant of sql/, of which `make test` tries one in twenty
-	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py
+mutants: $(VENV)/dev.stamp  ## every mutant of sql/ (`make test` tries one in twenty) and of what puts requests together (one in four)
+	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: kill-study
 kill-study: $(VENV)/dev.stamp  ## all fifty seeds of the study of kills, of which `make test` tries one

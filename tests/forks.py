@@ -2,7 +2,7 @@
 
 Hundreds of tests run a command. A fork is a process of its own with arguments, folder, environment, streams
 and exit status as a shell would give them; what it shares is modules. Whatever depends on how Python starts,
-or on a shell, runs as it is typed; so do the examples of README and the tutorial.
+or on a shell, runs as it is typed; so do the examples of the README.
 """
 
 import multiprocessing

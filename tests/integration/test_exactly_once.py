@@ -706,7 +706,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 
 
 @SOME_FORMATS
-@settings(max_examples=20, **SHARED_FIXTURES)
+@settings(max_examples=12, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))
 def test_any_bytes_in_the_four_counts_add_up(
     warehouse: Warehouse,

@@ -64,7 +64,7 @@ REJECTED = {
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
 # Machines that build are slow at times; and of so many formats, most are read by the same code.
-EXAMPLE_COUNT = settings(deadline=None, max_examples=25)
+EXAMPLE_COUNT = settings(deadline=None, max_examples=20)
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 # Those whose times the clocks of the source's zone show. (A report tells of a day, and has no clock times.)
 LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) and name != "hpss-daily"}
