@@ -6,17 +6,23 @@ leaves out `core.activity_cells`, `requests` leaves out `core.requests`.
 """
 
 import sys
+from contextlib import ExitStack
 from unittest.mock import patch
 
 from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
-PARTS = {
-    "cells": ("ingest.loads.sum_cells", None),
-    "requests": ("ingest.derivations.Derivations._put_together", None),
+PARTS: dict[str, dict[str, object]] = {
+    "cells": {"ingest.loads.sum_cells": None},
+    "requests": {
+        "ingest.derivations.rebuild_requests": 0,
+        "ingest.fresh_lines.FreshLines.add": None,
+        "ingest.loads.keep_lines": None,
+    },
 }
 
 if __name__ == "__main__":
-    name, result = PARTS[sys.argv.pop(1)]
-    with patch(name, new=lambda *_: result):
+    with ExitStack() as stack:
+        for name, result in PARTS[sys.argv.pop(1)].items():
+            stack.enter_context(patch(name, new=lambda *_, result=result: result))
         main()

@@ -8,7 +8,9 @@ import psycopg
 
 from ingest.fresh_lines import FreshLines
 from ingest.mounts import rebuild_mounts
-from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests, replace_requests
+from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, make_months, rebuild_requests
+from schema.derived_tables import requests
+from schema.loader import copy_encoded
 
 
 class Derivations:
@@ -38,14 +40,14 @@ class Derivations:
         """Facts of `days` (UTC) have been sent to `table`; `lines` of them as of `keep_lines`."""
         self._mark(days)
         if self._fresh is not None:
-            self._fresh.add(table, lines)
+            self._fresh.add(table, days, lines)
 
     def touch(self, days: Iterable[date]) -> None:
         """Facts of `days` (UTC) have changed in the database."""
         changed = set(days)
         self._mark(changed)
-        if self._fresh is not None and changed:
-            self._fresh.close()
+        if self._fresh is not None:
+            self._fresh.leave(changed)
 
     def _mark(self, days: set[date]) -> None:
         self._days |= days
@@ -60,36 +62,37 @@ class Derivations:
         """
         if not self._days:
             return
-        self._write_told(is_waiting=False)
+        if self._fresh is not None:
+            self._fresh.settle()
+        self._send_told(is_waiting=False)
         frontier = max(self._days) - REACH
         settled = {day for day in self._stale_days if day < frontier} - self._early_days
-        is_crowded = self._fresh is not None and self._fresh.are_crowded
-        if len(settled) >= LONGEST_RANGE.days or (is_crowded and settled):
-            self._write_told(is_waiting=True)
-            self._put_together(settled)
+        settled -= self._find_told(settled)
+        if len(settled) >= LONGEST_RANGE.days:
+            # What is told of these days already must be there to be replaced.
+            self._send_told(is_waiting=True)
+            rebuild_requests(self._connection, self._settling, self._archive_id, settled)
             self._early_days |= settled
             self._stale_days -= settled
-            if self._fresh is not None:
-                self._fresh.drop_before(min(self._stale_days - self._early_days))
 
     def rebuild(self) -> None:
         """Put together the requests that are left, mounts and tape operations."""
-        self._write_told(is_waiting=True)
-        self._put_together(self._stale_days)
-        self._write_told(is_waiting=True)
+        if self._fresh is not None:
+            self._fresh.end()
+        self._send_told(is_waiting=True)
+        left = self._stale_days - self._find_told(self._stale_days)
+        rebuild_requests(self._connection, self._settling, self._archive_id, left)
         rebuild_mounts(self._connection, self._settling, self._archive_id, self._days)
         self._days, self._stale_days = set(), set()
 
-    def _put_together(self, days: set[date]) -> None:
-        fresh_days = set() if self._fresh is None else self._fresh.find_days(days)
-        if self._fresh is not None:
-            self._fresh.begin(fresh_days)
-        rebuild_requests(self._connection, self._settling, self._archive_id, days - fresh_days)
+    def _find_told(self, days: set[date]) -> set[date]:
+        return set() if self._fresh is None else self._fresh.find_days(days)
 
-    def _write_told(self, *, is_waiting: bool) -> None:
+    def _send_told(self, *, is_waiting: bool) -> None:
         if self._fresh is not None:
             for told in self._fresh.take(is_waiting=is_waiting):
-                replace_requests(self._connection, self._settling, self._archive_id, told)
+                make_months(self._connection, self._settling, told.days)
+                copy_encoded(self._connection, requests, told.columns, told.pieces)
 
 
 def rebuild_derived(

@@ -7,6 +7,7 @@ longer than all the rest of a load (decision 0016); a test compares the two.
 
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Self
 
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 import psycopg
 
-from ingest.requests import REACH, Range, ToldRequests, cut_ranges
+from ingest.requests import REACH, find_stale_days
 from ingest.sources import Source
 from schema.derived_tables import requests
 from schema.loader import encode_frame, frame_schema
@@ -22,7 +23,11 @@ from schema.models import event_time_columns, opens, transfers
 
 # Lines of which requests are made by other rules too.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
-# More lines, of some 150 bytes each, are left to the database.
+# So many lines are looked at together: of more, sorting takes longer a line.
+CROWD = 100_000
+# Lines stand in a log in the order of their times, but for so long.
+LATENESS = timedelta(hours=6)
+# What cannot wait in memory, 150 bytes a line, is left to the database.
 MOST_LINES = 500_000
 
 _DAY = timedelta(days=1)
@@ -44,11 +49,21 @@ _OF_TRANSFER = tuple(name for name in _KEPT["transfers"] if name not in ("line_h
 _SAME = ("file_key", "host_id", "user_id", "is_get")
 
 
+@dataclass(frozen=True)
+class ToldRequests:
+    """Rows of `core.requests` that end on `days` (UTC), as of `encode_frame`."""
+
+    days: set[date]
+    columns: tuple[str, ...]
+    pieces: tuple[bytes, ...]
+
+
 class FreshLines:
-    """The opens and transfers that a load has sent, as far as nothing else is known of their times.
+    """The opens and transfers that a load has sent, of times of which nothing else is known.
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
     Requests are put together in a thread that ends with the block: meanwhile the server is sent other lines.
+    Each line is looked at once, in the order of the times; what comes after its time is left to the database.
     """
 
     def __init__(self, connection: psycopg.Connection, source: Source) -> None:
@@ -60,11 +75,15 @@ class FreshLines:
         ).fetchall()
         # What was moved into the second pass of an hour stands later than its file says.
         self._held = [(first - _DAY, last + _DAY) for first, last in held]
-        self._since = datetime.min.replace(tzinfo=UTC)
+        self._left_days: set[date] = set()
         self._is_closed = False
+        # What is still to be looked at, all of it from `_since` on.
+        self._since = datetime.min.replace(tzinfo=UTC)
         self._lines = _no_lines()
+        # What was opened and not moved yet, as far as the thread has come.
+        self._open = self._lines["opens"]
         self._thread = ThreadPoolExecutor(1, "requests")
-        self._begun: list[Future[ToldRequests]] = []
+        self._begun: list[Future[ToldRequests | None]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -72,58 +91,74 @@ class FreshLines:
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown(cancel_futures=True)
 
-    @property
-    def are_crowded(self) -> bool:
-        """Whether there are so many lines that some should be done with."""
-        return self._count() > MOST_LINES / 2
+    def add(self, table: str, days: set[date], lines: pl.DataFrame) -> None:
+        """Facts of `days` (UTC) were sent to `table`: `lines` of them, as of `keep_lines`."""
+        if table in _OTHER_TABLES:
+            self.leave(days)
+        if table not in _KEPT or self._is_closed:
+            return
+        happened_at = lines[event_time_columns[table]]
+        is_late = happened_at < self._since
+        if is_late.any():
+            self.leave(happened_at.filter(is_late).dt.date().unique())
+            lines = lines.filter(~is_late)
+        self._lines[table] = pl.concat([self._lines[table], lines])
 
-    def add(self, table: str, lines: pl.DataFrame) -> None:
-        """Lines that were sent to `table`, as of `keep_lines`."""
-        if table in _OTHER_TABLES or self._count() + lines.height > MOST_LINES:
-            self.close()
-        if table in _KEPT and not self._is_closed:
-            # What comes late for what was dropped would not find the lines around it.
-            is_timely = lines[event_time_columns[table]] >= self._since
-            timely = lines if is_timely.all() else lines.filter(is_timely)
-            self._lines[table] = pl.concat([self._lines[table], timely])
+    def settle(self) -> None:
+        """A part of the file is there, with lines of all tables: begin with those that are in time."""
+        if self._count() > CROWD:
+            self._begin(max(_times(self._lines)) - LATENESS)
+        if self._count() > MOST_LINES:
+            self._is_closed = True
+            self._lines = _no_lines()
 
-    def close(self) -> None:
-        """Keep nothing from now on: there is something of which these lines do not tell."""
-        self._is_closed = True
-        self._lines = _no_lines()
-
-    def drop_before(self, day: date) -> None:
-        """Drop the lines that only requests of days (UTC) before `day` are made of."""
-        self._since = max(self._since, _begin(day) - REACH)
-        for table, lines in self._lines.items():
-            self._lines[table] = lines.filter(pl.col(event_time_columns[table]) >= self._since)
+    def leave(self, days: Iterable[date]) -> None:
+        """Something of `days` (UTC) is known that these lines do not tell: leave them to the database."""
+        self._left_days |= find_stale_days(days)
 
     def find_days(self, days: Iterable[date]) -> set[date]:
-        """Those of `days` (UTC) of which these lines tell all."""
-        return {day for day in days if not self._is_closed and self._tell_all(_begin(day))}
+        """Those of `days` (UTC) whose requests are put together here."""
+        return {day for day in days if not self._is_closed and self._tells(day)}
 
-    def begin(self, days: Iterable[date]) -> None:
-        """Begin to put together the requests that end on `days`, all of `find_days`."""
-        for told_range in cut_ranges(days):
-            self._begun.append(self._thread.submit(self._put_together, told_range, dict(self._lines)))
+    def end(self) -> None:
+        """No lines come any more."""
+        self._begin(None)
 
     def take(self, *, is_waiting: bool) -> Iterator[ToldRequests]:
-        """What was begun and is done by now, in that order; or all of it, if `is_waiting`."""
+        """Rows of `core.requests` that are put together by now; or all that were begun, if `is_waiting`."""
         while self._begun and (is_waiting or self._begun[0].done()):
-            yield self._begun.pop(0).result()
+            told = self._begun.pop(0).result()
+            if told is not None:
+                yield told
 
-    def _put_together(self, told_range: Range, lines: Mapping[str, pl.DataFrame]) -> ToldRequests:
-        since, until = told_range
-        if lines["opens"].is_empty():
-            return ToldRequests(since, until, (), ())
-        near = {
-            table: frame.filter(pl.col(event_time_columns[table]).is_between(since - REACH, until + REACH))
-            for table, frame in lines.items()
-        }
-        parts = map(self._complete, tell_requests(near["opens"], near["transfers"]))
-        told = pl.concat(parts).filter(pl.col("ended_at").is_between(since, until, closed="left"))
+    def _begin(self, until: datetime | None) -> None:
+        """Have the thread look at the lines before `until`, or at all."""
+        if until is not None and until <= self._since:
+            return
+        lines, self._lines = self._lines, _no_lines()
+        if until is not None:
+            is_later = {table: lines[table][event_time_columns[table]] >= until for table in lines}
+            self._lines = {table: lines[table].filter(is_later[table]) for table in lines}
+            lines = {table: lines[table].filter(~is_later[table]) for table in lines}
+            self._since = until
+        self._begun.append(self._thread.submit(self._put_together, lines, until))
+
+    def _put_together(self, lines: Mapping[str, pl.DataFrame], until: datetime | None) -> ToldRequests | None:
+        opened = pl.concat([self._open, lines["opens"]])
+        if opened.is_empty():
+            return None
+        both, alone = tell_requests(opened, lines["transfers"])
+        if until is not None:
+            # The transfer may come yet.
+            is_open = pl.col("opened_at") >= until - REACH
+            self._open = alone.filter(is_open).select(*_KEPT["opens"])
+            alone = alone.filter(~is_open)
+        told = pl.concat([self._complete(both), self._complete(tell_opens(alone))])
+        ended_on = told["ended_at"].dt.date()
+        days = self.find_days(ended_on.unique())
+        told = told.filter(ended_on.is_in(list(days)))
         columns, pieces = encode_frame(told, requests)
-        return ToldRequests(since, until, columns, tuple(pieces) if told.height else ())
+        return ToldRequests(days, columns, tuple(pieces)) if told.height else None
 
     def _complete(self, told: pl.DataFrame) -> pl.DataFrame:
         ours = told.with_columns(
@@ -136,10 +171,11 @@ class FreshLines:
             for name, dtype in _REQUEST.items()
         )
 
-    def _tell_all(self, begin: datetime) -> bool:
+    def _tells(self, day: date) -> bool:
+        begin = datetime.combine(day, time(), UTC)
         since, until = begin - REACH, begin + _DAY + REACH
         is_held = any(first <= until and since <= last for first, last in self._held)
-        return since >= self._since and not is_held
+        return day not in self._left_days and not is_held
 
     def _count(self) -> int:
         return sum(lines.height for lines in self._lines.values())
@@ -196,7 +232,7 @@ def _find_moments(lines: pl.DataFrame, happened_at: str, *, is_move: bool) -> pl
 
 
 def tell_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What two lines as of `keep_lines` tell together, and opens after which nothing was moved."""
+    """The requests that two lines as of `keep_lines` tell together, and the opens that are left."""
     pairs = pair_lines(opens, transfers)
     of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
     both = pl.concat([transfers.select(_OF_TRANSFER)[pairs["transfer_row"]], of_open], how="horizontal")
@@ -214,12 +250,23 @@ def tell_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.Data
     )
     is_alone = np.ones(opens.height, dtype=bool)
     is_alone[pairs["open_row"].to_numpy()] = False
-    alone = opens.filter(pl.Series(is_alone)).rename({"id": "open_id"})
-    return told, alone.with_columns(
+    return told, opens.filter(pl.Series(is_alone))
+
+
+def tell_opens(opens: pl.DataFrame) -> pl.DataFrame:
+    """The requests of opens after which nothing was moved."""
+    return opens.rename({"id": "open_id"}).with_columns(
         ended_at="opened_at",
         is_size_saturated=False,
         submitted_at=pl.col("opened_at") - _seconds("open_s"),
     )
+
+
+def _times(lines: Mapping[str, pl.DataFrame]) -> Iterator[datetime]:
+    for table, frame in lines.items():
+        newest = frame[event_time_columns[table]].max()
+        if isinstance(newest, datetime):  # there are lines
+            yield newest
 
 
 def _no_lines() -> dict[str, pl.DataFrame]:
@@ -228,7 +275,3 @@ def _no_lines() -> dict[str, pl.DataFrame]:
 
 def _seconds(name: str) -> pl.Expr:
     return pl.duration(microseconds=(pl.col(name) * 1e6).round().cast(pl.Int64))
-
-
-def _begin(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)

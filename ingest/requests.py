@@ -4,15 +4,11 @@ A transfer that one line tells all of is a request too, but needs no row: `mart.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from math import ceil
 
 import psycopg
-
-from schema.derived_tables import requests
-from schema.loader import copy_encoded
 
 # How long before its end the first line of a request may stand: the longest open at SDSC took eight
 # hours, LLNL's queues held jobs for two.
@@ -28,16 +24,6 @@ _MARGIN = timedelta(minutes=1)
 _STATEMENT = (files("ingest") / "requests.sql").read_text(encoding="utf-8")
 
 Range = tuple[datetime, datetime]
-
-
-@dataclass(frozen=True)
-class ToldRequests:
-    """Rows of `core.requests` that end in [since, until), as of `encode_frame`; without any, no pieces."""
-
-    since: datetime
-    until: datetime
-    columns: tuple[str, ...]
-    pieces: tuple[bytes, ...]
 
 
 def find_stale_days(days: Iterable[date]) -> set[date]:
@@ -94,7 +80,7 @@ def rebuild_requests(
         connection.execute("SET LOCAL enable_mergejoin = off")
         connection.execute("SET LOCAL work_mem = '64MB'")
         for since, until in ranges:
-            values: dict[str, object] = {
+            values = {
                 "archive_id": archive_id,
                 "since": since,
                 "until": until,
@@ -104,10 +90,16 @@ def rebuild_requests(
                 "clock_slack": CLOCK_SLACK,
                 "queue_limit": QUEUE_LIMIT,
             }
-            _delete(connection, values)
+            connection.execute(
+                "DELETE FROM core.requests"
+                " WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s",
+                values,
+            )
             if not _has_partners(connection, values):
                 continue
-            _make_months(settling, since, until)
+            make_months(
+                connection, settling, (since.date() + timedelta(days=n) for n in range((until - since).days))
+            )
             count += connection.execute(_STATEMENT.encode(), values).rowcount
         connection.execute("SET LOCAL enable_nestloop = DEFAULT")
         connection.execute("SET LOCAL enable_seqscan = DEFAULT")
@@ -116,30 +108,16 @@ def rebuild_requests(
     return count
 
 
-def replace_requests(
-    connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, told: ToldRequests
-) -> None:
-    """Put requests that were put together elsewhere in the place of those that end in the same times.
+def make_months(connection: psycopg.Connection, settling: psycopg.Connection, days: Iterable[date]) -> None:
+    """Make the months of `core.requests` that `days` (UTC) are of, as far as they are missing.
 
     The connections are as of `rebuild_requests`.
     """
-    _delete(connection, {"archive_id": archive_id, "since": told.since, "until": told.until})
-    if told.pieces:
-        _make_months(settling, told.since, told.until)
-        copy_encoded(connection, requests, told.columns, told.pieces)
-
-
-def _delete(connection: psycopg.Connection, values: dict[str, object]) -> None:
-    connection.execute(
-        "DELETE FROM core.requests"
-        " WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s",
-        values,
-    )
-
-
-def _make_months(settling: psycopg.Connection, since: datetime, until: datetime) -> None:
-    months = {(since + timedelta(days=n)).date().replace(day=1) for n in range((until - since).days + 1)}
-    settling.execute("SELECT core.make_partitions('requests', %s)", [sorted(months)])
+    months = sorted({day.replace(day=1) for day in days})
+    settling.execute("SELECT core.make_partitions('requests', %s)", [months])
+    # A transaction that has all its locks hears of new partitions when it looks up a name that is new to it.
+    names = [f"core.requests_{month:%Y_%m}" for month in months]
+    connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
 
 def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:

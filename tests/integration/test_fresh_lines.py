@@ -1,7 +1,7 @@
 """Requests put together while their lines are at hand: row for row what the database makes of them."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import pytest
 from ingest import derivations, fresh_lines
 from ingest.files import LogFileReader
 from ingest.formats import find_format
-from ingest.fresh_lines import FreshLines
+from ingest.fresh_lines import FreshLines, ToldRequests
 from ingest.loads import load_file
 from ingest.requests import rebuild_requests
 from ingest.sources import SourceRequest
@@ -99,13 +99,14 @@ def make_log(format_name: str, seed: int, *, is_late: bool = False) -> list[tupl
 def fresh_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
     """The days whose requests were put together with the lines at hand."""
     found: set[date] = set()
-    begin = FreshLines.begin
+    take = FreshLines.take
 
-    def note_and_begin(lines: FreshLines, days: set[date]) -> None:
-        found.update(days)
-        begin(lines, days)
+    def note_and_take(lines: FreshLines, *, is_waiting: bool) -> Iterator[ToldRequests]:
+        for told in take(lines, is_waiting=is_waiting):
+            found.update(told.days)
+            yield told
 
-    monkeypatch.setattr(FreshLines, "begin", note_and_begin)
+    monkeypatch.setattr(FreshLines, "take", note_and_take)
     return found
 
 
@@ -147,13 +148,30 @@ def expect_recount(database: psycopg.Connection) -> Callable[[], int]:
     return expect
 
 
+@pytest.fixture
+def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines are read, and looked at, a few at a time."""
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (1000,))
+    monkeypatch.setattr(fresh_lines, "CROWD", 10)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("format_name", MAKERS)
+@pytest.mark.parametrize("crowds", ["small crowds", "one crowd"])
 def test_of_a_first_log_it_is_what_the_database_makes(
-    read, expect_recount, database, fresh_days: set[date], format_name: str, seed: int
+    read,
+    expect_recount,
+    database,
+    fresh_days: set[date],
+    request: pytest.FixtureRequest,
+    crowds: str,
+    format_name: str,
+    seed: int,
 ):
+    if crowds == "small crowds":
+        request.getfixturevalue("small_crowds")
     read(format_name, make_log(format_name, seed))
-    assert len(fresh_days) > DAY_COUNT
+    assert len(fresh_days) >= DAY_COUNT
     assert expect_recount() > 100
     paired = database.execute("SELECT count(*) FROM core.requests WHERE transfer_id IS NOT NULL").fetchone()
     assert paired > (30,)
@@ -174,34 +192,29 @@ def test_of_any_first_log_it_is_what_the_database_makes(
     assert expect_recount() or not has_requests
 
 
+@pytest.mark.usefixtures("small_crowds")
 @pytest.mark.parametrize("seed", range(3))
-def test_what_comes_late_is_put_together_by_the_database_where_its_neighbours_are_gone(
+def test_what_comes_late_is_put_together_by_the_database(
     read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
     read("pftp", make_log("pftp", seed, is_late=True))
     assert fresh_days
     assert expect_recount() > 100
 
 
+@pytest.mark.usefixtures("small_crowds")
+@pytest.mark.parametrize("longest_days", [2, 10])
 def test_more_lines_than_are_kept_are_left_to_the_database(
-    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
+    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch, longest_days: int
 ):
-    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
-    monkeypatch.setattr(fresh_lines, "MOST_LINES", 50)
+    # Lines may be late for three days, and of three days there are more lines than are kept here and there.
+    monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
+    monkeypatch.setattr(fresh_lines, "LATENESS", timedelta(days=3))
+    monkeypatch.setattr(fresh_lines, "MOST_LINES", 60)
     read("pftp", make_log("pftp", 1))
-    assert not fresh_days & {FIRST_DAY.date() + timedelta(days=n) for n in range(DAY_COUNT - 10, DAY_COUNT)}
-    assert expect_recount() > 100
-
-
-def test_of_a_crowded_log_fewer_days_are_put_together_at_a_time(
-    read, expect_recount, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (1000,))
-    monkeypatch.setattr(fresh_lines, "MOST_LINES", 140)
-    read("pftp", make_log("pftp", 1))
-    assert len(fresh_days) > DAY_COUNT, "it was closed"
+    last_days = {(FIRST_DAY + timedelta(days=n)).date() for n in range(DAY_COUNT - 5, DAY_COUNT)}
+    assert fresh_days and not fresh_days & last_days
     assert expect_recount() > 100
 
 

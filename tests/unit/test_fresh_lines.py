@@ -89,4 +89,4 @@ def test_a_transfer_closes_the_latest_open_of_its_file_that_is_open_still(lines:
     pairs, left = pair_by_stacks(lines)
     assert set(moved.select("open_id", "transfer_id").rows()) == pairs
     assert len(pairs) == moved.height
-    assert sorted(alone["open_id"]) == sorted(left)
+    assert sorted(alone["id"]) == sorted(left)
