@@ -8,7 +8,8 @@ import psycopg
 
 from ingest.fresh_lines import FreshLines
 from ingest.mounts import rebuild_mounts
-from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, make_months, rebuild_requests
+from ingest.partitions import make_months
+from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
 from schema.derived_tables import requests
 from schema.loader import copy_encoded
 
@@ -91,7 +92,7 @@ class Derivations:
     def _send_told(self, *, is_waiting: bool) -> None:
         if self._fresh is not None:
             for told in self._fresh.take(is_waiting=is_waiting):
-                make_months(self._connection, self._settling, told.days)
+                make_months(self._connection, self._settling, "requests", told.days)
                 copy_encoded(self._connection, requests, told.columns, told.pieces)
 
 

@@ -13,6 +13,7 @@ from importlib.resources import files
 import psycopg
 from psycopg import sql
 
+from ingest.partitions import make_months
 from ingest.requests import REACH, find_ranges
 
 # A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.
@@ -81,9 +82,8 @@ def _rebuild(
     ).fetchone()
     assert row is not None
     began_at, ended_at = row
-    day_count = (ended_at - since).days + 2
-    months = {(since + timedelta(days=n)).date().replace(day=1) for n in range(day_count)}
-    settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(months)])
+    ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
+    make_months(connection, settling, table, ends)
     # One silence tells where something begins, another where the next does.
     values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
     connection.execute(_STATEMENTS[table].encode(), values)

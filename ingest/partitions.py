@@ -10,6 +10,21 @@ import psycopg
 SUMMARY_ROWS = 100_000
 
 
+def make_months(
+    connection: psycopg.Connection, settling: psycopg.Connection, table: str, days: Iterable[date]
+) -> None:
+    """Make the month partitions of `table` that `days` (UTC) are of, as far as they are missing.
+
+    `connection` is in a transaction, and writes to them next; `settling` commits by itself.
+    """
+    months = sorted({day.replace(day=1) for day in days})
+    settling.execute("SELECT core.make_partitions(%s, %s)", [table, months])
+    # A statement that is prepared, as one that comes again and again, looks up nothing; and a transaction
+    # that has all its locks hears of other connections' partitions when it looks up a name that is new to it.
+    names = [f"core.{table}_{month:%Y_%m}" for month in months]
+    connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
+
+
 class Partitions:
     """Makes the partitions of a load's facts, and keeps their BRIN indexes up with what is written.
 

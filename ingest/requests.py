@@ -10,6 +10,8 @@ from math import ceil
 
 import psycopg
 
+from ingest.partitions import make_months
+
 # How long before its end the first line of a request may stand: the longest open at SDSC took eight
 # hours, LLNL's queues held jobs for two.
 REACH = timedelta(days=1)
@@ -97,27 +99,14 @@ def rebuild_requests(
             )
             if not _has_partners(connection, values):
                 continue
-            make_months(
-                connection, settling, (since.date() + timedelta(days=n) for n in range((until - since).days))
-            )
+            ends = [since.date() + timedelta(days=n) for n in range((until - since).days)]
+            make_months(connection, settling, "requests", ends)
             count += connection.execute(_STATEMENT.encode(), values).rowcount
         connection.execute("SET LOCAL enable_nestloop = DEFAULT")
         connection.execute("SET LOCAL enable_seqscan = DEFAULT")
         connection.execute("SET LOCAL enable_mergejoin = DEFAULT")
         connection.execute("SET LOCAL work_mem = DEFAULT")
     return count
-
-
-def make_months(connection: psycopg.Connection, settling: psycopg.Connection, days: Iterable[date]) -> None:
-    """Make the months of `core.requests` that `days` (UTC) are of, as far as they are missing.
-
-    The connections are as of `rebuild_requests`.
-    """
-    months = sorted({day.replace(day=1) for day in days})
-    settling.execute("SELECT core.make_partitions('requests', %s)", [months])
-    # A transaction that has all its locks hears of new partitions when it looks up a name that is new to it.
-    names = [f"core.requests_{month:%Y_%m}" for month in months]
-    connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
 
 def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:

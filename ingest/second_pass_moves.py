@@ -13,6 +13,7 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from ingest.formats.record_columns import UTC_TIME
+from ingest.partitions import make_months
 from ingest.second_passes import Repeats
 from ingest.sources import Source
 from schema.cells import add_cells, subtract_cells, sum_cells
@@ -71,8 +72,7 @@ def move_second_passes(
         facts = pl.concat(parts) if parts else pl.DataFrame()
         if facts.is_empty():
             continue
-        months = sorted(set(facts["second_at"].dt.truncate("1mo").dt.date()))
-        settling.execute("SELECT core.make_partitions(%s, %s)", [table.name, months])
+        make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())
         moved = _move(connection, source, table.name, facts)
         if table.name == "transfers" and source.is_counted:
             _move_cells(connection, source, moved)

@@ -188,6 +188,21 @@ def test_a_cartridge_may_stay_for_weeks_and_a_late_line_changes_all_of_it(
     assert dump(warehouse, "made") == describe(warehouse, "made")
 
 
+def test_one_log_may_tell_of_many_months(warehouse: Warehouse, tmp_path: Path):
+    # Of more months than a session executes a statement before it prepares it.
+    names = {"op": "stage", "by": "client", "cap": "4f.1", "copy": 1, "unit": "d1", "rc": 0}
+    lines = [
+        write_event(FIRST_DAY + timedelta(days=31 * n, minutes=minute), event, **names | {"vsn": f"D{n}"})
+        for n in range(20)
+        for minute, event in ((0, "mount"), (9, "complete"))
+    ]
+    (tmp_path / "long").write_text("".join(f"{line}\n" for line in lines))
+    read(warehouse, [(tmp_path / "long", "tapesrvr")], "made")
+    mounts, operations = dump(warehouse, "made")
+    assert (len(mounts), len(operations)) == (20, 20)
+    assert (mounts, operations) == describe(warehouse, "made")
+
+
 def test_a_dropped_archive_takes_them_along(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
 ):
