@@ -8,7 +8,7 @@ longer than all the rest of a load (decision 0016); a test compares the two.
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Self
 
 import numpy as np
@@ -27,7 +27,7 @@ _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
 CROWD = 100_000
 # Lines stand in a log in the order of their times, but for so long.
 LATENESS = timedelta(hours=6)
-# What cannot wait in memory, 150 bytes a line, is left to the database.
+# What cannot wait in memory is left to the database.
 MOST_LINES = 500_000
 
 _DAY = timedelta(days=1)
@@ -68,14 +68,9 @@ class FreshLines:
 
     def __init__(self, connection: psycopg.Connection, source: Source) -> None:
         self._source = source
-        held = connection.execute(
-            "SELECT first_event_at, last_event_at FROM ledger.log_files WHERE first_event_at IS NOT NULL"
-            " AND source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %s)",
-            [source.archive_id],
-        ).fetchall()
-        # What was moved into the second pass of an hour stands later than its file says.
-        self._held = [(first - _DAY, last + _DAY) for first, last in held]
         self._left_days: set[date] = set()
+        for first, last in _find_held(connection, source.archive_id):
+            self.leave(first + n * _DAY for n in range((last - first).days + 1))
         self._is_closed = False
         # What is still to be looked at, all of it from `_since` on.
         self._since = datetime.min.replace(tzinfo=UTC)
@@ -118,7 +113,7 @@ class FreshLines:
 
     def find_days(self, days: Iterable[date]) -> set[date]:
         """Those of `days` (UTC) whose requests are put together here."""
-        return {day for day in days if not self._is_closed and self._tells(day)}
+        return set() if self._is_closed else set(days) - self._left_days
 
     def end(self) -> None:
         """No lines come any more."""
@@ -171,20 +166,37 @@ class FreshLines:
             for name, dtype in _REQUEST.items()
         )
 
-    def _tells(self, day: date) -> bool:
-        begin = datetime.combine(day, time(), UTC)
-        since, until = begin - REACH, begin + _DAY + REACH
-        is_held = any(first <= until and since <= last for first, last in self._held)
-        return day not in self._left_days and not is_held
-
     def _count(self) -> int:
         return sum(lines.height for lines in self._lines.values())
 
 
+def _find_held(connection: psycopg.Connection, archive_id: int) -> list[tuple[date, date]]:
+    """The first and last days (UTC) of the times that files of the archive tell of, those that meet as one.
+
+    Wider by a day: what was moved into the second pass of an hour stands later than its file says.
+    """
+    return connection.execute(
+        """
+        SELECT lower(told), upper(told) - 1
+        FROM (
+            SELECT unnest(range_agg(daterange(
+                (first_event_at AT TIME ZONE 'UTC')::date - 1, (last_event_at AT TIME ZONE 'UTC')::date + 2
+            ))) AS told
+            FROM ledger.log_files
+            WHERE first_event_at IS NOT NULL
+                AND source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %s)
+        ) AS merged
+        """,
+        [archive_id],
+    ).fetchall()
+
+
 def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
-    """What FreshLines keeps of rows of `table`. Lines of which only the day is known belong to no others."""
+    """What FreshLines keeps of rows of `table`: all but those of which only the day is known, which belong
+    to no others; none of a table of which it keeps nothing.
+    """
     if table not in _KEPT:
-        return facts.select("id")
+        return pl.DataFrame()
     is_known = ~facts["is_time_of_day_unknown"]
     return (facts if is_known.all() else facts.filter(is_known)).select(*_KEPT[table])
 

@@ -115,11 +115,18 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
     """Reads a made-up log into the archive."""
 
     def read(
-        format_name: str, lines: list[tuple[datetime, str]], name: str = "one", zone: str = "UTC"
+        format_name: str,
+        lines: list[tuple[datetime, str]],
+        name: str = "one",
+        zone: str = "UTC",
+        *,
+        is_counted: bool = True,
     ) -> None:
         path = tmp_path / f"{name}.20180430"
         path.write_text("".join(f"{text}\n" for _, text in lines))
-        request = SourceRequest("made", "synthetic", find_format(format_name), zone, format_name)
+        request = SourceRequest(
+            "made", "synthetic", find_format(format_name), zone, format_name, is_counted
+        )
         result = load_file(warehouse, register(warehouse, request), path, now=NOW)
         assert not result.tally.rejected
 
@@ -228,6 +235,32 @@ def test_where_the_archive_knows_of_other_lines_the_database_puts_together(
     read("pftp", [line for line in lines if line[0] >= middle], "another")
     assert fresh_days and min(fresh_days) > middle.date()
     assert expect_recount() > 100
+
+
+def test_between_files_that_are_held_lines_are_put_together_at_hand(
+    read, expect_recount, fresh_days: set[date]
+):
+    lines = make_log("pftp", 3)
+    days = [FIRST_DAY + timedelta(days=n) for n in (3, 5, 8, 22, 25)]
+    held = [(days[0], days[1]), (days[3], days[4]), (days[1], days[2]), (FIRST_DAY, days[0])]
+    for number, (begin, end) in enumerate(held):
+        read("pftp", [line for line in lines if begin <= line[0] < end], f"held{number}")
+    fresh_days.clear()
+    read("pftp", [line for line in lines if days[2] <= line[0] < days[3]])
+    # A day is left for what a repeated hour may be moved by, and one for what belongs together.
+    assert (min(fresh_days), max(fresh_days)) == (date(2018, 3, 11), date(2018, 3, 20))
+    assert expect_recount() > 100
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_of_a_log_whose_transfers_another_one_tells_too_it_is_what_the_database_makes(
+    read, expect_recount, fresh_days: set[date], database: psycopg.Connection, seed: int
+):
+    read("pftp", make_log("pftp", seed), is_counted=False)
+    assert fresh_days
+    assert expect_recount() > 100
+    counted = database.execute("SELECT bool_or(is_counted) FROM core.requests").fetchone()
+    assert counted == (False,)
 
 
 def test_a_request_is_of_ambiguous_time_if_one_of_its_lines_is(
