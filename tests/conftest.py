@@ -7,6 +7,7 @@ warehouse.
 """
 
 import gc
+import hashlib
 import os
 import re
 import secrets
@@ -32,7 +33,7 @@ from schema.server import EmbeddedServer
 from schema.settings import Settings
 from schema.upgrade import upgrade
 
-# A database is four hundred files: on a disk they take ten times as long to make, and there are a thousand.
+# A database is four hundred files: on a disk they take ten times as long to make, and there are hundreds.
 # Who sets TMPDIR has the tests work there.
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
@@ -63,6 +64,20 @@ def pytest_collection_finish() -> None:
     """Leave the thousands of tests themselves out of what is looked through for garbage again and again."""
     gc.collect()
     gc.freeze()
+
+
+def find_demo_home(basetemp: Path) -> Path:
+    """Where the home is that the demo leaves for the tests of a session, of all its processes."""
+    # pytest's own folders are closed to the account that the server runs as for root.
+    return Path(tempfile.gettempdir()) / f"tapewise-demo-{hashlib.sha256(bytes(basetemp)).hexdigest()[:16]}"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Take it away when all processes are done."""
+    # Here and not beside its fixture: the process that hands out the tests reads no other conftest.
+    if not hasattr(session.config, "workerinput"):
+        base = session.config._tmp_path_factory.getbasetemp()  # what the fixture is made of
+        shutil.rmtree(find_demo_home(base), ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

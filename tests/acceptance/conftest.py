@@ -1,7 +1,6 @@
 """The commands as a user types them, a process each, in a home that the tests of a session share."""
 
 import fcntl
-import hashlib
 import os
 import shutil
 import subprocess
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import find_demo_home
 from tests.forks import run_forked
 
 TREE = Path(__file__).resolve().parents[2]
@@ -57,11 +57,6 @@ def tapewise(home: Path, tmp_path: Path) -> Run:
     return run
 
 
-def find_demo_home(basetemp: Path) -> Path:
-    # pytest's own folders are closed to the account that the server runs as for root.
-    return Path(tempfile.gettempdir()) / f"tapewise-demo-{hashlib.sha256(bytes(basetemp)).hexdigest()[:16]}"
-
-
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     """The home that `tapewise demo` leaves, its server stopped; made by whichever process comes first."""
@@ -80,10 +75,3 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
                 (home / "whole").touch()
         assert (home / "whole").exists(), "the demo failed before"
     return home
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Take it away when all processes are done."""
-    if not hasattr(session.config, "workerinput"):
-        base = session.config._tmp_path_factory.getbasetemp()  # what the fixture is made of
-        shutil.rmtree(find_demo_home(base), ignore_errors=True)

@@ -2,8 +2,11 @@
 
 import json
 import tempfile
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from tests.acceptance.conftest import run_command
 from tests.disks import fill_disk, mount_small_disk
@@ -28,9 +31,15 @@ def write_log(path: Path, count: int) -> None:
             log.write(f"{index % 97:06} {at:%y/%m/%d %H:%M:%S} ks {index * 977} {index % 9000}.25\n")
 
 
-def test_of_the_database(tmp_path):
-    disk = Path(tempfile.mkdtemp(prefix="tapewise-full-")) / "disk"
-    disk.parent.chmod(0o755)  # as root, the server's own account must get in
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """Where a disk may be that holds a warehouse."""
+    with tempfile.TemporaryDirectory(prefix="tapewise-full-") as folder:
+        Path(folder).chmod(0o755)  # as root, the server's own account must get in
+        yield Path(folder) / "disk"
+
+
+def test_of_the_database(tmp_path, disk):
     write_log(tmp_path / "small.log", 100)
     write_log(tmp_path / "large.log", 300_000)
     with mount_small_disk(disk, "250m"):

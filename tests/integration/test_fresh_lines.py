@@ -124,9 +124,7 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
     ) -> None:
         path = tmp_path / f"{name}.20180430"
         path.write_text("".join(f"{text}\n" for _, text in lines))
-        request = SourceRequest(
-            "made", "synthetic", find_format(format_name), zone, format_name, is_counted
-        )
+        request = SourceRequest("made", "synthetic", find_format(format_name), zone, format_name, is_counted)
         result = load_file(warehouse, register(warehouse, request), path, now=NOW)
         assert not result.tally.rejected
 
