@@ -74,7 +74,7 @@ class Encoded(NamedTuple):
 
 
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
-    """`frame` for `copy_encoded`, without its columns of nulls: they would be a sixth of a load's bytes.
+    """`frame` for `copy_encoded`, without its columns of nulls: they would be a sixth of an NFT log's bytes.
 
     Raises SchemaMismatchError if it does not fit `table`.
     """
