@@ -11,6 +11,7 @@ from ingest.mounts import rebuild_mounts
 from ingest.partitions import make_months
 from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
 from schema.derived_tables import requests
+from schema.errors import DatabaseError
 from schema.loader import copy_encoded
 
 
@@ -93,7 +94,11 @@ class Derivations:
         if self._fresh is not None:
             for told in self._fresh.take(is_waiting=is_waiting):
                 make_months(self._connection, self._settling, "requests", told.days)
-                copy_encoded(self._connection, requests, told.columns, told.pieces)
+                written = copy_encoded(self._connection, requests, told.columns, told.pieces)
+                if written != told.row_count:
+                    raise DatabaseError(
+                        f"{told.row_count} rows were sent to core.requests, {written} arrived"
+                    )
 
 
 def rebuild_derived(

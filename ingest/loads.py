@@ -2,7 +2,8 @@
 
 One transaction holds the archive's lock, the facts, the rollup and the ledger. Two threads work ahead of it:
 one reads and parses, and begins before the lock is there; one compares and encodes, and settles what must be
-visible before the facts (names, month partitions, row numbers) in short transactions.
+visible before the facts (names, month partitions, row numbers) in short transactions. A third one, behind it,
+puts requests together of the lines that were sent.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,7 @@ from ingest.derivations import Derivations
 from ingest.facts import make_facts
 from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
-from ingest.fresh_lines import FreshLines, keep_lines
+from ingest.fresh_lines import FreshLines
 from ingest.holdings import Holdings
 from ingest.known_files import check_date, is_continued, settle_date
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
@@ -33,6 +34,7 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
+from ingest.line_pairs import keep_lines
 from ingest.partitions import Partitions
 from ingest.parts import Part
 from ingest.prefixes import compare_prefix
@@ -69,7 +71,10 @@ class FileResult:
 
 @dataclass(frozen=True)
 class _Facts:
-    """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`."""
+    """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`.
+
+    `columns` are those that are encoded, `lines` the rows as of `keep_lines`, `cells` the transfers' sums.
+    """
 
     table: sa.Table
     columns: Sequence[str]

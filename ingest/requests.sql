@@ -422,6 +422,8 @@ stages_of_jobs AS (
 ),
 
 -- 4. A file is opened, or its transfer begun, then moved: same source, machine, user, path and direction.
+-- (Of lines that a log is the first to tell, `line_pairs.py` does the same: what is changed here, and below
+-- what two lines or an open tell together, is changed there.)
 -- (No row of one table has the number of another's: what is opened is an open or a start.)
 open_events AS (
     SELECT

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.fresh_lines import keep_lines, tell_requests
+from ingest.line_pairs import keep_lines, tell_requests
 from ingest.requests import REACH
 from schema.loader import frame_schema
 from schema.models import opens, transfers
@@ -25,7 +25,7 @@ LINES = st.lists(
             "file_key": st.sampled_from([None, 1, 2]),
             "user_id": st.sampled_from([None, 1]),
             "host_id": st.sampled_from([None, 1, 2]),
-            "direction": st.sampled_from(["get", "put"]),
+            "direction": st.sampled_from(["get", "put", None]),
             "line_hash": st.integers(0, 3),
             **{flag: st.sampled_from([False, False, False, True]) for flag in FLAGS},
         }
@@ -72,7 +72,8 @@ def pair_by_stacks(lines: list[dict[str, Any]]) -> tuple[set[tuple[int, int]], s
             left.add(number)
         if line["file_key"] is None or (line["is_failed"] and not is_move):
             continue
-        stack = stacks[tuple(line[name] for name in ("file_key", "user_id", "host_id", "direction"))]
+        way = line["direction"] or "get"
+        stack = stacks[way, *(line[name] for name in ("file_key", "user_id", "host_id"))]
         if not is_move:
             stack.append(number)
         elif stack:
