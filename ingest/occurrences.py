@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,24 +22,25 @@ import polars as pl
 
 from schema.errors import LogFileError
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KEY = ("event_at", "line_hash")
 # What is kept of a file's lines goes to disk beyond this.
 MEMORY_BYTES = 64_000_000
 
-_Times = npt.NDArray[np.int64]
+_Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class _Piece:
     """Lines that have been read: the first and last of their times, and where their keys are kept.
 
-    `latest` is the last time of all pieces up to this one. Without `has_times` only hashes are kept: of
-    lines that were not parsed.
+    Times are microseconds since 1970 (UTC); `latest_us` is the last one of all pieces up to this one.
+    Without `has_times` only hashes are kept: of lines that were not parsed.
     """
 
-    since: datetime
-    until: datetime
-    latest: datetime
+    since_us: int
+    until_us: int
+    latest_us: int
     offset: int
     line_count: int
     has_times: bool
@@ -75,19 +76,18 @@ class OccurrenceCounter:
         """
         rows = records.select(KEY)
         repeats = _count_within(rows)
-        since, until = rows["event_at"].min(), rows["event_at"].max()
-        if since is None:
+        facts = rows.drop_nulls()
+        if facts.is_empty():
             return repeats
-        since, until = cast(datetime, since), cast(datetime, until)
-        before = self._find_before(since, until)
+        times_us = facts["event_at"].to_physical().to_numpy()
+        since_us, until_us = int(times_us.min()), int(times_us.max())
+        before = self._find_before(since_us, until_us)
         # Most lines stand once in a file, and to look whether one repeats costs less than to join.
-        if before is not None and rows["line_hash"].is_in(before["line_hash"].implode()).any():
-            counts = before.group_by("line_hash").len("before")
+        if before is not None and rows["line_hash"].is_in(before.implode()).any():
+            counts = before.value_counts(name="before")
             joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
             repeats = (repeats + joined.fill_null(0).cast(pl.Int32)).rename("occurrence")
-        facts = rows.drop_nulls()
-        times = facts["event_at"].to_physical().to_numpy()
-        self._keep(since, until, facts["line_hash"].to_numpy(), times)
+        self._keep(since_us, until_us, facts["line_hash"].to_numpy(), times_us)
         return repeats
 
     def pass_over(self, hashes: pl.Series, since: datetime | None, until: datetime | None) -> bool:
@@ -98,20 +98,22 @@ class OccurrenceCounter:
         """
         if since is None or until is None:
             return True
-        before = self._find_before(since, until)
-        if before is not None and hashes.is_in(before["line_hash"].implode()).any():
+        since_us, until_us = ((at - EPOCH) // timedelta(microseconds=1) for at in (since, until))
+        before = self._find_before(since_us, until_us)
+        if before is not None and hashes.is_in(before.implode()).any():
             return False
-        self._keep(since, until, hashes.to_numpy(), None)
+        self._keep(since_us, until_us, hashes.to_numpy(), None)
         return True
 
-    def _keep(self, since: datetime, until: datetime, hashes: _Times, times: _Times | None) -> None:
-        latest = max(until, self._pieces[-1].latest) if self._pieces else until
+    def _keep(self, since_us: int, until_us: int, hashes: _Integers, times_us: _Integers | None) -> None:
+        latest_us = max(until_us, self._pieces[-1].latest_us) if self._pieces else until_us
+        has_times = times_us is not None
         self._pieces.append(
-            _Piece(since, until, latest, self._kept_bytes, len(hashes), has_times=times is not None)
+            _Piece(since_us, until_us, latest_us, self._kept_bytes, len(hashes), has_times=has_times)
         )
         try:
             self._kept.seek(self._kept_bytes)
-            for values in (hashes, times):
+            for values in (hashes, times_us):
                 if values is not None:
                     self._kept.write(values.tobytes())
                     self._kept_bytes += values.nbytes
@@ -123,25 +125,23 @@ class OccurrenceCounter:
                 hint="Make room there, or name another folder in TMPDIR. Nothing of the file was loaded.",
             ) from error
 
-    def _find_before(self, since: datetime, until: datetime) -> pl.DataFrame | None:
+    def _find_before(self, since_us: int, until_us: int) -> pl.Series | None:
         """The hashes of earlier lines whose times are, or may be, within; None if there are none."""
-        found = list(self._fetch(since, until))
-        return pl.concat(found) if found else None
+        found = list(self._fetch(since_us, until_us))
+        return pl.Series("line_hash", np.concatenate(found)) if found else None
 
-    def _fetch(self, since: datetime, until: datetime) -> Iterator[pl.DataFrame]:
+    def _fetch(self, since_us: int, until_us: int) -> Iterator[_Integers]:
         for piece in reversed(self._pieces):
-            if piece.latest < since:
+            if piece.latest_us < since_us:
                 return  # and so is all before it
-            if piece.until < since or piece.since > until:
+            if piece.until_us < since_us or piece.since_us > until_us:
                 continue
             self._kept.seek(piece.offset)
             hashes = np.frombuffer(self._kept.read(8 * piece.line_count), np.int64)
-            if not piece.has_times:
-                yield pl.DataFrame({"line_hash": hashes})
-                continue
-            times = np.frombuffer(self._kept.read(8 * piece.line_count), np.int64)
-            first, last = (int(pl.Series([moment]).to_physical()[0]) for moment in (since, until))
-            yield pl.DataFrame({"line_hash": hashes[(times >= first) & (times <= last)]})
+            if piece.has_times:
+                times_us = np.frombuffer(self._kept.read(8 * piece.line_count), np.int64)
+                hashes = hashes[(times_us >= since_us) & (times_us <= until_us)]
+            yield hashes
 
 
 def _count_within(rows: pl.DataFrame) -> pl.Series:

@@ -5,7 +5,7 @@ Needs no database: a dry run, a load and `explain line` read a file in the same 
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import numpy as np
@@ -15,7 +15,7 @@ import polars as pl
 from ingest.files import Block, LogFileReader
 from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
 from ingest.formats.yearless import is_same_year
-from ingest.occurrences import OccurrenceCounter
+from ingest.occurrences import EPOCH, OccurrenceCounter
 from ingest.parts import KnownSegment, Part, SegmentFate
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.pseudonyms import hide_names
@@ -25,7 +25,6 @@ from ingest.tallies import Tally
 from ingest.unfolding import unfold_blocks
 from schema.models import FACT_TABLES
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # What rows of facts are made of beside the columns of the same name.
 NEEDED = ("event_at", "user", "host")
 

@@ -26,7 +26,8 @@ class LayoutParser:
         """The record frame, and by line the index of the pattern that matched it, null where none did."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)]
+        # Of no lines, too, a frame costs milliseconds: as much as thousands of lines.
+        parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
         for index, kind in enumerate(self.layout.lines):
             if rest.is_empty():
@@ -43,9 +44,9 @@ class LayoutParser:
                 records = complete_records(make_records(self.layout, kind, own, settings))
                 found = records.with_columns(own["row"])
             parts.append(found.with_columns(owner=pl.lit(index, pl.Int32)))
-        parts.append(_give_fate(rest, rejected=UNRECOGNISED))
-        filled = [part for part in parts if part.height] or parts[:1]
-        together = filled[0] if len(filled) == 1 else pl.concat(filled).sort("row")
+        if rest.height or not parts:
+            parts.append(_give_fate(rest, rejected=UNRECOGNISED))
+        together = parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
         return together.select(*RECORD_SCHEMA), together["owner"]
 
 
