@@ -57,9 +57,9 @@ def start(bench: Bench, logs: list[Path], jobs: str) -> subprocess.Popen[str]:
     )
 
 
-def complete(bench: Bench, logs: list[Path], jobs: str) -> None:
+def complete(bench: Bench, logs: list[Path]) -> None:
     """Run the command once more, and check that all is there, once."""
-    process = start(bench, logs, jobs)
+    process = start(bench, logs, "1")
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert (errors, process.returncode) == ("", 0)
     assert len(output.splitlines()) == len(logs)
@@ -103,7 +103,7 @@ def test_the_next_files_are_loaded_when_the_database_is_back(
         assert lost[0].startswith(f"{logs[0]}: ")
         assert [result["loaded_count"] for result in results[1:]] == [SMALL_LINES, SMALL_LINES]
         assert "tapewise: 1 of 3 files could not be loaded." in errors
-    complete(bench, logs, jobs)
+    complete(bench, logs)
 
 
 def test_a_database_that_stays_away_ends_the_command(bench: Bench, logs: list[Path]) -> None:
@@ -120,7 +120,7 @@ def test_a_database_that_stays_away_ends_the_command(bench: Bench, logs: list[Pa
     assert first.startswith(f"tapewise: {logs[0]}: the database broke off the load")
     assert "again when the database is up" in hint
     bench.wait_until_up()
-    complete(bench, logs, "1")
+    complete(bench, logs)
 
 
 def test_a_reading_process_that_is_killed_is_told(bench: Bench, logs: list[Path]) -> None:
@@ -134,7 +134,7 @@ def test_a_reading_process_that_is_killed_is_told(bench: Bench, logs: list[Path]
     first, hint = errors.splitlines()
     assert first == "tapewise: a process that read log files was killed."
     assert "-j 1 if memory is short" in hint
-    complete(bench, logs, "2")
+    complete(bench, logs)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
     if number == signal.SIGINT:
         assert "stopped; what was not finished is as it was before" in errors
     assert not [pid for pid in readers if is_running(pid)]
-    complete(bench, logs, "2")
+    complete(bench, logs)
 
 
 def test_processes_that_read_end_with_a_command_that_is_killed(bench: Bench, logs: list[Path]) -> None:
@@ -173,7 +173,7 @@ def test_processes_that_read_end_with_a_command_that_is_killed(bench: Bench, log
             assert time.monotonic() < deadline
             time.sleep(0.05)
         process.communicate(timeout=TIMEOUT_S)
-    complete(bench, logs, "2")
+    complete(bench, logs)
 
 
 def is_running(pid: int) -> bool:
