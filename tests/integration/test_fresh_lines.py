@@ -296,8 +296,8 @@ def test_more_lines_than_are_kept_are_left_to_the_database(
     left_days = set()
     monkeypatch.setattr(derivations, "rebuild_requests", note_days(left_days))
     lines, draw = make_log("pftp", 1), random.Random(1)
-    for second in range(200):
-        at = FIRST_DAY + timedelta(days=15, minutes=second)
+    for minute in range(200):
+        at = FIRST_DAY + timedelta(days=15, minutes=minute)
         lines.append((at, draw.choice(MAKERS["pftp"])(at, draw)))
     read("pftp", sorted(lines))
     days = [(FIRST_DAY + timedelta(days=n)).date() for n in range(DAY_COUNT)]
