@@ -186,8 +186,15 @@ def test_nothing_is_left_where_the_servers_account_cannot_reach_the_folder(repor
         assert str(closed) not in note.read_text()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize("mark", ["postgresql-18", "postgresql-18/data/postmaster.pid"])
+@pytest.mark.parametrize(
+    ("number", "mark"),
+    [
+        (signal.SIGINT, "postgresql-18"),
+        (signal.SIGINT, "postgresql-18/data/postmaster.pid"),
+        (signal.SIGTERM, "postgresql-18"),
+        (signal.SIGHUP, "postgresql-18/data/postmaster.pid"),
+    ],
+)
 def test_nothing_is_left_of_a_report_that_is_ended(scratch, tmp_path, number, mark):
     environment = os.environ | {
         "PYTHONPATH": str(TREE), "TMPDIR": str(scratch), "TAPEWISE_HOME": str(tmp_path / "home"),

@@ -58,7 +58,8 @@ def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant) -> None:
     NOTICED[found.name] += 1
 
 
-@pytest.mark.parametrize("each", TRIED, ids=lambda each: each.name)
+# Of whatever is tried, `test_cases.py` says that no case fails; this one, that none fails by how it is tried.
+@pytest.mark.parametrize("each", TRIED if ONE_IN == 1 else TRIED[::4], ids=lambda each: each.name)
 def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: MartObject) -> None:
     cases = cases_of(each.name)
     assert find_failing_case(connection, find_needed(OBJECTS, cases), cases) is None

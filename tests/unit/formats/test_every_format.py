@@ -72,9 +72,10 @@ LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) a
 # Those whose lines have no time at all, and stand at noon of their file's day.
 TIMELESS = {"hsi-client", "hpss-daily"}
 # Each with code of its own, and one that a layout describes, as it does many.
-SOME_FORMATS = {
+CODES = {
     name: each for name, each in FORMATS.items() if name == "dcache" or name not in {*LAYOUTS, *TIMELESS}
 }
+EVERY_CODE = pytest.mark.parametrize("format_", CODES.values(), ids=CODES)
 EVERY_LOCAL_FORMAT = pytest.mark.parametrize("format_", LOCAL.values(), ids=LOCAL)
 EVERY_EXAMPLE = pytest.mark.parametrize(
     ("format_", "line"), EXAMPLES, ids=[f"{format_.name}{i}" for i, (format_, _) in enumerate(EXAMPLES)]
@@ -216,14 +217,14 @@ def assert_it_has_what_its_table_demands(record: dict[str, Any]) -> None:
     assert record["duration_s"] is None or 0 <= record["duration_s"] <= 1e8
 
 
-@EVERY_FORMAT
+@EVERY_CODE
 def test_any_two_lines_leave_each_other_alone(format_: Format) -> None:
     for first, second in itertools.combinations_with_replacement(telling_lines(format_), 2):
         lines = [first, second, first]
         assert parse(format_, lines).rows() == [parse_alone(format_.name, line) for line in lines]
 
 
-@pytest.mark.parametrize("format_", SOME_FORMATS.values(), ids=SOME_FORMATS)
+@EVERY_CODE
 def test_a_long_column_keeps_the_order_of_its_lines(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(0, 86400, 5)]
