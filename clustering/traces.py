@@ -31,8 +31,7 @@ SUFFIXES = (".parquet", ".csv")
 # The key under which a Parquet file says what it was made with.
 METADATA_KEY = "tapewise_trace"
 
-_MOMENT = pl.Datetime("us", "UTC")
-_READ = {
+_READ: dict[str, pl.DataType | type[pl.DataType]] = {
     "place": pl.Int64,
     "direction": pl.String,
     "interface": pl.String,
@@ -42,11 +41,11 @@ _READ = {
     "origin": pl.String,
     "is_cached": pl.String,
     "left_out": pl.String,
-    "submitted_us": pl.Int64,
+    "submitted_at": pl.Datetime("us", "UTC"),
 }
 _QUERY = """
     SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_cached, left_out,
-        (extract(EPOCH FROM submitted_at) * 1000000)::bigint
+        submitted_at
     FROM mart.trace_requests(
         archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
         interface => %(interface)s, direction => %(direction)s, client => %(client)s,
@@ -110,14 +109,13 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
             hint=f"All are left out: {tell_counts(left_out_counts)}." if left_out_counts else None,
         )
     unknown = rows.filter(pl.col("is_cached").is_null() & (pl.col("direction") == "get"))
-    moment = pl.col("submitted_us")
+    submitted_at = pl.col("submitted_at")
     return Trace(
         archive=archive,
         request=request,
         rows=rows.select(
-            ((moment - moment.first()) / 1e6).alias("submitted_s"),
-            moment.cast(_MOMENT).alias("submitted_at"),
-            *("direction", "interface", "user", "file", "size_bytes", "origin"),
+            ((submitted_at - submitted_at.first()).dt.total_microseconds() / 1e6).alias("submitted_s"),
+            *("submitted_at", "direction", "interface", "user", "file", "size_bytes", "origin"),
         ),
         left_out_counts=left_out_counts,
         unknown_origin_count=unknown.height,

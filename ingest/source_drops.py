@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 
 from ingest.derivations import rebuild_derived
 from ingest.formats.base import BEFORE_RETENTION
+from ingest.formats.record_columns import UTC_TIME
 from ingest.log_file_rows import delete_log_files
 from schema.archives import Archive, get_archive, lock_archive
 from schema.cells import subtract_cells, sum_cells
@@ -134,10 +135,8 @@ def _subtract_transfers(
         in_month = list(month)
         transfers = read_frame(
             connection,
-            # `read_frame` reads no times and no booleans; a number of microseconds is exact.
-            "SELECT interface, direction, (extract(epoch FROM ended_at) * 1000000)::bigint,"
-            " is_failed::integer, is_size_saturated::integer, size_bytes, duration_s FROM core.transfers"
-            " WHERE source_id = %s AND ended_at >= %s AND ended_at < %s",
+            "SELECT interface, direction, ended_at, is_failed, is_size_saturated, size_bytes, duration_s"
+            " FROM core.transfers WHERE source_id = %s AND ended_at >= %s AND ended_at < %s",
             [
                 source_id,
                 datetime.combine(in_month[0], time(), UTC),
@@ -146,15 +145,12 @@ def _subtract_transfers(
             {
                 "interface": pl.String,
                 "direction": pl.String,
-                "ended_at": pl.Int64,
-                "is_failed": pl.Int64,
-                "is_size_saturated": pl.Int64,
+                "ended_at": UTC_TIME,
+                "is_failed": pl.Boolean,
+                "is_size_saturated": pl.Boolean,
                 "size_bytes": pl.Int64,
                 "duration_s": pl.Float64,
             },
-        ).with_columns(
-            pl.from_epoch("ended_at", time_unit="us").dt.replace_time_zone("UTC"),
-            pl.col("is_failed", "is_size_saturated").cast(pl.Boolean),
         )
         cells.append(sum_cells(transfers, archive.timezone))
     subtract_cells(connection, archive.id, cells)

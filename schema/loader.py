@@ -9,7 +9,7 @@ hence `check_frame` before anything is encoded.
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, LiteralString, NamedTuple
 
 import polars as pl
 import psycopg
@@ -121,26 +121,41 @@ def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFr
 
 def read_frame(
     connection: psycopg.Connection,
-    query: str,
+    query: LiteralString | sql.Composed,
     parameters: Any,
     schema: Mapping[str, pl.DataType | type[pl.DataType]],
 ) -> pl.DataFrame:
     """What `query` gives, as a frame of `schema`: by COPY, without making an object of each value.
 
-    `parameters` as of psycopg; `schema` names the query's columns in order, none of them a time. Texts must
-    not be empty: they could not be told from nulls.
+    `parameters` as of psycopg; `schema` names the query's columns in order. Rows stay in the query's order.
     """
+    # As COPY writes it: a time as a number, which is exact.
+    written = {
+        name: pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Boolean else dtype
+        for name, dtype in schema.items()
+    }
+    statement = sql.SQL("COPY (SELECT {} FROM ({}) AS found ({})) TO STDOUT (FORMAT csv)").format(
+        sql.SQL(", ").join(
+            sql.SQL("(extract(epoch FROM {}) * 1000000)::bigint" if dtype == pl.Datetime else "{}").format(
+                sql.Identifier(name)
+            )
+            for name, dtype in schema.items()
+        ),
+        query if isinstance(query, sql.Composed) else sql.SQL(query),
+        sql.SQL(", ").join(map(sql.Identifier, schema)),
+    )
     buffer = io.BytesIO()
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv)".encode(), parameters) as copy,
-    ):
+    with connection.cursor() as cursor, cursor.copy(statement, parameters) as copy:
         for block in copy:
             buffer.write(block)
     if not buffer.getbuffer().nbytes:
         return pl.DataFrame(schema=schema)
     buffer.seek(0)
-    return pl.read_csv(buffer, has_header=False, schema=schema)
+    return pl.read_csv(buffer, has_header=False, schema=written).with_columns(
+        pl.col(name) == "t" if dtype == pl.Boolean else pl.col(name).cast(dtype)
+        for name, dtype in schema.items()
+        if written[name] != dtype
+    )
 
 
 def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:

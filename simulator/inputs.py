@@ -23,13 +23,13 @@ from simulator.trace_files import complete_trace
 from simulator.traces import inventory_of, make_inventory, read_origin, read_trace
 
 _TRACE = """
-    SELECT (extract(EPOCH FROM submitted_at) * 1000000)::bigint, direction, interface, user_number,
-        file_number, size_bytes, origin, left_out, direction = 'get' AND is_cached IS NULL
+    SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,
+        left_out, direction = 'get' AND is_cached IS NULL
     FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)
     ORDER BY place
 """
-_COLUMNS = {
-    "submitted_at": pl.Int64,
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "submitted_at": pl.Datetime("us", "UTC"),
     "direction": pl.String,
     "interface": pl.String,
     "user": pl.Int64,
@@ -37,7 +37,7 @@ _COLUMNS = {
     "size_bytes": pl.Int64,
     "origin": pl.String,
     "left_out": pl.String,
-    "is_unknown": pl.String,
+    "is_unknown": pl.Boolean,
 }
 
 
@@ -115,7 +115,6 @@ def read_archive_requests(
     rows = read_frame(
         connection, _TRACE, [archive, _place(since, zone), _place(until, zone), interface], _COLUMNS
     )
-    rows = rows.with_columns(submitted_at=pl.from_epoch("submitted_at", "us").dt.replace_time_zone("UTC"))
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
     trace = rows.filter(pl.col("left_out").is_null())
     if trace.is_empty():
@@ -133,7 +132,7 @@ def read_archive_requests(
         archive,
         kind,
         left_out,
-        int((trace["is_unknown"] == "t").sum()),
+        int(trace["is_unknown"].sum()),
     )
 
 
