@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable
 from datetime import date
 
-import polars as pl
 import psycopg
 
 from ingest.fresh_lines import FreshLines
@@ -38,22 +37,17 @@ class Derivations:
         self._stale_days: set[date] = set()
         self._early_days: set[date] = set()
 
-    def add(self, table: str, days: set[date], lines: pl.DataFrame) -> None:
-        """Facts of `days` (UTC) have been sent to `table`; `lines` of them as of `keep_lines`."""
-        self._mark(days)
-        if self._fresh is not None:
-            self._fresh.add(table, days, lines)
+    def add(self, days: set[date]) -> None:
+        """Facts of `days` (UTC) have been sent, and were given to `fresh`."""
+        self._days |= days
+        self._stale_days |= find_stale_days(days)
 
     def touch(self, days: Iterable[date]) -> None:
         """Facts of `days` (UTC) have changed in the database."""
         changed = set(days)
-        self._mark(changed)
+        self.add(changed)
         if self._fresh is not None:
             self._fresh.leave(changed)
-
-    def _mark(self, days: set[date]) -> None:
-        self._days |= days
-        self._stale_days |= find_stale_days(days)
 
     def rebuild_settled(self) -> None:
         """Put the requests together of days that a log in the order of its times has left behind.
@@ -64,8 +58,6 @@ class Derivations:
         """
         if not self._days:
             return
-        if self._fresh is not None:
-            self._fresh.settle()
         self._send_told(is_waiting=False)
         frontier = max(self._days) - REACH
         settled = {day for day in self._stale_days if day < frontier} - self._early_days
@@ -79,8 +71,6 @@ class Derivations:
 
     def rebuild(self) -> None:
         """Put together the requests that are left, mounts and tape operations."""
-        if self._fresh is not None:
-            self._fresh.end()
         self._send_told(is_waiting=True)
         left = self._stale_days - self._find_told(self._stale_days)
         rebuild_requests(self._connection, self._settling, self._archive_id, left)
@@ -93,6 +83,9 @@ class Derivations:
     def _send_told(self, *, is_waiting: bool) -> None:
         if self._fresh is not None:
             for told in self._fresh.take(is_waiting=is_waiting):
+                told.replaced.delete(self._connection)
+                # Those of them that are left are put together anew, as are those that are near new facts.
+                self._stale_days |= told.replaced.days
                 make_months(self._connection, self._settling, "requests", told.days)
                 written = copy_encoded(self._connection, requests, told.columns, told.pieces)
                 if written != told.row_count:

@@ -34,7 +34,6 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
-from ingest.line_pairs import keep_lines
 from ingest.partitions import Partitions
 from ingest.parts import Part
 from ingest.prefixes import compare_prefix
@@ -73,7 +72,7 @@ class FileResult:
 class _Facts:
     """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`.
 
-    `columns` are those that are encoded, `lines` the rows as of `keep_lines`, `cells` the transfers' sums.
+    `columns` are those that are encoded, `cells` the transfers' sums.
     """
 
     table: sa.Table
@@ -81,7 +80,6 @@ class _Facts:
     row_count: int
     days: set[date]
     cells: pl.DataFrame | None
-    lines: pl.DataFrame
 
 
 _END_OF_FACTS = b""
@@ -233,9 +231,9 @@ class _Load:
         ):
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection)
-            with FreshLines(connection, source) as fresh:
+            with FreshLines(self._warehouse, settling, source) as fresh:
                 derivations = Derivations(connection, asking, source.archive_id, fresh)
-                self._load(connection, settling, derivations, parts, reader, known)
+                self._load(connection, settling, fresh, derivations, parts, reader, known)
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection) -> None:
@@ -249,6 +247,7 @@ class _Load:
         self,
         connection: psycopg.Connection,
         settling: psycopg.Connection,
+        fresh: FreshLines,
         derivations: Derivations,
         parts: Iterator[Part],
         reader: LogFileReader,
@@ -268,7 +267,7 @@ class _Load:
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         holdings = Holdings(connection, settling, source.id, source.timezone)
         partitions = Partitions(settling)
-        items = self._prepare(parts, reader, settling, holdings, partitions, log_file_id)
+        items = self._prepare(parts, reader, settling, holdings, partitions, fresh, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells, derivations)
         log.end(source.id)
@@ -296,6 +295,7 @@ class _Load:
         settling: psycopg.Connection,
         holdings: Holdings,
         partitions: Partitions,
+        fresh: FreshLines,
         log_file_id: int,
     ) -> Iterator[_Item]:
         """The work of the second thread: everything between parsing and sending."""
@@ -318,15 +318,18 @@ class _Load:
                 partitions.make(name, days)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
+                fresh.add(name, days, facts)
                 columns, pieces = encode_frame(facts, tables[name])
-                yield _Facts(tables[name], columns, facts.height, days, cells, keep_lines(name, facts))
+                yield _Facts(tables[name], columns, facts.height, days, cells)
                 yield from pieces
                 yield _END_OF_FACTS
                 partitions.follow(facts.height)
+            fresh.settle()
             # What waits here is only what the ledger needs of it: records are large.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
+        fresh.end()
 
     def _send(
         self,
@@ -349,7 +352,7 @@ class _Load:
                     )
                 if item.cells is not None:
                     cells.append(item.cells)
-                derivations.add(item.table.name, item.days, item.lines)
+                derivations.add(item.days)
 
 
 def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:

@@ -4,6 +4,7 @@ A transfer that one line tells all of is a request too, but needs no row: `mart.
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import files
 from math import ceil
@@ -74,13 +75,7 @@ def rebuild_requests(
     ranges = list(cut_ranges(days))
     if not ranges:
         return count
-    with connection.transaction():
-        # Fresh facts have no statistics, and on guesses the planner would compare each with each, sort, or
-        # read whole months.
-        connection.execute("SET LOCAL enable_nestloop = off")
-        connection.execute("SET LOCAL enable_seqscan = off")
-        connection.execute("SET LOCAL enable_mergejoin = off")
-        connection.execute("SET LOCAL work_mem = '64MB'")
+    with plan_for_fresh_facts(connection):
         for since, until in ranges:
             values = {
                 "archive_id": archive_id,
@@ -102,11 +97,26 @@ def rebuild_requests(
             ends = [since.date() + timedelta(days=n) for n in range((until - since).days)]
             make_months(connection, settling, "requests", ends)
             count += connection.execute(_STATEMENT.encode(), values).rowcount
-        connection.execute("SET LOCAL enable_nestloop = DEFAULT")
-        connection.execute("SET LOCAL enable_seqscan = DEFAULT")
-        connection.execute("SET LOCAL enable_mergejoin = DEFAULT")
-        connection.execute("SET LOCAL work_mem = DEFAULT")
     return count
+
+
+@contextmanager
+def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
+    """Keep the planner from what it would guess of facts that have no statistics yet: in the block it does
+    not compare each with each, sort, read whole months, or start processes for a few rows.
+    """
+    with connection.transaction():
+        connection.execute(
+            "SET LOCAL enable_nestloop = off; SET LOCAL enable_seqscan = off;"
+            " SET LOCAL enable_mergejoin = off; SET LOCAL work_mem = '64MB';"
+            " SET LOCAL max_parallel_workers_per_gather = 0"
+        )
+        yield
+        connection.execute(
+            "SET LOCAL enable_nestloop = DEFAULT; SET LOCAL enable_seqscan = DEFAULT;"
+            " SET LOCAL enable_mergejoin = DEFAULT; SET LOCAL work_mem = DEFAULT;"
+            " SET LOCAL max_parallel_workers_per_gather = DEFAULT"
+        )
 
 
 def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:
