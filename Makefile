@@ -120,6 +120,7 @@ bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against 
 	$(BIN)/python -m benchmarks.load --format nft
 	$(BIN)/python -m benchmarks.load --format hsi
 	$(BIN)/python -m benchmarks.load --format pftp --lines 1000000
+	$(BIN)/python -m benchmarks.days
 	$(BIN)/python -m benchmarks.simulator
 	$(BIN)/python -m benchmarks.classes
 

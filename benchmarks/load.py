@@ -233,14 +233,14 @@ class Bench:
         upgrade(lambda: warehouse.connect(Role.OWNER))
         return warehouse
 
-    def ingest(self, name: str, log: str, without: str | None = None) -> None:
-        """Run the command on a log in the folder, as `name`; a part of its work may be left out."""
+    def ingest(self, name: str, *logs: str, without: str | None = None) -> None:
+        """Run the command on logs in the folder, as `name`; a part of its work may be left out."""
         self._maintain("CHECKPOINT")
         module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
         command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
         options = ["--archive", "bench", "--kind", "synthetic", "--format", self._format]
         seconds, peak_bytes = run_measured(
-            [*command, *options, "--timezone", self._timezone, log], self._folder
+            [*command, *options, "--timezone", self._timezone, *logs], self._folder
         )
         self.seconds[name].append(seconds)
         self.peak_bytes = max(self.peak_bytes, peak_bytes)

@@ -17,7 +17,6 @@ PARTS: dict[str, dict[str, object]] = {
     "requests": {
         "ingest.derivations.rebuild_requests": 0,
         "ingest.fresh_lines.FreshLines.add": None,
-        "ingest.loads.keep_lines": None,
     },
 }
 

@@ -1,0 +1,78 @@
+"""What requests cost a load of a file per day, and of the same lines in one file.
+
+    python -m benchmarks.days --lines 1000000
+
+makes up a PFTP log of eight weeks, cuts it by the days of its clock, and measures `tapewise ingest` of the
+one file and of the many, each with and without requests, in turns. Only ratios mean anything on another
+machine. The exit status is 1 where the requests are not as many.
+"""
+
+import argparse
+import statistics
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+
+from benchmarks.lines import write_lines
+from benchmarks.load import Bench, run_apart, working_folder
+from schema.database import DATABASE, Role
+from schema.server import EmbeddedServer
+
+WITH, WITHOUT = "with requests", "without"
+
+
+def main() -> None:
+    """Measure, print, and exit with 1 where something is wrong."""
+    parser = argparse.ArgumentParser(
+        description="Compare loads of one file and of a file per day, with and without requests."
+    )
+    parser.add_argument("--lines", type=int, default=1_000_000)
+    parser.add_argument("--repeat", type=int, default=3)
+    arguments = parser.parse_args()
+    with working_folder(None) as folder:
+        run_apart(write_lines, folder / "log", arguments.lines, "pftp")
+        logs = {"one file": ["log"], "a file per day": [*cut_days(folder / "log")]}
+        server = EmbeddedServer(folder / "home", system_folder=folder / "system")
+        bench = Bench(folder, server, "pftp")
+        request_counts: defaultdict[str, set[int]] = defaultdict(set)
+        try:
+            with server:
+                bench.warm_up()
+                for _ in range(arguments.repeat):
+                    for name, paths in logs.items():
+                        for way in (WITH, WITHOUT):
+                            warehouse = bench.make_warehouse(DATABASE)
+                            without = "requests" if way == WITHOUT else None
+                            bench.ingest(f"{name}, {way}", *paths, without=without)
+                            with closing(warehouse.connect(Role.OWNER)) as connection:
+                                found = connection.execute("SELECT count(*) FROM core.requests").fetchone()
+                            assert found is not None
+                            request_counts[way].add(found[0])
+        finally:
+            server.stop()
+    print(f"{arguments.lines:,} PFTP lines; medians of {arguments.repeat}; ratio to without requests")
+    for name, paths in logs.items():
+        with_s, without_s = (bench.seconds[f"{name}, {way}"] for way in (WITH, WITHOUT))
+        ratio = statistics.median(one / other for one, other in zip(with_s, without_s, strict=True))
+        print(
+            f"{name + f' ({len(paths)})':25} {ratio:6.2f}"
+            f" {statistics.median(with_s):8.2f} s {statistics.median(without_s):8.2f} s"
+        )
+    if len(request_counts[WITH]) != 1 or request_counts[WITHOUT] != {0}:
+        sys.exit(f"the loads made different requests: {dict(request_counts)}")
+
+
+def cut_days(log: Path) -> Iterator[str]:
+    """Write the lines of each day to a file of its own; gives the names, in the order of the days."""
+    with log.open("rb") as lines:
+        for number, (_, of_day) in enumerate(groupby(lines, key=lambda line: line[4:10])):
+            name = f"log.{number:02}"
+            (log.parent / name).write_bytes(b"".join(of_day))
+            yield name
+
+
+if __name__ == "__main__":
+    main()
