@@ -2,8 +2,8 @@
 
 One transaction holds the archive's lock, the facts, the rollup and the ledger. Two threads work ahead of it:
 one reads and parses, and begins before the lock is there; one compares and encodes, and settles what must be
-visible before the facts (names, month partitions, row numbers) in short transactions. A third one, behind it,
-puts requests together of the lines that were sent.
+visible before the facts (names, month partitions, row numbers) in short transactions. A third one puts
+requests together of their lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
