@@ -48,6 +48,9 @@ class Command:
     """Of every start; each leads a group of its own."""
 
     def start(self) -> None:
+        # Of each start: joblib's process that keeps count of resources outlives a killed command, and
+        # complains into the file that this had.
+        self.said = self.said.with_suffix(f".{len(self.pids)}")
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
             process.start()

@@ -163,7 +163,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
             study.commands[:] = [
                 Command(
                     ingest_arguments(bench.server.home, hand, jobs=2 if (waves, index) == (1, 0) else 1),
-                    tmp_path / f"said.{index}",
+                    tmp_path / f"said-{waves}-{index}",
                     environment,
                     # One as typed, with processes of its own, whose starts take seconds.
                     is_forked=(waves, index) != (1, 0),
