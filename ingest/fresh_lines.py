@@ -35,6 +35,7 @@ PUNCTUAL_RATIO = 0.99
 MOST_LINES = 500_000
 # So many held lines are looked at with new ones, or as many as those are; else the database has less to do.
 FEW = 10_000
+# More of a kind are not read back, however many are new: they would have to wait in memory.
 MOST_HELD = 100_000
 
 _DAY = timedelta(days=1)

@@ -33,10 +33,8 @@ IS_PAIRABLE = ~pl.col("is_failed") & pl.col("file_key").is_not_null()
 
 def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
     """What requests need to know of rows of `table`: all but those of which only the day is known, which
-    belong to no others; nothing of a table that is not opens or transfers.
+    belong to no others. `table` is opens or transfers.
     """
-    if table not in KEPT:
-        return pl.DataFrame()
     is_known = ~facts["is_time_of_day_unknown"]
     return (facts if is_known.all() else facts.filter(is_known)).select(*KEPT[table])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from schema.errors import SchemaMismatchError
-from schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema
+from schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema, read_frame
 from schema.models import FACT_TABLES, rejected_lines, transfers
 
 PROBES = sa.Table(
@@ -104,6 +104,10 @@ def test_any_values_in_any_part_of_any_frame_are_read_back(
     probes.execute("TRUNCATE core.probes")
     assert copy_frame(probes, PROBES, pieces.slice(begin)) == len(rows[begin:])
     assert same(read_back(probes)) == same(rows[begin:])
+    backwards = "SELECT * FROM core.probes ORDER BY id DESC"
+    read = read_frame(probes, backwards, None, frame_schema(PROBES))
+    assert read.schema == frame_schema(PROBES)
+    assert same(read.rows()) == same(rows[begin:][::-1])
 
 
 def test_an_empty_frame_loads_nothing(probes: psycopg.Connection) -> None:
