@@ -1,6 +1,8 @@
 """Moves facts into the second pass of an hour that clocks repeat, where a file tells that they are of it.
 
 The fact may be another file's: whichever file tells so, and whenever it is read, the fact ends there.
+Facts are append-only: the loader may not change one. `core.move_second_passes`, which is the owner's, deletes
+such a row and adds it again, with its id, and refuses any other change.
 """
 
 from collections.abc import Sequence
@@ -9,7 +11,6 @@ from typing import Any
 
 import polars as pl
 import psycopg
-from psycopg import sql
 from psycopg.rows import dict_row
 
 from ingest.formats.record_columns import UTC_TIME
@@ -17,32 +18,13 @@ from ingest.partitions import make_months
 from ingest.second_passes import Repeats
 from ingest.sources import Source
 from schema.cells import add_cells, subtract_cells, sum_cells
-from schema.models import FACT_TABLES, event_time_columns
+from schema.models import FACT_TABLES
 
+# What else of a row changes, the function says: when a thing began, and how long a job took.
 _MOVE = """
-    UPDATE {table} AS fact SET {time} = second_at {others}
-    FROM unnest(
-        %(firsts)s::timestamptz[], %(seconds)s::timestamptz[], %(hashes)s::bigint[], %(numbers)s::integer[]
-    ) AS told (first_at, second_at, told_hash, told_occurrence)
-    WHERE fact.source_id = %(source_id)s AND fact.{time} BETWEEN %(since)s AND %(until)s
-        AND fact.{time} = first_at AND fact.line_hash = told_hash AND fact.occurrence = told_occurrence
-    RETURNING {returned}
+    SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s
+    FROM core.move_second_passes(%s, %s, %s::timestamptz[], %s::timestamptz[], %s::bigint[], %s::integer[])
 """
-# What was measured took so long in either pass.
-_MOVE_START = sql.SQL(", started_at = fact.started_at + (second_at - first_at)")
-# When a job started stands in its line. That is of the second pass too if it comes twice and is not after the
-# end; else the job took longer than it seemed to.
-_JOB_START = """
-    fact.started_at + CASE
-        WHEN fact.started_at <= first_at AND fact.started_at AT TIME ZONE %(zone)s
-            = (fact.started_at + (second_at - first_at)) AT TIME ZONE %(zone)s
-        THEN second_at - first_at ELSE interval '0' END
-"""
-_MOVE_JOB = sql.SQL(
-    ", started_at = {start}, is_start_after_end = {start} > second_at,"
-    " duration_s = CASE WHEN {start} <= second_at THEN extract(epoch FROM second_at - ({start})) END"
-).format(start=sql.SQL(_JOB_START))
-_OTHERS = dict.fromkeys(("transfers", "stages", "migrations"), _MOVE_START) | {"unitree_jobs": _MOVE_JOB}
 
 _CELL_COLUMNS: dict[str, pl.DataType] = {
     "interface": pl.String(),
@@ -83,28 +65,9 @@ def move_second_passes(
 def _move(
     connection: psycopg.Connection, source: Source, table: str, facts: pl.DataFrame
 ) -> list[dict[str, Any]]:
-    columns = [sql.Identifier("fact", name) for name in _CELL_COLUMNS] if table == "transfers" else []
-    statement = sql.SQL(_MOVE).format(
-        table=sql.Identifier("core", table),
-        time=sql.Identifier(event_time_columns[table]),
-        others=_OTHERS.get(table, sql.SQL("")),
-        returned=sql.SQL(", ").join([sql.SQL("first_at"), sql.SQL("second_at"), *columns]),
-    )
-    values = {
-        "firsts": facts["event_at"].to_list(),
-        "seconds": facts["second_at"].to_list(),
-        "hashes": facts["line_hash"].to_list(),
-        "numbers": facts["occurrence"].to_list(),
-        "since": facts["event_at"].min(),
-        "until": facts["event_at"].max(),
-        "source_id": source.id,
-        "zone": source.timezone,
-    }
-    with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
-        # Fresh facts have no statistics, and on guesses the planner would compare each with each.
-        cursor.execute("SET LOCAL enable_nestloop = off")
-        rows = cursor.execute(statement, values).fetchall()
-        cursor.execute("SET LOCAL enable_nestloop = DEFAULT")
+    identities = [facts[name].to_list() for name in ("event_at", "second_at", "line_hash", "occurrence")]
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(_MOVE, [table, source.id, *identities]).fetchall()
     # As the session's zone shows them.
     times = ("first_at", "second_at")
     return [row | {name: row[name].astimezone(UTC) for name in times} for row in rows]

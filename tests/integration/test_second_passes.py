@@ -2,7 +2,9 @@
 
 import itertools
 import random
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -16,6 +18,7 @@ from ingest.loads import FileResult, load_file
 from ingest.previews import preview_file
 from ingest.sources import SourceRequest
 from schema.database import Role, Warehouse
+from schema.errors import DatabaseError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 
@@ -185,6 +188,38 @@ def test_what_is_held_is_moved_with_its_requests(load: Load, warehouse: Warehous
         (at[3] + hour,),
         (at[4] + hour,),
     ]
+    check_warehouse(warehouse)
+
+
+def test_a_load_that_is_killed_in_the_midst_moves_nothing(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """The file that tells of the pass brings no fact of its own; it waits for the cells, and is cut off."""
+    load(write(tmp_path / "shuffled", random.Random(1).sample(LINES, len(LINES))), "nft", timezone=US)
+    facts = read_facts(warehouse)
+    log = write(tmp_path / "in order", LINES)
+    waiting = (
+        "SELECT pid FROM pg_locks WHERE NOT granted AND relation = 'core.activity_cells'::regclass"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    with warehouse.connect(Role.OWNER) as holder, ThreadPoolExecutor(1) as pool:
+        holder.execute("LOCK TABLE core.activity_cells IN SHARE MODE")
+        cut_off = pool.submit(load, log, "nft", timezone=US)
+        deadline = time.monotonic() + 60
+        while (pid := holder.execute(waiting).fetchone()) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert pid is not None
+        holder.execute("SELECT pg_terminate_backend(%s)", pid)
+        with pytest.raises(DatabaseError, match="broke off"):
+            cut_off.result()
+    assert read_facts(warehouse) == facts
+    check_warehouse(warehouse)
+    ids = read(warehouse, "SELECT id, line_number, line_hash FROM core.transfers ORDER BY id")
+    load(log, "nft", timezone=US)
+    rows = read(warehouse, "SELECT ended_at FROM core.transfers ORDER BY ended_at")
+    assert [row[0] for row in rows] == [FIRST + timedelta(minutes=tick) for tick in range(-60, 180, 2)]
+    # What was moved is the same fact, of the same line.
+    assert read(warehouse, "SELECT id, line_number, line_hash FROM core.transfers ORDER BY id") == ids
     check_warehouse(warehouse)
 
 

@@ -1,0 +1,224 @@
+"""Facts are append-only: the loader may add them, and move those of a repeated hour, and nothing else."""
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import polars as pl
+import psycopg
+import pytest
+import sqlalchemy as sa
+
+from schema.database import Role, Warehouse
+from schema.loader import copy_frame, frame_schema
+from schema.models import FACT_TABLES, event_time_columns
+
+TABLES = {table.name: table for table in FACT_TABLES}
+# America/Los_Angeles shows 1:30 of that night at both, and 3:30 once.
+FIRST, SECOND = datetime(1997, 10, 26, 8, 30, tzinfo=UTC), datetime(1997, 10, 26, 9, 30, tzinfo=UTC)
+ONCE = datetime(1997, 10, 26, 11, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+WORDS = {"direction": "put", "kind": "delete", "task": "stage", "requester": "client", "open_type": "open"}
+MOVE = (
+    "SELECT * FROM core.move_second_passes(%s, %s, %s::timestamptz[], %s::timestamptz[], %s::bigint[],"
+    " %s::integer[])"
+)
+
+
+@pytest.fixture
+def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
+    """The loader's connection to a warehouse with two sources."""
+    with warehouse.connect(Role.LOADER, autocommit=True) as connection:
+        connection.execute("SET TIME ZONE 'UTC'")
+        # On a site's own server the loader may log in as somebody who may do more.
+        connection.execute("SET ROLE tapewise_loader")
+        connection.execute(
+            "INSERT INTO core.archives (name, kind, timezone)"
+            " VALUES ('a', 'synthetic', 'America/Los_Angeles')"
+        )
+        connection.execute(
+            "INSERT INTO ledger.sources"
+            " (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)"
+            " VALUES (1, 'la', 'nft', 'America/Los_Angeles', 1, true, '1985-01-01Z'),"
+            " (1, 'utc', 'nft', 'UTC', 1, true, '1985-01-01Z')"
+        )
+        for table in FACT_TABLES:
+            connection.execute("SELECT core.make_partitions(%s, %s)", [table.name, [FIRST.date()]])
+        yield connection
+
+
+def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -> dict[str, Any]:
+    """Add a fact with a value in every column, and give the row as it is stored."""
+    values: dict[Any, object] = {
+        pl.Int64(): 7,
+        pl.Int32(): 7,
+        pl.Float64(): 60.0,
+        pl.Boolean(): False,
+        pl.Date(): date(1997, 10, 26),
+        pl.Datetime("us", "UTC"): FIRST - timedelta(minutes=1),
+        pl.String(): "x",
+    }
+    schema = frame_schema(table)
+    row = {name: values[dtype] for name, dtype in schema.items()}
+    row |= {name: word for name, word in WORDS.items() if name in row}
+    if table.name == "tape_events":
+        row["kind"] = "received"
+    row |= {"archive_id": 1, "source_id": 1, "occurrence": 0, event_time_columns[table.name]: FIRST} | given
+    copy_frame(connection, table, pl.DataFrame([row], schema=schema))
+    (stored,) = read_facts(connection, table.name)
+    return stored
+
+
+def read_facts(connection: psycopg.Connection, table: str) -> list[dict[str, Any]]:
+    with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
+        return cursor.execute(f"SELECT * FROM core.{table}").fetchall()  # one of ours
+
+
+def move(
+    connection: psycopg.Connection,
+    table: str = "transfers",
+    source_id: int | None = 1,
+    first: datetime | None = FIRST,
+    second: datetime | None = SECOND,
+    line_hash: int = 7,
+    occurrence: int = 0,
+) -> list[tuple[Any, ...]]:
+    return connection.execute(
+        MOVE, [table, source_id, [first], [second], [line_hash], [occurrence]]
+    ).fetchall()
+
+
+def test_the_loader_may_read_and_add_facts_and_no_more(loader: psycopg.Connection) -> None:
+    privileges = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
+    if loader.info.server_version >= 170000:
+        privileges.append("MAINTAIN")
+    of_columns = ["INSERT", "REFERENCES", "SELECT", "UPDATE"]
+    for table in TABLES:
+        for name, allowed in ((table, ["INSERT", "SELECT"]), (f"{table}_1997_10", [])):
+            granted = loader.execute(
+                "SELECT array(SELECT p FROM unnest(%(table)s::text[]) AS p"
+                "   WHERE has_table_privilege('tapewise_loader', %(name)s, p) ORDER BY p),"
+                " array(SELECT p FROM unnest(%(columns)s::text[]) AS p"
+                "   WHERE has_any_column_privilege('tapewise_loader', %(name)s, p) ORDER BY p)",
+                {"table": privileges, "columns": of_columns, "name": f"core.{name}"},
+            ).fetchone()
+            assert (name, granted) == (name, (allowed, allowed))
+    # Nor does it have any right by another role.
+    assert (
+        loader.execute("SELECT FROM pg_auth_members WHERE member = 'tapewise_loader'::regrole").fetchall()
+        == []
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_loader_can_neither_change_nor_delete_a_fact(loader: psycopg.Connection, table: str) -> None:
+    before = add_fact(loader, TABLES[table])
+    for column in TABLES[table].columns:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            loader.execute(f"UPDATE core.{table} SET {column.name} = {column.name}")  # one of ours
+    for statement in (f"DELETE FROM core.{table}", f"TRUNCATE core.{table}"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            loader.execute(statement)
+    assert read_facts(loader, table) == [before]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_fact_that_is_moved_keeps_its_id_and_all_but_its_times(
+    loader: psycopg.Connection, table: str
+) -> None:
+    before = add_fact(loader, TABLES[table])
+    (moved,) = move(loader, table)
+    (after,) = read_facts(loader, table)
+    moved_times = {event_time_columns[table]} | ({"started_at"} & set(before))
+    assert after == before | {name: before[name] + HOUR for name in moved_times}
+    sums = ("x", "put", False, False, 7, 60.0) if table == "transfers" else (None,) * 6
+    assert moved == (FIRST, SECOND, *sums)
+    # It is there already: nothing is left to be moved.
+    assert move(loader, table) == []
+    assert read_facts(loader, table) == [after]
+
+
+@pytest.mark.parametrize(
+    ("started_at", "expected"),
+    [
+        # Shown twice, and before the end: it moves too.
+        (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
+        # Shown once: the job took an hour longer.
+        (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),
+        # After the end in the first pass, before it in the second.
+        (FIRST + timedelta(minutes=20), (FIRST + timedelta(minutes=20), 2400.0, False)),
+        # After the end in either.
+        (ONCE, (ONCE, None, True)),
+        (None, (None, None, False)),
+    ],
+)
+def test_when_a_job_that_is_moved_has_started(
+    loader: psycopg.Connection,
+    started_at: datetime | None,
+    expected: tuple[datetime | None, float | None, bool],
+) -> None:
+    add_fact(
+        loader, TABLES["unitree_jobs"], started_at=started_at, is_start_after_end=bool(started_at == ONCE)
+    )
+    assert len(move(loader, "unitree_jobs")) == 1
+    (job,) = read_facts(loader, "unitree_jobs")
+    assert (job["started_at"], job["duration_s"], job["is_start_after_end"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ({"source_id": 2}, "clocks of UTC do not show"),
+        ({"source_id": 3}, "there is no source 3"),
+        ({"source_id": None}, "there is no source"),
+        ({"first": SECOND, "second": FIRST}, "do not show"),  # back
+        ({"second": FIRST}, "do not show"),
+        ({"second": SECOND + timedelta(microseconds=1)}, "do not show"),
+        ({"second": FIRST + timedelta(days=1)}, "do not show"),
+        ({"first": ONCE, "second": ONCE + HOUR}, "do not show"),
+        ({"first": None}, "do not show"),
+        ({"second": None}, "do not show"),
+        ({"table": "requests"}, "no table of facts"),
+        ({"table": "archives"}, "no table of facts"),
+        ({"table": "transfers_1997_10"}, "no table of facts"),
+        ({"table": "transfers; DROP TABLE core.opens"}, "no table of facts"),
+    ],
+)
+def test_nothing_but_a_second_pass_is_moved(
+    loader: psycopg.Connection, arguments: dict[str, Any], reason: str
+) -> None:
+    before = add_fact(loader, TABLES["transfers"])
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match=reason):
+        move(loader, **arguments)
+    assert read_facts(loader, "transfers") == [before]
+
+
+@pytest.mark.parametrize(
+    "other", [{"line_hash": 8}, {"occurrence": 1}, {"first": FIRST + HOUR / 4, "second": SECOND + HOUR / 4}]
+)
+def test_only_the_fact_of_that_identity_is_moved(loader: psycopg.Connection, other: dict[str, Any]) -> None:
+    before = add_fact(loader, TABLES["transfers"])
+    assert move(loader, **other) == []
+    assert read_facts(loader, "transfers") == [before]
+
+
+def test_one_wrong_time_moves_nothing_and_a_missing_one_is_wrong(loader: psycopg.Connection) -> None:
+    before = add_fact(loader, TABLES["transfers"])
+    for firsts, seconds in (([FIRST, ONCE], [SECOND, ONCE]), ([FIRST, FIRST], [SECOND])):
+        with pytest.raises(psycopg.errors.InvalidParameterValue):
+            loader.execute(MOVE, ["transfers", 1, firsts, seconds, [7, 7], [0, 0]])
+    assert read_facts(loader, "transfers") == [before]
+
+
+def test_a_fact_of_another_source_stays(loader: psycopg.Connection) -> None:
+    before = add_fact(loader, TABLES["transfers"], source_id=2)
+    assert move(loader) == []
+    assert read_facts(loader, "transfers") == [before]
+
+
+def test_a_reader_moves_nothing(warehouse: Warehouse) -> None:
+    with (
+        warehouse.connect(Role.READER, autocommit=True) as reader,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        move(reader)
