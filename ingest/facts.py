@@ -3,7 +3,7 @@
 import polars as pl
 import sqlalchemy as sa
 
-from ingest.files import hash_bytes
+from ingest.file_keys import FileKeys
 from ingest.sources import Source
 from schema.loader import frame_schema
 from schema.models import event_time_columns
@@ -17,13 +17,14 @@ def make_facts(
     log_file_id: int,
     users: NameTable,
     hosts: NameTable,
+    file_keys: FileKeys,
 ) -> pl.DataFrame:
     """The rows of `table` that `records` tell, without their `id`.
 
     `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
     users and hosts that are missing. Unless the log says when a thing started, that was its duration
-    before it ended, if the time of the day is known; a file's key is the hash of its path in the archive, or
-    of its capability.
+    before it ended, if the time of the day is known; a file's key is made of its path in the archive,
+    or of its capability.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     is_day_only = "is_time_of_day_unknown"
@@ -36,9 +37,9 @@ def make_facts(
         "source_id": pl.lit(source.id),
         "log_file_id": pl.lit(log_file_id),
         "started_at": pl.coalesce("started_at", pl.when(is_end_known).then(pl.col("event_at") - duration)),
-        "file_key": hash_bytes(pl.col("archive_path")),
-        "new_file_key": hash_bytes(pl.col("new_archive_path")),
-        "capability_key": hash_bytes(pl.col("capability")),
+        "file_key": file_keys.make(pl.col("archive_path")),
+        "new_file_key": file_keys.make(pl.col("new_archive_path")),
+        "capability_key": file_keys.make(pl.col("capability")),
     }
     return records.select(
         values.get(name, pl.col(name)).cast(dtype).alias(name)

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from ingest.ahead import run_ahead
 from ingest.derivations import Derivations
 from ingest.facts import make_facts
+from ingest.file_keys import FileKeys
 from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.fresh_lines import FreshLines
@@ -302,6 +303,7 @@ class _Load:
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
+        file_keys = FileKeys(settling)
         tables = {table.name: table for table in FACT_TABLES}
         for part in parts:
             self._tally.add_part(part)
@@ -312,7 +314,7 @@ class _Load:
                 self._tally.add_facts(name, found.height, new.height)
                 if new.is_empty():
                     continue
-                facts = make_facts(new, tables[name], source, log_file_id, users, hosts)
+                facts = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
                 facts = number_rows(facts, take_row_ids(settling, facts.height))
                 days = set(facts[event_time_columns[name]].dt.date().unique())
                 partitions.make(name, days)

@@ -7,11 +7,10 @@ pseudonym is no hash of a line, and neither helps to guess the other.
 
 import hashlib
 import hmac
-from typing import Any, cast
 
 import polars as pl
-import polars_hash  # noqa: F401  # registers the expressions `.chash`
 
+from ingest.keyed_hashes import hash_with_key, make_hmac
 from schema.errors import SettingsError, SourceError
 from schema.settings import Settings, read_secret_file
 
@@ -45,12 +44,11 @@ class PseudonymKey:
 
     def hide_names(self, names: pl.Expr) -> pl.Expr:
         """The pseudonym of each name (String): `p` and 16 hexadecimal digits; null stays null."""
-        return pl.lit(MARK) + _make_hmac(names, self._names).str.head(DIGITS)
+        return pl.lit(MARK) + make_hmac(names, self._names).str.head(DIGITS)
 
     def hash_lines(self, lines: pl.Expr) -> pl.Expr:
         """A signed 64-bit number of each line (Binary or String) that nobody can make without the key."""
-        digits = _make_hmac(lines, self._lines).str.head(DIGITS)
-        return digits.str.to_integer(base=16, dtype=pl.UInt64).reinterpret(signed=True)
+        return hash_with_key(lines, self._lines)
 
     def seal_digest(self, digest: str) -> str:
         """A digest (128 bits, hexadecimal) in the place of the unkeyed digest of lines.
@@ -107,8 +105,3 @@ def check_key_id(label: str, held: str | None, given: str | None) -> None:
 
 def _derive(secret: str, purpose: str) -> str:
     return hmac.new(secret.encode(), f"tapewise pseudonyms: {purpose}".encode(), hashlib.sha256).hexdigest()
-
-
-def _make_hmac(column: pl.Expr, key: str) -> pl.Expr:
-    # `chash` is polars_hash's, which pl.Expr does not know of.
-    return cast(pl.Expr, cast(Any, column).chash.hmac_sha256(key=key))

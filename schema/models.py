@@ -155,6 +155,16 @@ segments = sa.Table(
     comment="One row per piece of a log file whose lines are known: what became of them stands here in sum",
 )
 
+# Made by the upgrade that brings it, carried by backups, never shown to a reading role.
+secrets = sa.Table(
+    "secrets",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("secret", sa.Text, nullable=False),
+    schema="ledger",
+    comment="One row per secret of the warehouse: with 'file keys', paths become the keys of files",
+)
+
 ignored_lines = sa.Table(
     "ignored_lines",
     metadata,
