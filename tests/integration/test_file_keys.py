@@ -24,7 +24,7 @@ PATH = "/home/kim/run 7/größe.tar"
 CAPABILITY = "4f21.0007"
 UNITREE = f"cap={CAPABILITY} uid=2718 gid=310 family=7 copies=1 host=cray net=hippi size=34713600 path={PATH}"
 TAPE = f"op=stage by=client cap={CAPABILITY} family=7 location=silo1 copy=1 frag=- vsn=D30117 type=D3"
-BEFORE = "0010"  # the revision before the secret
+BEFORE = "0011"  # the revision before the secret
 # By format, lines that name the same file, one log after the other.
 LOGS = {
     "hsi": (

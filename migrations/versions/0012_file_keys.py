@@ -8,8 +8,8 @@ Published: never changed. What comes later is a revision of its own.
 
 from migrations.statements import run
 
-revision = "0011"
-down_revision = "0010"
+revision = "0012"
+down_revision = "0011"
 
 _PATH_TABLES = (
     "transfers",
