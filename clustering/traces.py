@@ -39,13 +39,13 @@ _READ: dict[str, pl.DataType | type[pl.DataType]] = {
     "file": pl.Int64,
     "size_bytes": pl.Int64,
     "origin": pl.String,
-    "is_cached": pl.String,
+    "is_assumed": pl.Boolean,
     "left_out": pl.String,
     "submitted_at": pl.Datetime("us", "UTC"),
 }
 _QUERY = """
-    SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_cached, left_out,
-        submitted_at
+    SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_origin_assumed,
+        left_out, submitted_at
     FROM mart.trace_requests(
         archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
         interface => %(interface)s, direction => %(direction)s, client => %(client)s,
@@ -81,7 +81,8 @@ class TraceRequest:
 class Trace:
     """The rows of a trace in the order of submission, and what was left out of it, by reason.
 
-    `unknown_origin_count` is how many gets are in it of which nothing tells where their file was.
+    `unknown_origin_count` is how many gets are in it whose file was where `unknown_origins` says: neither the
+    logs nor, where keys identify files, an earlier request says where it was.
     """
 
     archive: Archive
@@ -108,7 +109,6 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
             f"no request of archive '{request.archive}' that is asked for can be in a trace",
             hint=f"All are left out: {tell_counts(left_out_counts)}." if left_out_counts else None,
         )
-    unknown = rows.filter(pl.col("is_cached").is_null() & (pl.col("direction") == "get"))
     submitted_at = pl.col("submitted_at")
     return Trace(
         archive=archive,
@@ -118,7 +118,7 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
             *("submitted_at", "direction", "interface", "user", "file", "size_bytes", "origin"),
         ),
         left_out_counts=left_out_counts,
-        unknown_origin_count=unknown.height,
+        unknown_origin_count=int(rows["is_assumed"].sum()),
     )
 
 

@@ -67,7 +67,8 @@ _ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
     type=click.Choice(["disk", "tape", "drop"]),
     default="disk",
     show_default=True,
-    help="Where the file of a get was of which nothing tells whether it was staged; drop leaves the get out.",
+    help="Where the file of a get was, if neither its logs nor an earlier request for its key say so; drop"
+    " leaves the get out.",
 )
 @click.option(
     "--output",
@@ -122,14 +123,14 @@ def describe_trace(trace: Trace) -> str:
     lines = [
         f"{trace.rows.height:,} requests of {trace.archive.name} ({trace.archive.kind}), asked for from"
         f" {moments[0]:%Y-%m-%dT%H:%M:%SZ} to {moments[-1]:%Y-%m-%dT%H:%M:%SZ}",
-        f"  {counts['put']:,} puts; gets of files that were put or staged before {counts['trace']:,},"
+        f"  {counts['put']:,} puts; gets of files that were put or got before {counts['trace']:,},"
         f" that lay on disk at the start {counts['disk']:,}, that are on tape {counts['tape']:,}",
     ]
     if trace.left_out_counts:
         lines.append(f"  left out: {tell_counts(trace.left_out_counts)}")
     if trace.unknown_origin_count:
         lines.append(
-            f"  of {trace.unknown_origin_count:,} gets nothing tells whether they were staged: "
+            f"  of {trace.unknown_origin_count:,} gets nothing says whether they were staged: "
             + _ORIGINS[trace.request.unknown_origins]
         )
     return "\n".join(lines)

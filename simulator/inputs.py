@@ -24,7 +24,7 @@ from simulator.traces import inventory_of, make_inventory, read_origin, read_tra
 
 _TRACE = """
     SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,
-        left_out, direction = 'get' AND is_cached IS NULL
+        left_out, is_origin_assumed
     FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)
     ORDER BY place
 """

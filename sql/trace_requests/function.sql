@@ -27,6 +27,7 @@ CREATE FUNCTION mart.trace_requests(
     duration_s double precision,
     is_failed boolean,
     is_cached boolean,
+    is_origin_assumed boolean,
     left_out text,
     submitted_at timestamptz,
     ended_at timestamptz
@@ -54,8 +55,7 @@ WITH requests AS (
         requests.is_failed,
         requests.is_size_saturated,
         requests.is_cached,
-        requests.direction = 'get'
-        AND NOT coalesce(
+        NOT coalesce(
             requests.is_cached, coalesce(trace_requests.unknown_origins, 'disk') <> 'tape'
         ) AS is_from_tape,
         -- Only where it ended is no time to ask for it.
@@ -133,29 +133,55 @@ judged AS (
             WHEN retried.size_bytes = 0 AND trace_requests.zero_sizes = 'drop' THEN 'zero size'
             WHEN retried.size_bytes > trace_requests.largest_bytes THEN 'too large'
             WHEN retried.submitted_at IS NULL THEN 'unknown time'
-            WHEN
-                retried.direction = 'get'
-                AND retried.is_cached IS NULL
-                AND trace_requests.unknown_origins = 'drop'
-                THEN 'unknown origin'
-        END AS left_out
+        END AS unfit_for,
+        CASE WHEN trace_requests.files = 'key' THEN retried.file_key END AS known_key,
+        -- A source puts a file on disk, for those that ask for it after that; a put that failed does not.
+        retried.direction = 'put' AND NOT retried.is_failed AS is_source
     FROM retried
 ),
 
--- A source puts a file on disk, for those that ask for it after that; a put that failed does not. Where
--- files are told by their size alone, a file from tape is nobody else's, as in the paper.
-sources AS (
+-- A get looks for its file when it is submitted, and finds what was put completely by then.
+looking AS (
     SELECT
         judged.*,
-        CASE WHEN trace_requests.files = 'key' THEN judged.file_key END AS known_key,
-        (judged.direction = 'put' AND NOT judged.is_failed)
-        OR (
-            judged.is_from_tape AND trace_requests.files = 'key' AND judged.file_key IS NOT NULL
-        ) AS is_source
+        CASE
+            WHEN judged.is_source THEN greatest(judged.submitted_at, judged.ended_at)
+            ELSE judged.submitted_at
+        END AS looked_for_at
     FROM judged
 ),
 
--- Sources go before what is asked for at the same time: a file is put before it is got.
+-- Where keys identify files, an earlier request for the same file says where it was: put, or found then.
+assumed AS (
+    SELECT
+        looking.*,
+        looking.direction = 'get'
+        AND looking.is_cached IS NULL
+        AND NOT coalesce(
+            looking.known_key IS NOT NULL
+            AND bool_or(looking.is_source OR looking.is_cached IS NOT NULL) FILTER (
+                WHERE looking.unfit_for IS NULL
+            ) OVER (
+                PARTITION BY looking.archive, looking.known_key, looking.size_bytes
+                ORDER BY looking.looked_for_at
+            ),
+            FALSE
+        ) AS is_origin_assumed
+    FROM looking
+),
+
+sources AS (
+    SELECT
+        assumed.*,
+        CASE
+            WHEN assumed.unfit_for IS NOT NULL THEN assumed.unfit_for
+            WHEN assumed.is_origin_assumed AND trace_requests.unknown_origins = 'drop' THEN 'unknown origin'
+        END AS left_out
+    FROM assumed
+),
+
+-- Sources go before what is asked for at the same time: a file is put before it is got. Of gets of one file
+-- at the same time, one that had it staged says more than one that did not.
 placed AS (
     SELECT
         sources.*,
@@ -167,27 +193,29 @@ placed AS (
                         ORDER BY
                             sources.submitted_at,
                             NOT sources.is_source,
+                            sources.known_key IS NULL OR NOT sources.is_from_tape,
                             sources.ended_at,
                             sources.size_bytes,
                             sources.transfer_id
                     )
-        END AS place,
-        CASE
-            WHEN sources.is_source THEN greatest(sources.submitted_at, sources.ended_at)
-            ELSE sources.submitted_at
-        END AS looked_for_at
+        END AS place
     FROM sources
 ),
 
--- What fails after a stage and is tried again waits for the tape once: both get one file.
+-- Where files are identified by their size alone, a file from tape is nobody else's, as in the paper. (What
+-- fails after a stage and is tried again waits for the tape once: both get one file.)
 founded AS (
     SELECT
         placed.*,
         CASE
             WHEN placed.direction = 'put' THEN placed.place
+            WHEN placed.known_key IS NOT NULL THEN NULL
             WHEN placed.is_from_tape AND placed.stage_id IS NULL THEN placed.place
             WHEN placed.is_from_tape
-                THEN min(placed.place) OVER (PARTITION BY placed.stage_id, placed.size_bytes)
+                THEN
+                    min(placed.place) OVER (
+                        PARTITION BY placed.stage_id, placed.known_key, placed.size_bytes
+                    )
         END AS own_file_number
     FROM placed
 ),
@@ -202,46 +230,56 @@ found AS (
     FROM founded
 ),
 
-with_disk AS (
+with_first AS (
     SELECT
         found.*,
-        -- Those that find a file of the trace come after all that do not.
+        -- Of a file from before the trace. Those that find a file of the trace come after all that do not.
         min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
             PARTITION BY found.archive, found.known_key, found.size_bytes
-        ) AS disk_file_number
+        ) AS first_file_number
     FROM found
 )
 
 SELECT
-    with_disk.archive,
-    with_disk.kind,
-    with_disk.place,
-    with_disk.interface,
-    with_disk.direction,
-    with_disk.user_id,
-    coalesce(with_disk.user_id, -with_disk.place) AS user_number,
+    with_first.archive,
+    with_first.kind,
+    with_first.place,
+    with_first.interface,
+    with_first.direction,
+    with_first.user_id,
+    coalesce(with_first.user_id, -with_first.place) AS user_number,
     CASE
-        WHEN with_disk.left_out IS NULL
+        WHEN with_first.left_out IS NULL
             THEN
                 coalesce(
-                    with_disk.own_file_number, with_disk.earlier_file_number, with_disk.disk_file_number
+                    with_first.own_file_number, with_first.earlier_file_number, with_first.first_file_number
                 )
     END AS file_number,
     CASE
-        WHEN with_disk.left_out IS NOT NULL THEN NULL
-        WHEN with_disk.direction = 'put' THEN 'put'
-        WHEN with_disk.is_from_tape THEN 'tape'
-        WHEN with_disk.earlier_file_number IS NOT NULL THEN 'trace'
+        WHEN with_first.left_out IS NOT NULL THEN NULL
+        WHEN with_first.direction = 'put' THEN 'put'
+        WHEN with_first.own_file_number IS NOT NULL THEN 'tape'
+        WHEN with_first.earlier_file_number IS NOT NULL THEN 'trace'
+        -- The first get of a key is of where the file was before the trace; what becomes of it then, its
+        -- machine decides.
+        WHEN with_first.known_key IS NOT NULL AND with_first.place > with_first.first_file_number THEN 'trace'
+        WHEN with_first.is_from_tape THEN 'tape'
         ELSE 'disk'
     END AS origin,
-    with_disk.size_bytes,
-    with_disk.transfer_id,
-    with_disk.duration_s,
-    with_disk.is_failed,
-    with_disk.is_cached,
-    with_disk.left_out,
-    with_disk.submitted_at,
-    with_disk.ended_at
-FROM with_disk
+    with_first.size_bytes,
+    with_first.transfer_id,
+    with_first.duration_s,
+    with_first.is_failed,
+    with_first.is_cached,
+    CASE
+        WHEN with_first.left_out IS NULL
+            THEN
+                with_first.is_origin_assumed
+                AND (with_first.known_key IS NULL OR with_first.place = with_first.first_file_number)
+    END AS is_origin_assumed,
+    with_first.left_out,
+    with_first.submitted_at,
+    with_first.ended_at
+FROM with_first
 
 $function$;

@@ -167,9 +167,9 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
     assert result.stdout == (
         f"all.csv: 5 requests of {requests} (synthetic),"
         " asked for from 1997-10-01T16:00:00Z to 1997-10-01T18:00:02Z\n"
-        "  2 puts; gets of files that were put or staged before 2, that lay on disk at the start 1,"
+        "  2 puts; gets of files that were put or got before 2, that lay on disk at the start 1,"
         " that are on tape 0\n"
-        "  of 3 gets nothing tells whether they were staged: taken for on disk\n"
+        "  of 3 gets nothing says whether they were staged: taken for on disk\n"
     )
     written = (tmp_path / "all.csv").read_text().splitlines()
     # The numbers of the two users are the warehouse's, which the session's tests share.
@@ -188,10 +188,10 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")
     assert result.stdout.splitlines()[1:] == [
-        "  0 puts; gets of files that were put or staged before 0, that lay on disk at the start 0,"
+        "  0 puts; gets of files that were put or got before 0, that lay on disk at the start 0,"
         " that are on tape 1",
         "  left out: 1 zero size",
-        "  of 1 gets nothing tells whether they were staged: taken for on tape",
+        "  of 1 gets nothing says whether they were staged: taken for on tape",
     ]
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "all.csv"]

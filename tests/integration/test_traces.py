@@ -128,6 +128,45 @@ def test_gets_have_the_last_put_of_their_size_that_had_ended(example: Example):
     assert len(on_disk) > 1000
 
 
+def test_keys_give_a_file_one_history(example: Example):
+    """The rule once more, without windows; nothing else than the file's first request says where it was."""
+    rows = example.fetch(
+        "SELECT place, trace.direction, origin, file_key, trace.size_bytes, file_number, trace.submitted_at,"
+        " trace.ended_at, trace.is_cached FROM mart.trace_requests(archive => 'example', files => 'key',"
+        " unknown_origins => 'tape', failed => 'none') AS trace JOIN mart.requests USING (transfer_id)"
+        " WHERE left_out IS NULL AND file_key IS NOT NULL ORDER BY place"
+    )
+    puts: dict[Any, list[tuple[datetime, int]]] = {}
+    firsts: dict[Any, int] = {}
+    origins: Counter[str] = Counter()
+    for (
+        place,
+        direction,
+        origin,
+        file_key,
+        size_bytes,
+        file_number,
+        submitted_at,
+        ended_at,
+        is_cached,
+    ) in rows:
+        file = file_key, size_bytes or 1
+        origins[origin] += 1
+        if direction == "put":
+            assert (file_number, origin) == (place, "put")
+            puts.setdefault(file, []).append((ended_at, place))
+            continue
+        found = [put for put_ended_at, put in puts.get(file, []) if put_ended_at <= submitted_at]
+        if found:
+            assert (file_number, origin) == (found[-1], "trace")
+        elif file in firsts:
+            assert (file_number, origin) == (firsts[file], "trace")
+        else:
+            firsts[file] = place
+            assert (file_number, origin) == (place, "disk" if is_cached else "tape")
+    assert min(origins[name] for name in ("trace", "disk", "tape")) > 100
+
+
 def test_the_order_and_the_times(nft: Trace):
     rows = nft.rows
     assert rows["submitted_s"][0] == 0
