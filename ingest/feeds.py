@@ -5,22 +5,29 @@ from dataclasses import dataclass
 from typing import Literal
 
 from schema.mart import read_mart
+from schema.models import FACT_TABLES
 
 # Where a log tells what views need (`LOG_FACTS` of `schema.mart_metadata`): a table of facts, and the column
 # of the record that must have values in it. Of which kind name-space events are, columns do not tell.
 _ANY_TABLE = ("*", None)
+# Whose users and classes of service are those of requests.
+_REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")
 SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "lines": (_ANY_TABLE,),
-    "events": (_ANY_TABLE,),
+    "events": tuple((table.name, None) for table in FACT_TABLES if table.name != "daily_reports"),
     "activity": (("transfers", None),),
     "transfers": (("transfers", None),),
     "sizes": (("transfers", "size_bytes"),),
     "durations": (("transfers", "duration_s"),),
-    "users": (("transfers", "user"), ("unitree_jobs", "user")),
+    "users": tuple((table, "user") for table in _REQUEST_TABLES),
+    "users_of_transfers": (("transfers", "user"),),
+    "user_names": (("*", "user"),),
     "clients": (("transfers", "host"),),
-    "paths": tuple((table, "archive_path") for table in ("transfers", "opens", "namespace_events")),
+    "paths": (("transfers", "archive_path"), ("namespace_events", "archive_path")),
     "open_times": (("transfers", "open_s"), ("opens", "open_s")),
-    "classes_of_service": (("transfers", "class_of_service"),),
+    "open_times_of_transfers": (("transfers", "open_s"),),
+    "classes_of_service": tuple((table, "class_of_service") for table in _REQUEST_TABLES),
+    "classes_of_service_of_transfers": (("transfers", "class_of_service"),),
     "accounts": (("transfers", "account"),),
     "opens": (("opens", None),),
     "deletes": (("namespace_events", None),),
@@ -55,8 +62,9 @@ def judge_views(found: Mapping[str, set[str]]) -> list[Feed]:
         fact
         for fact, signs in SIGNS.items()
         if any(
-            (table in found or (table == "*" and found)) and (column is None or column in found[table])
+            (table in (name, "*")) and (column is None or column in columns)
             for table, column in signs
+            for name, columns in found.items()
         )
     }
     feeds = []

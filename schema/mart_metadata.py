@@ -9,8 +9,10 @@ _Sentence = Annotated[str, Field(min_length=1)]
 
 # What a view can need of an archive's logs, as `mart.archive_facts` tells what they have.
 LOG_FACTS = (
-    *("lines", "events", "activity", "transfers", "sizes", "durations", "users", "clients", "paths"),
-    *("open_times", "classes_of_service", "accounts", "opens", "deletes", "renames", "copies", "jobs"),
+    *("lines", "events", "activity", "transfers", "sizes", "durations"),
+    *("users", "users_of_transfers", "user_names", "clients", "paths"),
+    *("open_times", "open_times_of_transfers", "classes_of_service", "classes_of_service_of_transfers"),
+    *("accounts", "opens", "deletes", "renames", "copies", "jobs"),
     *("stages", "migrations", "starts", "hits", "tape_events", "srb_sessions", "daily_reports"),
 )
 
@@ -19,9 +21,9 @@ class Metadata(BaseModel):
     """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed.
 
     What gives rows says `one_row_is` and `columns`; a function that gives one value says `returns`. `needs`
-    says which of `LOG_FACTS` the object is made of: without one that is needed for `all` it has no rows,
-    without one for a `part` some columns or rows are missing. Of `a or b` either will do. What logs do not
-    feed needs nothing: `{}`.
+    says which of `LOG_FACTS` the object is made of: without one that is needed for `all` it has no rows, or
+    none that says what the object is for; without one for a `part` some columns or rows are missing. Of
+    `a or b` either will do. What logs do not feed needs nothing: `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)

@@ -9,6 +9,21 @@ sources AS (
     WHERE is_counted
 ),
 
+-- The same sources as in mart.stages: those that are not counted have stages where no counted log of their
+-- format has them.
+stage_sources AS (
+    SELECT * FROM ledger.sources
+    WHERE
+        is_counted
+        OR NOT EXISTS (
+            SELECT FROM ledger.sources AS counted
+            WHERE
+                counted.is_counted
+                AND counted.archive_id = sources.archive_id
+                AND counted.format = sources.format
+        )
+),
+
 -- Once over all of them: what is nowhere could not be found sooner.
 transfers AS (
     SELECT
@@ -26,16 +41,24 @@ transfers AS (
     GROUP BY transfers.archive_id
 ),
 
+-- A request knows what each of its lines says, also a line of a source that is not counted.
+requests AS (
+    SELECT
+        requests.archive_id,
+        bool_or(requests.user_id IS NOT NULL) AS has_users,
+        bool_or(requests.open_s IS NOT NULL) AS has_open_times,
+        bool_or(requests.class_of_service IS NOT NULL) AS has_classes_of_service,
+        bool_or(requests.is_cached IS NOT NULL) AS has_hits
+    FROM core.requests
+    WHERE requests.is_counted
+    GROUP BY requests.archive_id
+),
+
 -- Of the other tables a row or two is enough, and few archives have many.
 opens AS (
-    SELECT
-        opens.archive_id,
-        bool_or(opens.open_s IS NOT NULL) AS has_open_times,
-        bool_or(opens.file_key IS NOT NULL) AS has_paths,
-        bool_or(opens.is_cached IS NOT NULL) AS has_hits
+    SELECT DISTINCT opens.archive_id
     FROM core.opens
     INNER JOIN sources ON opens.source_id = sources.id
-    GROUP BY opens.archive_id
 ),
 
 namespace_events AS (
@@ -51,27 +74,21 @@ namespace_events AS (
 ),
 
 jobs AS (
-    SELECT
-        unitree_jobs.archive_id,
-        bool_or(unitree_jobs.user_id IS NOT NULL) AS has_users
+    SELECT DISTINCT unitree_jobs.archive_id
     FROM core.unitree_jobs
     INNER JOIN sources ON unitree_jobs.source_id = sources.id
-    GROUP BY unitree_jobs.archive_id
 ),
 
 stages AS (
     SELECT DISTINCT stages.archive_id
     FROM core.stages
-    INNER JOIN sources ON stages.source_id = sources.id
+    INNER JOIN stage_sources ON stages.source_id = stage_sources.id
 ),
 
 starts AS (
-    SELECT
-        transfer_starts.archive_id,
-        bool_or(transfer_starts.is_cached IS NOT NULL) AS has_hits
+    SELECT DISTINCT transfer_starts.archive_id
     FROM core.transfer_starts
     INNER JOIN sources ON transfer_starts.source_id = sources.id
-    GROUP BY transfer_starts.archive_id
 ),
 
 migrations AS (
@@ -98,16 +115,27 @@ daily_reports AS (
     INNER JOIN sources ON daily_reports.source_id = sources.id
 ),
 
+-- Of all sources, as in mart.user_names.
+users AS (
+    SELECT DISTINCT archive_id FROM core.users
+),
+
 activity AS (
     SELECT DISTINCT archive_id FROM core.activity_cells
 ),
 
+reporting AS (
+    SELECT DISTINCT source_id FROM core.daily_reports
+),
+
+-- A daily report is of a day: nothing in it happened at a time.
 lines AS (
     SELECT
         sources.archive_id,
-        max(log_files.first_event_at) AS first_event_at
+        max(log_files.first_event_at) FILTER (WHERE reporting.source_id IS NULL) AS first_event_at
     FROM ledger.log_files
     INNER JOIN ledger.sources ON log_files.source_id = sources.id
+    LEFT JOIN reporting ON sources.id = reporting.source_id
     GROUP BY sources.archive_id
 )
 
@@ -119,6 +147,7 @@ SELECT
     coalesce(facts.is_held, FALSE) AS is_held
 FROM archives
 LEFT JOIN transfers ON archives.id = transfers.archive_id
+LEFT JOIN requests ON archives.id = requests.archive_id
 LEFT JOIN opens ON archives.id = opens.archive_id
 LEFT JOIN namespace_events ON archives.id = namespace_events.archive_id
 LEFT JOIN jobs ON archives.id = jobs.archive_id
@@ -128,6 +157,7 @@ LEFT JOIN migrations ON archives.id = migrations.archive_id
 LEFT JOIN srb_sessions ON archives.id = srb_sessions.archive_id
 LEFT JOIN tape_events ON archives.id = tape_events.archive_id
 LEFT JOIN daily_reports ON archives.id = daily_reports.archive_id
+LEFT JOIN users ON archives.id = users.archive_id
 LEFT JOIN activity ON archives.id = activity.archive_id
 LEFT JOIN lines ON archives.id = lines.archive_id
 CROSS JOIN LATERAL (
@@ -138,16 +168,19 @@ CROSS JOIN LATERAL (
     ('transfers', transfers.archive_id IS NOT NULL),
     ('sizes', transfers.has_sizes),
     ('durations', transfers.has_durations),
-    ('users', coalesce(transfers.has_users, FALSE) OR coalesce(jobs.has_users, FALSE)),
+    ('users', coalesce(transfers.has_users, FALSE) OR coalesce(requests.has_users, FALSE)),
+    ('users_of_transfers', transfers.has_users),
+    ('user_names', users.archive_id IS NOT NULL),
     ('clients', transfers.has_clients),
+    ('paths', coalesce(transfers.has_paths, FALSE) OR coalesce(namespace_events.has_paths, FALSE)),
+    ('open_times', coalesce(transfers.has_open_times, FALSE) OR coalesce(requests.has_open_times, FALSE)),
+    ('open_times_of_transfers', transfers.has_open_times),
     (
-        'paths',
-        coalesce(transfers.has_paths, FALSE)
-        OR coalesce(opens.has_paths, FALSE)
-        OR coalesce(namespace_events.has_paths, FALSE)
+        'classes_of_service',
+        coalesce(transfers.has_classes_of_service, FALSE)
+        OR coalesce(requests.has_classes_of_service, FALSE)
     ),
-    ('open_times', coalesce(transfers.has_open_times, FALSE) OR coalesce(opens.has_open_times, FALSE)),
-    ('classes_of_service', transfers.has_classes_of_service),
+    ('classes_of_service_of_transfers', transfers.has_classes_of_service),
     ('accounts', transfers.has_accounts),
     ('opens', opens.archive_id IS NOT NULL),
     ('deletes', namespace_events.has_deletes),
@@ -157,7 +190,7 @@ CROSS JOIN LATERAL (
     ('stages', stages.archive_id IS NOT NULL),
     ('migrations', migrations.archive_id IS NOT NULL),
     ('starts', starts.archive_id IS NOT NULL),
-    ('hits', coalesce(starts.has_hits, FALSE) OR coalesce(opens.has_hits, FALSE)),
+    ('hits', requests.has_hits),
     ('tape_events', tape_events.archive_id IS NOT NULL),
     ('srb_sessions', srb_sessions.archive_id IS NOT NULL),
     ('daily_reports', daily_reports.archive_id IS NOT NULL)
