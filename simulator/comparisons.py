@@ -131,7 +131,7 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     row = cursor.execute(
         """
         SELECT archives.archive AS name, archives.kind, archives.timezone, runs.demand_name,
-            coalesce(runs.is_circular, FALSE) AS is_circular, runs.steady_at
+            coalesce(runs.is_circular, FALSE) AS is_circular, runs.steady_at, runs.unfinished_count
         FROM mart.archives
         LEFT JOIN mart.simulation_runs AS runs USING (archive)
         WHERE archives.archive = %s
@@ -140,6 +140,11 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     ).fetchone()
     if row is None:
         raise SimulationError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+    if unfinished_count := row.pop("unfinished_count"):
+        raise SimulationError(
+            f"{unfinished_count:,} requests of archive '{name}' never ended: means of the others say nothing",
+            hint="Drop it and simulate again: `tapewise simulate run` says what they wait for.",
+        )
     if row.pop("steady_at") is None and row["kind"] == "simulated":
         raise SimulationError(
             f"the run of archive '{name}' never was steady, and means before that say nothing",

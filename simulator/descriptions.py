@@ -70,9 +70,12 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored to tape;"
         f" {totals['purge_count']:,} purges took {totals['purged_count']:,} files"
     )
-    if run.unfinished_count:
-        yield f"  {run.unfinished_count:,} never ended: they waited for what could not come"
-    if run.steady_at is None:
+    if run.unfinished_count:  # of an earlier version, which kept such runs
+        yield (
+            f"  {run.unfinished_count:,} never ended, so there are no means: those of the others say nothing"
+            " of the machine. Run it again."
+        )
+    elif run.steady_at is None:
         yield (
             "  The disk was never as full as its low water mark, so this is no archive in use: no means are"
             " told. Begin with a fuller disk (--fill)."

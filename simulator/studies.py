@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 from schema.database import Role, Warehouse
 from schema.errors import SimulationError
 from simulator.archives import Outcome, check_name, write_archive
 from simulator.inputs import DiskFiles, Requests, find_default_fill, find_steady, lay_on_disk
 from simulator.machines import Machine
+from simulator.results import Run
 from simulator.runs import Progress, run_trace
 from simulator.streams import spread_arrivals
+from simulator.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
 from simulator.traces import check_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
@@ -21,6 +24,15 @@ YEAR_S = 365.25 * 86_400
 LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
+
+# What requests can wait for without end. Whoever waits for one of them may hold those below it.
+_WAITED_FOR = {
+    SPACE: "room on disk",
+    DRIVE: "a tape drive",
+    FILE: "another request for the same file",
+    PORT: "a port",
+    USER: "their user's limit",
+}
 
 
 @dataclass(frozen=True)
@@ -70,7 +82,9 @@ def keep_run(
     """Run a plan and write what came of it as archive `name`.
 
     `sample_s`: by default ten minutes, or more where that would be over `SAMPLE_COUNT` samples.
-    Raises TraceError or MachineError if it cannot be run, SimulationError if the name is taken.
+    Raises TraceError or MachineError if it cannot be run, SimulationError if the name is taken or if requests
+    never end. Nothing is written then: means of the requests that did end would be of an archive that nobody
+    has.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         check_name(loader, name)
@@ -89,6 +103,7 @@ def keep_run(
             f"the last request would end {run.totals.ended_s / YEAR_S:,.0f} years after the run began",
             hint="See the machine's rates and delays.",
         )
+    _refuse_stuck(plan, run)
     steady_s = find_steady(run.samples, plan.machine)
     options = {**plan.options, "sample_s": sample_s}
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, now)
@@ -98,3 +113,24 @@ def keep_run(
     ):
         write_archive(loader, settling, name, outcome)
     return outcome
+
+
+def _refuse_stuck(plan: Plan, run: Run) -> None:
+    """Raise SimulationError if requests are left that wait for what cannot come."""
+    stuck_count = run.totals.unfinished_count
+    if not stuck_count:
+        return
+    counts = dict(run.jobs["stuck_in"].drop_nulls().value_counts().iter_rows())
+    waits = [
+        f"{counts[PHASES[phase]]:,} for {resource}"
+        for phase, resource in _WAITED_FOR.items()
+        if PHASES[phase] in counts
+    ]
+    stopped_at = plan.given.began_at + timedelta(seconds=run.totals.ended_s)
+    stopped = f"{stopped_at.astimezone(ZoneInfo(plan.given.timezone)):%Y-%m-%d %H:%M}"
+    raise SimulationError(
+        f"{stuck_count:,} of {run.jobs.height:,} requests never end: from {stopped} on they wait,"
+        f" {', '.join(waits)}, and nothing can happen any more",
+        hint="Nothing was stored. Files leave the disk only by a purge, and only once they are on tape, not"
+        " in use and old enough: see [disk], [purge] and [tapes.store] of the machine.",
+    )

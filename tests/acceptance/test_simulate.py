@@ -95,7 +95,7 @@ def test_a_broken_trace_is_told_by_row_and_column(tapewise, tmp_path) -> None:
     assert "row 2 of the trace: submitted_s 5.0 is before" in result.stderr
 
 
-def test_a_disk_that_is_too_small_makes_a_queue_and_no_hang(
+def test_a_run_that_gets_stuck_fails_and_names_the_resource(
     tapewise, machine_text, tmp_path, request
 ) -> None:
     """Files that cannot all be on disk at once, and no tapes to purge them to: the rest never end."""
@@ -105,12 +105,18 @@ def test_a_disk_that_is_too_small_makes_a_queue_and_no_hang(
     kept = kept.replace("largest_file_bytes = 4_000_000_000", "largest_file_bytes = 100_000_000")
     (tmp_path / "small.toml").write_text(kept)
     puts = "".join(f"{number},put,{number},{number},90000000\n" for number in range(5))
-    (tmp_path / "puts.csv").write_text(HEADER + puts)
+    (tmp_path / "puts.csv").write_text(HEADER + puts + "5,get,1,4,90000000\n")
+    name = request.node.name
     result = tapewise(
-        "simulate", "run", "--machine", "small.toml", "--trace-file", "puts.csv", "--into", request.node.name
+        "simulate", "run", "--machine", "small.toml", "--trace-file", "puts.csv", "--into", name
     )
-    assert result.returncode == 0, result.stderr
-    assert "  3 never ended: they waited for what could not come" in result.stdout.splitlines()
+    assert result.returncode == 1
+    assert "Where the time went" not in result.stdout
+    assert result.stderr.splitlines()[0] == (
+        "tapewise: 4 of 6 requests never end: from 1970-01-01 00:00 on they wait, 3 for room on disk, 1 for"
+        " another request for the same file, and nothing can happen any more."
+    )
+    assert name not in tapewise("archives", "list").stdout
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """Archives `slow` and `fast` were asked for the same on two days; `made-up` is synthetic; and runs."""
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
-                "never": "simulated", "empty": "measured"}  # fmt: skip
+                "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip
     moments = [f"2000-01-{day}T{hour:02}:00:00Z" for day in (15, 16) for hour in range(20)]
     transfers = [
         {"archive": name, "ended_at": moment, "duration_s": duration_s, "size_bytes": 1000}
@@ -202,6 +202,7 @@ def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
                 "simulation_runs": [
                     {"archive": "run", "demand_name": "made-up", "demand_kind": "synthetic"},
                     {"archive": "never", "steady_at": None},
+                    {"archive": "stuck", "unfinished_count": 5},
                 ],
             },
         )
@@ -302,6 +303,7 @@ def test_since_and_until_are_by_the_clock_of_a(filled: Warehouse):
         (["slow", "nowhere"], "no archive is called 'nowhere'"),
         (["nowhere", "slow"], "no archive is called 'nowhere'"),
         (["slow", "never"], "the run of archive 'never' never was steady"),
+        (["slow", "stuck"], "5 requests of archive 'stuck' never ended"),
         (["slow", "empty"], "archive 'empty' has no request to compare in that time"),
         (["slow", "fast", "--interface", "hsi"], "archive 'slow' has no request to compare in that time"),
         (["slow", "fast", "--since", "2001-01-01"], "archive 'slow' has no request to compare in that time"),

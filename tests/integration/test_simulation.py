@@ -232,6 +232,27 @@ def test_a_disk_that_is_never_in_use_has_no_means(filled: Warehouse) -> None:
     assert outcome.run.totals.purge_count > 0
 
 
+def test_a_run_of_an_earlier_version_that_got_stuck_has_no_means(filled: Warehouse) -> None:
+    simulate(filled)
+    with filled.connect(Role.OWNER) as connection:
+        connection.execute("UPDATE studies.simulation_runs SET unfinished_count = 399")
+    with filled.connect(Role.READER) as connection:
+        lines = "\n".join(describe_run(connection, get_run(connection, "rebuilt")))
+    assert "399 never ended, so there are no means" in lines
+    assert "get from" not in lines
+
+
+def test_nothing_is_stored_of_a_run_that_gets_stuck(filled: Warehouse) -> None:
+    small = change(
+        bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 2_000_000, "largest_file_bytes": 300_000_000}
+    )
+    small = Machine.model_validate(small.model_dump() | {"purge": None})
+    with pytest.raises(SimulationError, match="for room on disk") as caught:
+        simulate(filled, machine=small)
+    assert "Nothing was stored" in str(caught.value.hint)
+    assert ask(filled, "SELECT archive FROM mart.archives") == [("llnl",)]
+
+
 def test_files_beyond_the_disk_lie_on_tape_and_are_counted(filled: Warehouse) -> None:
     machine = bundled_machine("llnl-unitree-1998")
     plan = plan_run(read(filled), machine, seed=1)
