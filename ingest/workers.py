@@ -5,8 +5,6 @@ One archive is loaded by one process at a time; while that sends, the others rea
 
 import logging
 import os
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -129,8 +127,6 @@ def _run(
     threads = {"POLARS_MAX_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
-    # Or the processes would outlive this one, and load on.
-    handler = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
         results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
@@ -148,7 +144,6 @@ def _run(
                 os.environ[name] = value
         get_reusable_executor().shutdown(wait=True, kill_workers=True)
         logger.disabled = was_disabled
-        signal.signal(signal.SIGTERM, handler)
 
 
 def _survive(

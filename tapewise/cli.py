@@ -8,6 +8,7 @@ import io
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -29,6 +30,7 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
 from schema.errors import ConfigError, QueryError, ServerError, TapewiseError  # after the check
 from schema.settings import read_settings
 from schema.texts import escape_controls
+from tapewise.signals import Ended, raise_endings
 
 # Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
 # simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
@@ -112,15 +114,18 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    raise_endings()
     wants_traceback = "--debug" in (sys.argv[1:] if arguments is None else arguments)
     try:
         cli.main(arguments, prog_name="tapewise", standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("tapewise: stopped; what was not finished is as it was before.", err=True)
-        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt) as error:
+        with suppress(OSError):  # the terminal may have ended, and us with it
+            click.echo("tapewise: stopped; what was not finished is as it was before.", err=True)
+        ending = error.__cause__ if isinstance(error, click.Abort) else error  # click raises its own
+        sys.exit(ending.exit_status if isinstance(ending, Ended) else 1)
     except BrokenPipeError:
         sys.stderr.close()  # or Python complains of the closed pipe once more at exit
         sys.exit(1)

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 
 import psycopg
 from psycopg.conninfo import make_conninfo
@@ -19,8 +18,7 @@ from schema.settings import Settings
 from schema.upgrade import upgrade
 
 PREFIX = "tapewise-report-"
-# What ends a command from outside; Python makes an exception of Ctrl-C only.
-_ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+_ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
@@ -28,22 +26,21 @@ def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
     """An empty warehouse of this program's revision; whatever `settings` name as home or URL is not touched.
 
     Its server is stopped and its files are deleted when the block ends, after an error, Ctrl-C, SIGTERM or
-    SIGHUP too. Where the process is killed outright, the server ends by itself, but its files stay behind. To
-    be used in the main thread, where signals are handled. Raises ServerError.
+    SIGHUP too (`tapewise.signals`). Where the process is killed outright, the server ends by itself, but its
+    files stay behind. To be used in the main thread, where signals are handled. Raises ServerError.
     """
-    with _ended_by_exceptions():
-        home = Path(tempfile.mkdtemp(prefix=PREFIX))
-        own = settings.model_copy(update={"home": home, "database_url": None, "reader_url": None})
-        try:
-            if os.geteuid() == 0:
-                home.chmod(0o755)  # the server's own account must get in
-            with open_warehouse(own) as warehouse:
-                _forgo_safety(warehouse)
-                upgrade(lambda: warehouse.connect(Role.OWNER))
-                yield warehouse
-        finally:
-            with _undisturbed():
-                _remove(EmbeddedServer(home, own.postgres_version))
+    home = Path(tempfile.mkdtemp(prefix=PREFIX))
+    own = settings.model_copy(update={"home": home, "database_url": None, "reader_url": None})
+    try:
+        if os.geteuid() == 0:
+            home.chmod(0o755)  # the server's own account must get in
+        with open_warehouse(own) as warehouse:
+            _forgo_safety(warehouse)
+            upgrade(lambda: warehouse.connect(Role.OWNER))
+            yield warehouse
+    finally:
+        with _undisturbed():
+            _remove(EmbeddedServer(home, own.postgres_version))
 
 
 def _forgo_safety(warehouse: Warehouse) -> None:
@@ -70,24 +67,9 @@ def _remove(server: EmbeddedServer) -> None:
 
 
 @contextmanager
-def _ended_by_exceptions() -> Iterator[None]:
-    """Have the signals that would end the process at once raise SystemExit instead."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in _ENDINGS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
 def _undisturbed() -> Iterator[None]:
     """Ignore what ends a process: who presses Ctrl-C twice wants the files no less removed."""
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, *_ENDINGS)}
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDINGS}
     try:
         yield
     finally:
