@@ -25,6 +25,10 @@ DATABASE = "tapewise"
 RECOVERY_TIMEOUT_S = 120
 # All that libpq gives of a refusal is its text; a server that is about to recover drops who knocks.
 _RECOVERING = ("the database system is", "server closed the connection unexpectedly")
+_SESSION = "-c timezone=UTC -c datestyle=ISO"
+# How soon the server notices that its client is gone while it works on a query for it. A server that cannot
+# look (on Windows, say) refuses the setting.
+CLIENT_CHECK = "-c client_connection_check_interval=2s"
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
 
 
@@ -72,12 +76,10 @@ class Warehouse:
 
     def _conninfo(self, role: Role) -> str:
         if self.server is not None:
-            return make_conninfo(
-                **self.server.conninfo(self.database, role.value), options="-c timezone=UTC -c datestyle=ISO"
-            )
+            return make_conninfo(**self.server.conninfo(self.database, role.value), options=_SESSION)
         url = self._site_url(role)
         options = conninfo_to_dict(url).get("options") or ""
-        return make_conninfo(url, options=f"{options} -c timezone=UTC -c datestyle=ISO".strip())
+        return make_conninfo(url, options=f"{options} {_SESSION}".strip())
 
     def _site_url(self, role: Role) -> str:
         url = self.settings.reader_url if role is Role.READER else self.settings.database_url
@@ -120,10 +122,12 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
 def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
     """A connection; waits for a server that is recovering from a crash. Raises DatabaseError."""
     deadline = time.monotonic() + RECOVERY_TIMEOUT_S
+    options = str(conninfo_to_dict(conninfo).get("options") or "")
+    checks_client = CLIENT_CHECK
     while True:
         try:
             return psycopg.connect(
-                conninfo,
+                make_conninfo(conninfo, options=f"{checks_client} {options}".strip()),
                 autocommit=autocommit,
                 application_name="tapewise",
                 connect_timeout=30,
@@ -131,6 +135,9 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
             )
         except psycopg.OperationalError as error:
             reason = " ".join(str(error).split()).rstrip(".")
+            if checks_client and "client_connection_check_interval" in reason:
+                checks_client = ""
+                continue
             if any(sign in reason for sign in _RECOVERING) and time.monotonic() < deadline:
                 time.sleep(0.2)
                 continue
