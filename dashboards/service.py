@@ -23,6 +23,7 @@ from typing import BinaryIO
 
 from schema.database import Role
 from schema.errors import ServerError, TapewiseError
+from schema.leash import leash
 from schema.server import EmbeddedServer
 from schema.settings import Settings, read_settings
 from schema.upgrade import open_ready_warehouse
@@ -162,10 +163,10 @@ class Service:
         return environment
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
-        """Run a program of Superset's environment to its end, its words into the log."""
+        """Run a program of Superset's environment to its end, its words into the log; it ends with us."""
         with self._open_log() as log:
             done = subprocess.run(
-                [PROGRAMS / program, *arguments],
+                leash([PROGRAMS / program, *arguments]),
                 env=environment,
                 cwd=ROOM,
                 stdout=log,

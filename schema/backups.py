@@ -2,17 +2,25 @@
 
 import os
 import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 
+from schema import keeper
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.definitions import make_roles
 from schema.errors import DatabaseError
+from schema.leash import leash
 from schema.mart import drop_mart, rebuild_mart
 from schema.upgrade import check_revision, current_revision
+
+# What is behind the name of a file to which a backup is being written, or was when its process was killed.
+UNFINISHED = ".unfinished-backup"
 
 
 def back_up(warehouse: Warehouse, file: Path) -> None:
@@ -22,22 +30,80 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     there is no warehouse of this program's revision.
     """
     if file.exists():
-        raise DatabaseError(
-            f"{file}: exists already", hint="Choose another name; a backup is never overwritten."
-        )
+        raise _already_exists(file)
     with warehouse.connect(Role.OWNER) as connection:
         check_revision(connection)
-    unfinished = file.with_name(f"{file.name}.unfinished")
-    # `mart` holds no data and is made anew from this program's own sql/ when restored.
-    try:
+    with _unfinished(file) as (descriptor, unfinished):
+        # `mart` holds no data and is made anew from this program's own sql/ when restored.
         _run(
-            warehouse,
-            "pg_dump",
-            "--format=custom", "--no-owner", "--exclude-schema=mart", "--file", str(unfinished.resolve()),
-        )  # fmt: skip
-        unfinished.rename(file)
+            warehouse, "pg_dump", "--format=custom", "--no-owner", "--exclude-schema=mart", output=descriptor
+        )
+        os.fsync(descriptor)
+        _publish(unfinished, file)
+
+
+def remove_unfinished(folder: Path) -> list[Path]:
+    """Remove from `folder` what backups left there when they were killed, and return it.
+
+    What a living backup writes is locked, and stays.
+    """
+    removed = []
+    for path in sorted(folder.glob(f"*{UNFINISHED}")):
+        with suppress(OSError):  # somebody else's, or just finished
+            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                if keeper.try_lock(descriptor):
+                    path.unlink()
+                    removed.append(path)
+            finally:
+                os.close(descriptor)
+    return removed
+
+
+@contextmanager
+def _unfinished(file: Path) -> Iterator[tuple[int, Path]]:
+    """A new file next to `file`, open and locked, that no other backup writes to; gone after the block."""
+    descriptor, path = _open_unfinished(file)
+    try:
+        yield descriptor, path
     finally:
-        unfinished.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _open_unfinished(file: Path) -> tuple[int, Path]:
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=UNFINISHED, dir=file.parent)
+        with suppress(OSError):  # some network file systems have no locks: what is left stays there
+            keeper.lock(descriptor)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # before it was locked, another backup has taken it for one left behind
+
+
+def _publish(unfinished: Path, file: Path) -> None:
+    """Give the dump its name, on disk too. Raises DatabaseError if another file has it by now."""
+    try:
+        try:
+            file.hardlink_to(unfinished)
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links: take the name first, then write over our own
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            unfinished.replace(file)
+    except FileExistsError:
+        raise _already_exists(file) from None
+    folder = os.open(file.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _already_exists(file: Path) -> DatabaseError:
+    return DatabaseError(
+        f"{file}: exists already", hint="Choose another name; a backup is never overwritten."
+    )
 
 
 def restore(warehouse: Warehouse, file: Path) -> None:
@@ -67,12 +133,13 @@ def restore(warehouse: Warehouse, file: Path) -> None:
         rebuild_mart(connection)
 
 
-def _run(warehouse: Warehouse, tool: str, *arguments: str) -> None:
-    """Run a PostgreSQL tool of the server's own version on the warehouse's database."""
+def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> None:
+    """Run a PostgreSQL tool of the server's own version on the warehouse's database; it ends with us."""
     with warehouse.connect(Role.OWNER) as connection:
         # A newer pg_restore sets what an older server does not know.
         version = 18 if connection.info.server_version >= 170000 else 16
-    place = conninfo_to_dict(warehouse.url(Role.OWNER))
+        options = connection.info.options  # with these the server notices that the tool is gone
+    place = conninfo_to_dict(warehouse.url(Role.OWNER)) | {"options": options}
     # By the environment: the list of processes shows arguments to everybody, and a URL may hold a password.
     variables = {
         option.envvar.decode(): str(place[option.keyword.decode()])
@@ -80,12 +147,12 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str) -> None:
         if option.envvar and place.get(option.keyword.decode()) is not None
     }
     result = subprocess.run(
-        [find_binaries(version).find_tool(tool), f"--dbname={place.get('dbname', '')}", *arguments],
+        leash([find_binaries(version).find_tool(tool), f"--dbname={place.get('dbname', '')}", *arguments]),
         env={name: value for name, value in os.environ.items() if not name.startswith("PG")} | variables,
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=output,
+        stderr=subprocess.PIPE,
         text=True,
-        umask=0o077,  # a backup holds the names that the reading role may not see
         check=False,
     )
     if result.returncode != 0:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from schema.backups import back_up, restore
+from schema.backups import back_up, remove_unfinished, restore
 from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import SettingsError
 from schema.server import EmbeddedServer
@@ -126,8 +126,12 @@ def read_revision(warehouse: Warehouse) -> str | None:
 def backup(settings: Settings, file: Path) -> None:
     """Write the whole warehouse to FILE (PostgreSQL's custom format), which must not exist.
 
+    Removes from FILE's folder what backups that were killed left there (*.unfinished-backup).
+
     Example: tapewise db backup warehouse.dump
     """
+    for path in remove_unfinished(file.parent):
+        click.echo(f"{path} is removed: a backup that was killed left it.", err=True)
     with open_warehouse(settings) as warehouse:
         back_up(warehouse, file)
     click.echo(f"{file}: {file.stat().st_size:,} bytes.")

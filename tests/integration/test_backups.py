@@ -1,0 +1,146 @@
+"""Backups that are made at the same time, that are killed or stopped, and what they leave behind."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from schema.backups import UNFINISHED, back_up, remove_unfinished, restore
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError
+from tests.conftest import Site
+from tests.forks import Fork
+
+PATIENCE_S = 30
+
+
+@pytest.fixture
+def archive(database: psycopg.Connection) -> str:
+    """The name of the one archive of the warehouse."""
+    database.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('kept', 'measured', 'UTC')")
+    database.commit()
+    return "kept"
+
+
+@contextmanager
+def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
+    """Dumps make no progress while the block lasts; gives what waits until so many of them are under way."""
+    with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
+        blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
+
+        def wait(count: int) -> None:
+            wait_until(lambda: count_dumps(observer) == count)
+
+        yield wait
+        blocker.rollback()
+
+
+def count_dumps(connection: psycopg.Connection) -> int:
+    """How many sessions of pg_dump the server has of this database."""
+    [(count,)] = connection.execute(
+        "SELECT count(*) FROM pg_stat_get_activity(NULL) AS a JOIN pg_database AS d ON d.oid = a.datid"
+        " WHERE a.application_name = 'pg_dump' AND d.datname = current_database()"
+    ).fetchall()
+    return int(count)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def start_backup(warehouse: Warehouse, file: Path) -> Fork:
+    url = warehouse.url(Role.OWNER)
+    return Fork(["--database-url", url, "db", "backup", file], file.parent, dict(os.environ))
+
+
+def test_of_two_backups_of_one_name_one_is_made_and_whole(
+    warehouse: Warehouse, archive: str, site: Site, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.dump"
+    with ThreadPoolExecutor(2) as pool:
+        with dumps_waiting(warehouse) as wait:
+            attempts = [pool.submit(back_up, warehouse, file) for _ in range(2)]
+            wait(2)
+            assert len(list(tmp_path.glob(f"all.dump.*{UNFINISHED}"))) == 2
+        errors = [error for error in (attempt.exception() for attempt in attempts) if error is not None]
+    assert [str(error) for error in errors] == [f"{file}: exists already"]
+    assert list(tmp_path.iterdir()) == [file]
+    assert file.stat().st_mode & 0o777 == 0o600
+    with site.clone() as other:
+        restore(other, file)
+        with other.connect(Role.OWNER) as connection:
+            assert connection.execute("SELECT name FROM core.archives").fetchall() == [(archive,)]
+
+
+def test_a_name_that_is_taken_during_the_dump_is_not_overwritten(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    file = tmp_path / "all.dump"
+    with ThreadPoolExecutor(1) as pool:
+        with dumps_waiting(warehouse) as wait:
+            attempt = pool.submit(back_up, warehouse, file)
+            wait(1)
+            file.write_text("somebody else's")
+        with pytest.raises(DatabaseError, match="exists already"):
+            attempt.result()
+    assert (file.read_text(), list(tmp_path.iterdir())) == ("somebody else's", [file])
+
+
+def test_no_file_is_overwritten_on_a_file_system_without_hard_links(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")  # as FAT says it
+
+    monkeypatch.setattr(os, "link", refuse)
+    with ThreadPoolExecutor(2) as pool:
+        with dumps_waiting(warehouse) as wait:
+            attempts = [pool.submit(back_up, warehouse, tmp_path / "all.dump") for _ in range(2)]
+            wait(2)
+        errors = [error for error in (attempt.exception() for attempt in attempts) if error is not None]
+    assert len(errors) == 1
+    assert "exists already" in str(errors[0])
+    [file] = tmp_path.iterdir()
+    assert file.read_bytes()[:5] == b"PGDMP"
+
+
+def test_a_dump_ends_with_its_killed_command_and_the_next_backup_tidies_up(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    other = tmp_path / f"notes{UNFINISHED}.txt"
+    other.write_text("not a backup's")
+    with dumps_waiting(warehouse) as wait:
+        fork = start_backup(warehouse, tmp_path / "killed.dump")
+        wait(1)
+        [left] = tmp_path.glob(f"killed.dump.*{UNFINISHED}")
+        assert remove_unfinished(tmp_path) == []  # it lives
+        fork.kill()
+        wait(0)
+        fork.communicate(PATIENCE_S)
+        assert left.exists()
+    with start_backup(warehouse, tmp_path / "next.dump") as fork:
+        output, errors = fork.communicate(PATIENCE_S)
+    assert fork.returncode == 0
+    assert output.startswith(f"{tmp_path / 'next.dump'}: ")
+    assert errors == f"{left} is removed: a backup that was killed left it.\n"
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "next.dump", other]
+
+
+def test_nothing_is_left_of_a_backup_that_is_ended(warehouse: Warehouse, tmp_path: Path) -> None:
+    with dumps_waiting(warehouse) as wait, start_backup(warehouse, tmp_path / "ended.dump") as fork:
+        wait(1)
+        os.kill(fork.pid, signal.SIGTERM)
+        _, errors = fork.communicate(PATIENCE_S)
+        wait(0)
+    assert fork.returncode == 128 + signal.SIGTERM
+    assert errors.strip() == "tapewise: stopped; what was not finished is as it was before."
+    assert list(tmp_path.iterdir()) == []
