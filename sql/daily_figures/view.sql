@@ -65,12 +65,32 @@ SELECT
     archives.name AS archive,
     archives.kind,
     ranked.source,
-    ranked.system,
+    -- "Archive LTO8": the drives of a library are those of a system and of a type.
+    CASE
+        WHEN ranked.section = 'library_drives' THEN substring(ranked.part FROM '^[^ ]+')
+        ELSE ranked.system
+    END AS system,
     ranked.section,
     ranked.user_id,
-    hosts.name AS client,
-    ranked.item,
-    ranked.part,
+    CASE WHEN ranked.section = 'io_by_gateway' THEN hosts.name END AS gateway,
+    CASE WHEN ranked.section = 'io_by_client' THEN hosts.name END AS client,
+    CASE ranked.section
+        WHEN 'io_by_application' THEN ranked.item
+        WHEN 'io_by_user' THEN ranked.part
+    END AS application,
+    CASE WHEN ranked.section = 'migration' THEN ranked.item END AS storage_class,
+    CASE WHEN ranked.section = 'migration' THEN ranked.part END AS storage_class_number,
+    CASE ranked.section
+        WHEN 'tape_drives' THEN ranked.item
+        WHEN 'library_drives' THEN substring(ranked.part FROM '^[^ ]+ (.*)$')
+    END AS drive_type,
+    CASE ranked.section
+        WHEN 'free_slots' THEN ranked.part
+        WHEN 'library_drives' THEN ranked.item
+        WHEN 'cartridge_moves' THEN ranked.item
+    END AS library,
+    CASE WHEN ranked.section = 'cartridge_moves' THEN ranked.part END AS to_library,
+    CASE WHEN ranked.section = 'volumes' THEN ranked.item END AS vsn,
     ranked.figure,
 
     ranked.value,

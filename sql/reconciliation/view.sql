@@ -51,8 +51,8 @@ reported AS (
         CASE grouping(figures.system) WHEN 0 THEN figures.system END AS system,
         grouping(figures.system) = 1 AS is_every_system,
         CASE
-            WHEN grouping(figures.item) = 0
-                THEN CASE figures.item WHEN 'gftp' THEN 'gridftp' ELSE figures.item END
+            WHEN grouping(figures.application) = 0
+                THEN CASE figures.application WHEN 'gftp' THEN 'gridftp' ELSE figures.application END
         END AS interface,
         names.name AS figure,
         min(names.direction) AS direction,
@@ -65,9 +65,9 @@ reported AS (
         figures.kind,
         figures.reported_on,
         names.name,
-        GROUPING SETS ((figures.system, figures.item), (figures.system), (figures.item), ())
+        GROUPING SETS ((figures.system, figures.application), (figures.system), (figures.application), ())
     -- Drives and storage classes are no interfaces.
-    HAVING grouping(figures.item) = 1 OR min(figures.section) = 'io_by_application'
+    HAVING grouping(figures.application) = 1 OR min(figures.section) = 'io_by_application'
 ),
 
 moved AS (

@@ -79,10 +79,52 @@ def test_of_a_corrected_report_the_later_counts(load, warehouse, sample_logs, tm
     assert load(corrected, "hpss-daily", timezone=ZONE).tally.loaded_count == 1
     query = (
         "SELECT value FROM mart.daily_figures"
-        " WHERE item = 'IBM3592' AND system = 'Archive' AND figure = 'mount_count'"
+        " WHERE drive_type = 'IBM3592' AND system = 'Archive' AND figure = 'mount_count'"
     )
     assert fetch(warehouse, query, Role.READER) == [(705.0,)]
     check_warehouse(warehouse)
+
+
+# What names the figures of a section, where they are no totals.
+NAMES = {
+    "io_by_gateway": ["system", "gateway"],
+    "io_by_client": ["system", "client"],
+    "io_by_application": ["system", "application"],
+    "io_by_user": ["system", "user_id", "application"],
+    "migration": ["system", "storage_class", "storage_class_number"],
+    "tape_drives": ["system", "drive_type"],
+    "free_slots": ["library"],
+    "library_drives": ["system", "drive_type", "library"],
+    "cartridge_moves": ["library", "to_library"],
+    "volumes": ["vsn"],
+}
+NAME_COLUMNS = sorted({name for names in NAMES.values() for name in names})
+
+
+def test_each_column_of_figures_means_one_thing(load, warehouse, sample_logs):
+    load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
+    rows = fetch(
+        warehouse,
+        "SELECT section, figure, jsonb_strip_nulls(to_jsonb(daily_figures)) FROM mart.daily_figures"
+        " WHERE NOT is_total",
+        Role.READER,
+    )
+    assert {section for section, _, _ in rows} == set(NAMES)
+    values: dict[str, set[object]] = {name: set() for name in NAME_COLUMNS}
+    for section, _, row in rows:
+        assert sorted(row.keys() & set(NAME_COLUMNS)) == sorted(NAMES[section])
+        for name in NAMES[section]:
+            values[name].add(row[name])
+    assert values["system"] == {"Archive", "Hpss"}
+    assert values["application"] == {"hsi", "htar", "ftp", "pftp", "gftp"}
+    assert values["drive_type"] == {"T10KB", "T10KC", "IBM3592", "IBM3592_E08", "9840D"}
+    assert values["gateway"] == {"heart", "dtn11", "shire"}
+    assert {f"1,{number}" for number in range(16)} == {
+        row["library"] for section, _, row in rows if section == "free_slots"
+    }
+    # With these names and the figure's each row is another.
+    keys = [(section, figure, *(row.get(name) for name in NAMES[section])) for section, figure, row in rows]
+    assert len(set(keys)) == len(keys)
 
 
 def test_a_line_is_explained_with_what_it_is_told_under(load, warehouse, sample_logs):
