@@ -56,6 +56,8 @@ def describe_formats() -> str:
         "What `tapewise formats NAME` shows. The lines are of our own making; times are read as UTC here,\n"
         f"as of {EXAMPLE_DATE} where the lines have no date. Fields that are null or false are left out;"
         " TABs are shown as `→`.",
+        "Where the newline between two lines was lost, perhaps with the end of the first, the line is"
+        " rejected as `two lines run together`:\nit is never read as one record.",
     ]
     for each in FORMATS.values():
         parts.append(f"## `{each.name}`: {each.title}")

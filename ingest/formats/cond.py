@@ -20,10 +20,13 @@ The operation is the description's first word, if that is a command; what else s
 name of a file, and the operation is then `other`.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import EventTime, Format, LineSettings, complete_records, event_time
 from ingest.formats.fields import bare_lines, clock_time, exceeds, text_or_null, whole_number, with_fates
+from ingest.formats.joined_lines import reject_joined
 from schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
@@ -37,6 +40,7 @@ SEPARATED = (
     rf"^ *(?<user>[0-9]{{1,9}}) +(?<start_text>{_CLOCK}) +(?<end_text>{_CLOCK}) +(?<persona_text>[0-9]+)"
     r" +(?<session_text>[1-9][0-9]{2,}) +(?<job_text>[0-9]+) +(?<description>.*)$"
 )
+LINE_STARTS = tuple(rf"{user} +{_CLOCK} +{_CLOCK} +[0-9]+" for user in ("[ 0-9]{5}[0-9]", "[0-9]{1,9}"))
 FIELDS = ("user", "start_text", "end_text", "persona_text", "session_text", "job_text", "description")
 NUMBERS = ("persona", "session", "job")
 # How the log writes session 0.
@@ -115,7 +119,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     )
     is_start_after_end = (pl.col("started_at") > pl.col("event_at")).fill_null(False)
     duration_s = (pl.col("event_at") - pl.col("started_at")).dt.total_seconds().cast(pl.Float64)
-    return complete_records(
+    parsed = complete_records(
         fated.with_columns(
             interface=pl.lit("unitree"),
             direction=pl.when(pl.col("operation").is_in(MOVES)).then("operation"),
@@ -126,12 +130,15 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             duration_s=pl.when(~is_start_after_end).then(duration_s),
         )
     )
+    for line_start in LINE_STARTS:
+        parsed = reject_joined(parsed, lines, line_start, partial(parse, settings=settings))
+    return parsed
 
 
 COND = Format(
     name="cond",
     title="COND job log of UniTree, dated by its file",
-    version=1,
+    version=2,
     clock_resolution_s=1.0,
     examples=(
         "002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar",

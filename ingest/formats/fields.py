@@ -21,7 +21,9 @@ from ingest.formats.base import (
 
 DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
 # The weekday is read over: real logs have wrong ones. Day of month: "4", " 4" or "04".
-CTIME = r"[A-Za-z]{3} (?<time_text>[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4})"
+_CTIME = r"[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
+CTIME = rf"[A-Za-z]{{3}} (?<time_text>{_CTIME})"
+CTIME_START = rf"[A-Za-z]{{3}} {_CTIME} "
 
 
 def bare_lines(lines: pl.Series) -> pl.LazyFrame:

@@ -23,6 +23,8 @@ host of an FTP server, mostly empty) is not kept:
     Tue Mar  5 09:31:07 2019 n7.example.org htar 507 2304|create|LH|0|536870912|2.56|209715.2|/k/a.tar||5|m12
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import (
@@ -35,6 +37,7 @@ from ingest.formats.base import (
 )
 from ingest.formats.fields import (
     CTIME,
+    CTIME_START,
     DECIMAL,
     bare_lines,
     ctime,
@@ -44,6 +47,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
+from ingest.formats.joined_lines import reject_joined
 
 _STATUS = r"(?<status_text>-?[0-9]+)"
 _SIZE = r"(?<size_text>[0-9]+)"
@@ -163,7 +167,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         | exceeds(pl.col("duration_s"), MAX_DURATION_S),
         table=pl.when(is_event).then(pl.lit("namespace_events")).otherwise(pl.lit("transfers")),
     )
-    return complete_records(
+    parsed = complete_records(
         fated.with_columns(
             interface=pl.when(is_htar).then(pl.lit("htar")).otherwise(pl.lit("hsi")),
             class_of_service=text_or_null(pl.col("class_of_service")),
@@ -179,12 +183,13 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_rate_inconsistent=_is_rate_inconsistent(),
         )
     )
+    return reject_joined(parsed, lines, CTIME_START, partial(parse, settings=settings), has_free_text=False)
 
 
 HSI = Format(
     name="hsi",
     title="HSI and HTAR server log of HPSS",
-    version=1,
+    version=2,
     clock_resolution_s=0.01,
     examples=(
         "Tue Mar  5 09:14:22 2019 n7.example.org hsi 507 2211\tLH\t0\t0.03\t7340032\t24466.8\t4"

@@ -17,6 +17,8 @@ Nothing else tells them apart, so the flags say how a duration is written: one N
 thousand looks coarse by chance.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import (
@@ -37,11 +39,13 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
+from ingest.formats.joined_lines import reject_joined
 
 LINE = (
     r"^(?<user>[0-9]{1,9}) +(?<year>[0-9]{2})/(?<day>[0-9]{2}/[0-9]{2}) +(?<clock>[0-9]{2}:[0-9]{2}:[0-9]{2})"
     r" +(?<from>[A-Za-z])(?<to>[A-Za-z]) +(?<size_text>[0-9]+) +(?<duration_text>" + DECIMAL + r") *$"
 )
+LINE_START = "[0-9]{1,9} +[0-9]{2}/[0-9]{2}/[0-9]{2} +[0-9]{2}:[0-9]{2}:[0-9]{2} "
 ARCHIVE = "s"
 
 
@@ -72,7 +76,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_duration_below_clock=is_subsecond | (duration_s < settings.clock_resolution_s),
         )
     )
-    return complete_records(
+    parsed = complete_records(
         with_fates(
             records,
             is_line=pl.col("user").is_not_null(),
@@ -83,12 +87,13 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             table=pl.when(is_copy).then(pl.lit("namespace_events")).otherwise(pl.lit("transfers")),
         )
     )
+    return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings), has_free_text=False)
 
 
 NFT = Format(
     name="nft",
     title="NFT transfer log of the UniTree archive at Lawrence Livermore",
-    version=1,
+    version=2,
     clock_resolution_s=0.001,
     examples=(
         "002718 97/11/05 14:07:31 ks 73400320 41.902",

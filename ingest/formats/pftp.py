@@ -21,6 +21,8 @@ the line no line of this format, since one of the two is not what we take it for
 do not know are believed. The log has no status: it tells of transfers that were completed.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import (
@@ -33,6 +35,7 @@ from ingest.formats.base import (
 )
 from ingest.formats.fields import (
     CTIME,
+    CTIME_START,
     DECIMAL,
     bare_lines,
     ctime,
@@ -41,6 +44,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
+from ingest.formats.joined_lines import reject_joined
 
 _USER = r" (?<access>[a-z]) ftp (?<user>[^ ]+)(?: fd -?[0-9]+| \[fd -?[0-9]+\])? *$"
 TRANSFER = (
@@ -94,7 +98,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_size_saturated=(size_bytes == SATURATED_BYTES).fill_null(False),
         )
     )
-    return complete_records(
+    parsed = complete_records(
         with_fates(
             records,
             is_line=is_open | (is_transfer & (way == known_way).fill_null(True)),
@@ -104,12 +108,13 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             table=pl.when(is_open).then(pl.lit("opens")).otherwise(pl.lit("transfers")),
         )
     )
+    return reject_joined(parsed, lines, CTIME_START, partial(parse, settings=settings))
 
 
 PFTP = Format(
     name="pftp",
     title="FTP and PFTP daemon transfer log of HPSS",
-    version=1,
+    version=2,
     clock_resolution_s=0.01,
     examples=(
         "Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0",

@@ -25,6 +25,8 @@ is involved. The same transfers stand in the NFT log: say `--not-counted` for on
 say of a duration what they say there: whole seconds, or 0.499, are those of a coarser clock.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import (
@@ -46,6 +48,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
+from ingest.formats.joined_lines import reject_joined
 
 LINE = (
     r"^(?<year>[0-9]{2})/(?<day>[0-9]{2}/[0-9]{2}) +(?<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"
@@ -53,6 +56,7 @@ LINE = (
     rf" +(?<size_text>[0-9]+) +bytes|(?<staged>staged)) +in +(?<duration_text>{DECIMAL}) +seconds"
     r"(?: +(?<status_text>.*?))? *$"
 )
+LINE_START = "[0-9]{2}/[0-9]{2}/[0-9]{2} +[0-9]{2}:[0-9]{2}:[0-9]{2}[. ]"
 ARCHIVE = "s"
 FAILURE = "failure"
 MAX_PERSONA = 2**31 - 1
@@ -96,7 +100,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         .with_columns(status_code=pl.col("code_text").cast(pl.Int32, strict=False))
     )
     is_code_out_of_range = pl.col("code_text").is_not_null() & pl.col("status_code").is_null()
-    return complete_records(
+    parsed = complete_records(
         with_fates(
             records,
             # What a tail would mean is known for transfers only.
@@ -115,12 +119,13 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             .otherwise(pl.lit("transfers")),
         )
     )
+    return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings))
 
 
 STAT = Format(
     name="stat",
     title="STAT transfer and staging log of UniTree",
-    version=1,
+    version=2,
     clock_resolution_s=0.001,
     examples=(
         "97/11/05 14:07:31.383 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds",

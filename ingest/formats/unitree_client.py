@@ -20,6 +20,8 @@ The group is the `account`, the family the `class_of_service`. Events of another
 as rejected lines are.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import MAX_DURATION_S, Format, LineSettings, complete_records, event_time
@@ -33,11 +35,13 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
+from ingest.formats.joined_lines import reject_joined
 from ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
     STAMP,
     STAMP_LAYOUT,
+    STAMP_START,
     WORD,
     name_unknown_events,
     value_or_null,
@@ -53,6 +57,7 @@ LINE = (
 )
 EVENTS = ("start", "stage", "end")
 HEAD = rf"^{STAMP} uftpd (?<event>[^ ]+)(?: |$)"
+LINE_START = f"{STAMP_START} uftpd "
 TABLES = {"start": "transfer_starts", "stage": "stages", "end": "transfers"}
 
 
@@ -109,13 +114,14 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         | exceeds(pl.col("copy_count"), MAX_NUMBER, text=pl.col("copies_text")),
         table=event.replace_strict(TABLES, default=None, return_dtype=pl.String),
     )
-    return complete_records(name_unknown_events(fated, HEAD, EVENTS))
+    parsed = complete_records(name_unknown_events(fated, HEAD, EVENTS))
+    return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings))
 
 
 UNITREE_CLIENT = Format(
     name="unitree-client",
     title="FTP server's events of UniTree, as DKRZ describes them (the layout is ours)",
-    version=1,
+    version=2,
     clock_resolution_s=0.001,
     examples=(
         "1996-02-14 09:12:03.417 uftpd start op=RETR cache=miss cap=4f21.0007 uid=2718 gid=310 family=7"

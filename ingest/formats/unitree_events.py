@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-STAMP = r"(?<time_text>[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3})"
+STAMP_START = r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}"
+STAMP = f"(?<time_text>{STAMP_START})"
 STAMP_LAYOUT = "%Y-%m-%d %H:%M:%S%.f"
 WORD = "[^ ]+"
 NUMBER = "(?:[0-9]+|-)"

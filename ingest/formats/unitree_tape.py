@@ -23,15 +23,19 @@ The first four are told of a file: they need op, by, cap and copy, but for `moun
 What is in a drive needs VSN and unit. Events of another kind are rejected, and kept as rejected lines are.
 """
 
+from functools import partial
+
 import polars as pl
 
 from ingest.formats.base import Format, LineSettings, complete_records, event_time
 from ingest.formats.fields import bare_lines, clock_time, exceeds, whole_number, with_fates
+from ingest.formats.joined_lines import reject_joined
 from ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
     STAMP,
     STAMP_LAYOUT,
+    STAMP_START,
     WORD,
     name_unknown_events,
     value_or_null,
@@ -53,6 +57,7 @@ KINDS = {
     "dismounted": "dismounted",
 }
 HEAD = rf"^{STAMP} (?:tapesrvr|pdmsrvr) (?<event>[^ ]+)(?: |$)"
+LINE_START = f"{STAMP_START} (?:tapesrvr|pdmsrvr) "
 FIELD_MISSING = "a field that the event needs is missing"
 MAX_BLOCK = 2**53
 
@@ -124,13 +129,14 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         rejected=pl.when(is_lacking).then(pl.lit(FIELD_MISSING)).otherwise("rejected"),
         table=pl.when(~is_lacking).then("table"),
     )
-    return complete_records(name_unknown_events(settled, HEAD, tuple(KINDS)))
+    parsed = complete_records(name_unknown_events(settled, HEAD, tuple(KINDS)))
+    return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings), has_free_text=False)
 
 
 UNITREE_TAPE = Format(
     name="unitree-tape",
     title="tape servers' events of UniTree, as DKRZ describes them (the layout is ours)",
-    version=1,
+    version=2,
     clock_resolution_s=0.001,
     examples=(
         "1996-02-14 09:12:03.655 tapesrvr received op=stage by=client cap=4f21.0007 family=7 location=silo1"

@@ -10,6 +10,7 @@ import polars as pl
 
 from ingest.files import open_log
 from ingest.formats.base import UNRECOGNISED, Format, LineSettings
+from ingest.formats.joined_lines import JOINED
 from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.columns import FATES, columns_of_table, kind_of
 from ingest.layouts.parsing import LayoutParser
@@ -116,6 +117,8 @@ def _count_field(found: FieldCount, values: pl.Series, *, is_flag: bool) -> None
 
 
 def _explain(parser: LayoutParser, text: str, reason: str, owner: int | None) -> tuple[str, ...]:
+    if reason == JOINED:
+        return ("`line_start` is in it twice, and what follows the second one is a line by itself",)
     if owner is not None:
         name = parser.layout.lines[owner].name
         if reason == UNRECOGNISED:

@@ -41,6 +41,8 @@ def check_layout(layout: Layout, label: str) -> None:
         if kind.table is not None:
             _check_table(where, layout, kind, groups)
     _check_dates(label, layout)
+    if layout.line_start is not None:
+        _check_line_start(label, layout, layout.line_start)
 
 
 def _fail(where: str, key: str, reason: str, hint: str | None = None) -> NoReturn:
@@ -51,13 +53,26 @@ def _fail(where: str, key: str, reason: str, hint: str | None = None) -> NoRetur
 
 
 def _find_groups(where: str, kind: Line) -> tuple[str, ...]:
+    found = _compile(where, "pattern", kind.regex)
+    return tuple(name for name in found if name != "matched" and not name.isdecimal())
+
+
+def _compile(where: str, key: str, pattern: str) -> list[str]:
+    """The names of the pattern's groups."""
     try:
-        found = pl.Series([""]).str.extract_groups(kind.regex).struct.fields
+        return pl.Series([""]).str.extract_groups(pattern).struct.fields
     except pl.exceptions.ComputeError as error:
         # polars shows the expression and puts a caret below it.
         told = str(error).strip().rpartition("error: ")[2]
-        _fail(where, "pattern", f"is no regular expression: {told}", "Its dialect is Rust's: docs.rs/regex.")
-    return tuple(name for name in found if name != "matched" and not name.isdecimal())
+        _fail(where, key, f"is no regular expression: {told}", "Its dialect is Rust's: docs.rs/regex.")
+
+
+def _check_line_start(label: str, layout: Layout, line_start: str) -> None:
+    if _compile(label, "line_start", line_start):
+        _fail(label, "line_start", "has a group: write (?:...) instead of (...)")
+    is_found = pl.Series(layout.examples).str.contains(line_start)
+    for example in pl.Series(layout.examples).filter(~is_found):
+        _fail(label, "line_start", f"is nowhere in the example {example!r}")
 
 
 def _check_column(where: str, name: str, value: Value) -> None:

@@ -3,6 +3,7 @@
     title = "transfer log of a site's own"
     clock_resolution_s = 0.001
     examples = ["2024-03-05 09:14:22 put kim n7 12.5 1024 /home/k/a 7"]
+    line_start = "[0-9]{4}-[0-9]{2}-[0-9]{2} "
 
     [columns]                                           # of all lines
     interface = "site"                                  # a constant
@@ -132,13 +133,17 @@ class Line(Part):
 
 
 class Layout(Part):
-    """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people."""
+    """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people.
+
+    `line_start` is a pattern of how all lines start: by it, lines that ran together are found.
+    """
 
     title: Annotated[str, Field(min_length=1)]
     about: str = ""
     clock_resolution_s: Annotated[float, Field(gt=0, le=86400, allow_inf_nan=False)] = 1.0
     examples: Annotated[tuple[str, ...], Field(min_length=1)]
     nulls: tuple[str, ...] = ()
+    line_start: Annotated[str, Field(min_length=1)] | None = None
     columns: dict[str, Value] = {}
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
 
@@ -149,6 +154,9 @@ class Layout(Part):
     def meaning(self) -> str:
         """All that a record depends on, as a text: equal layouts have the same."""
         said: dict[str, Any] = self.model_dump(mode="json", exclude={"title", "about", "examples"})
+        # So that layouts from before this key keep their number.
+        if self.line_start is None:
+            del said["line_start"]
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:

@@ -1,11 +1,13 @@
 """Records of the lines of a layout. No Python loop over lines: each pattern takes a column of them."""
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
 from ingest.formats.base import BLANK, UNRECOGNISED, LineSettings, complete_records
 from ingest.formats.fields import bare_lines
+from ingest.formats.joined_lines import reject_joined
 from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.layouts.descriptions import Layout, Line
 from ingest.layouts.records import make_records
@@ -47,7 +49,10 @@ class LayoutParser:
         if rest.height or not parts:
             parts.append(_give_fate(rest, rejected=UNRECOGNISED))
         together = parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
-        return together.select(*RECORD_SCHEMA), together["owner"]
+        records = together.select(*RECORD_SCHEMA)
+        if self.layout.line_start is not None:
+            records = reject_joined(records, lines, self.layout.line_start, partial(self, settings=settings))
+        return records, together["owner"]
 
 
 def _extract(kind: Line) -> pl.Expr:

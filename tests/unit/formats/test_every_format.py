@@ -1,6 +1,7 @@
 """What holds for every format, whatever its lines look like."""
 
 import itertools
+import re
 import string
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -27,6 +28,7 @@ from ingest.formats.base import (
     LineSettings,
 )
 from ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from ingest.formats.joined_lines import JOINED
 from ingest.formats.record_columns import RECORD_SCHEMA
 from ingest.formats.unitree_events import UNKNOWN_EVENT
 from ingest.formats.unitree_tape import FIELD_MISSING
@@ -62,6 +64,7 @@ REJECTED = {
     NUMBER_OUT_OF_RANGE,
     UNKNOWN_EVENT,
     FIELD_MISSING,
+    JOINED,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
 # Machines that build are slow at times; and of so many formats, most are read by the same code.
@@ -256,6 +259,36 @@ def test_a_line_is_a_line_of_one_format_only(format_: Format) -> None:
     others = [line for other, line in EXAMPLES if other is not format_]
     assert len(others) > 50
     assert parse(format_, others)["rejected"].to_list() == [UNRECOGNISED] * len(others)
+
+
+# What can be left of a first line and look like a part of the second one: the second line is read then, with
+# more digits of the user's or the cartridge's number, or with a prefix that no record depends on.
+UNDECIDABLE = {
+    "nft": r"[0-9]{1,9}",
+    "cond": r"[0-9]{1,9}",
+    "library-trace": r"[A-Za-z0-9]{1,32}",
+    "gridftp": r"\[2211\] .* :: Transfer stats: ",
+    "hsi-client": r"Username: ",
+}
+
+
+# The lines of a report are unfolded: of a line of the file that is none of its table, no such line is made.
+WRITTEN = {name: each for name, each in FORMATS.items() if name != "hpss-daily"}
+EVERY_WRITTEN_FORMAT = pytest.mark.parametrize("format_", WRITTEN.values(), ids=WRITTEN)
+
+
+@EVERY_WRITTEN_FORMAT
+def test_a_line_behind_a_whole_or_a_broken_one_is_never_read_as_one(format_: Format) -> None:
+    pairs = [(first, second) for first in format_.examples for second in format_.examples]
+    cuts = [(first[:length], second) for first, second in pairs for length in range(1, len(first) + 1)]
+    undecidable = re.compile(UNDECIDABLE.get(format_.name, "$."))
+    cuts = [(first, second) for first, second in cuts if not undecidable.fullmatch(first)]
+    rejected = parse(format_, [first + second for first, second in cuts])["rejected"].to_list()
+    read_as_one = [cut for cut, reason in zip(cuts, rejected, strict=True) if reason is None]
+    assert len(cuts) > 100 and read_as_one == []
+    whole = [(pair, reason) for pair, reason in zip(cuts, rejected, strict=True) if pair in pairs]
+    assert len(whole) >= len(pairs)
+    assert [pair for pair, reason in whole if reason != JOINED] == []
 
 
 @EVERY_FORMAT

@@ -307,6 +307,8 @@ def test_a_door_that_removes_a_file_deletes_it():
 def test_no_real_line_of_another_log_is_taken(sample_logs: Path, name: str):
     format_ = FORMATS[name]
     for path in sorted(sample_logs.rglob("*")):
+        if path.name.startswith(name):
+            continue
         lines = path.read_bytes().decode("latin-1").splitlines() if path.is_file() else []
         for line, found in zip(lines, parse(format_, lines).to_dicts(), strict=True):
             assert found["rejected"] == UNRECOGNISED or found["ignored"] == BLANK, (path, line)

@@ -13,6 +13,7 @@ from ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
+from ingest.formats.joined_lines import JOINED
 from ingest.formats.pftp import PFTP
 
 SETTINGS = LineSettings(
@@ -21,6 +22,7 @@ SETTINGS = LineSettings(
     earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
     latest_at=datetime(2030, 1, 1, tzinfo=UTC),
 )
+OPEN_LINE = "Thu Apr 19 09:14:25 2018 n7.example.org /home/k/run 7/in.tar b POPN_Cmd r r ftp kim"
 INTERFACES = {
     "STOR_Cmd": "ftp",
     "RETR_Cmd": "ftp",
@@ -208,6 +210,12 @@ def test_durations_below_the_clock_are_flagged(duration: str, is_below: bool) ->
         (line_of().replace(" kim fd 0", ""), UNRECOGNISED),
         (line_of().replace(" fd 0", " 0"), UNRECOGNISED),
         (line_of() + " ", None),
+        ("Thu Apr 19 09:14:22 2018 2.250 m" + OPEN_LINE, JOINED),
+        (line_of() + OPEN_LINE, JOINED),
+        (line_of() + line_of(), JOINED),
+        (line_of() + line_of() + OPEN_LINE, JOINED),
+        (line_of().replace("/home/k/a", "/home/k/Thu Apr 19 09:14:25 2018 b"), None),
+        (line_of().replace("/home/k/a", "/home/k/" + OPEN_LINE[:30]) + OPEN_LINE, JOINED),
         (line_of()[:-30], UNRECOGNISED),
     ],
 )
