@@ -39,7 +39,10 @@ _TOTAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run and what it was made of; `steady_s` is `inputs.find_steady`, `simulated_at` the real clock's."""
+    """A run and what it was made of; `steady_s` is `inputs.find_steady`, `simulated_at` the real clock's.
+
+    `displaced_files` are those that found no room on disk at the start.
+    """
 
     given: Requests
     machine: Machine
@@ -47,7 +50,14 @@ class Outcome:
     seed: int
     steady_s: float | None
     options: Mapping[str, Any]
+    displaced_files: pl.Series
     simulated_at: datetime
+
+    @property
+    def displaced_staged_count(self) -> int:
+        """How many stages there were only because files found no room at the start: the first of each."""
+        staged = self.run.jobs.filter("is_staged")["file"]
+        return staged.filter(staged.is_in(self.displaced_files.implode())).n_unique()
 
     @property
     def steady_at(self) -> datetime | None:
@@ -237,7 +247,13 @@ def _write_study(
             "ended_at": facts["ended_at"].max() if facts.height else given.began_at,
             "job_count": given.trace.height,
             "unfinished_count": outcome.run.totals.unfinished_count,
-            "totals": Jsonb({column: totals[column] for column in _TOTAL_COLUMNS}),
+            "totals": Jsonb(
+                {
+                    **{column: totals[column] for column in _TOTAL_COLUMNS},
+                    "displaced_count": len(outcome.displaced_files),
+                    "displaced_staged_count": outcome.displaced_staged_count,
+                }
+            ),
         },
         returning="archive_id",
     )

@@ -19,7 +19,7 @@ from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
 from simulator.archives import check_name
 from simulator.comparisons_cli import compare
-from simulator.descriptions import describe_run, get_run, list_runs
+from simulator.descriptions import describe_plan, describe_run, get_run, list_runs
 from simulator.inputs import (
     Requests,
     describe_options,
@@ -31,7 +31,6 @@ from simulator.machines import bundled_machines, find_machine, read_machine_text
 
 if TYPE_CHECKING:  # it loads the compiler
     from simulator.runs import Progress
-    from simulator.studies import Plan
 
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
@@ -149,7 +148,7 @@ def run(
             fill_ratio=fill_ratio,
             options=describe_options(since=since, until=until, interface=interface, rate_factor=rate_factor),
         )
-        click.echo("\n".join(_describe_start(plan)))
+        click.echo("\n".join(describe_plan(plan)))
         with _show_progress(given) as tell:
             keep_run(warehouse, into, plan, now=datetime.now(UTC), sample_s=sample_s, progress=tell)
         with closing(warehouse.connect(Role.READER)) as reader:
@@ -185,28 +184,6 @@ def _read_requests(
         return read_archive_requests(reader, archive, since=since, until=until, interface=interface)
 
 
-def _describe_start(plan: "Plan") -> Iterator[str]:
-    """What is about to be run."""
-    given, held = plan.given, plan.held
-    used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
-    yield (
-        f"{given.trace.height:,} requests on {plan.machine.title}; its disk is {used_ratio:.0%} full at the"
-        f" start: {held.trace_count:,} files that they ask for, {held.made_up_count:,} made up."
-    )
-    for reason, count in given.left_out.items():
-        yield f"  left out: {count:,} {reason}"
-    if given.unknown_origin_count:
-        yield (
-            f"  of {given.unknown_origin_count:,} gets nothing tells where their file was:"
-            " they are taken to find it on disk"
-        )
-    if held.displaced_count:
-        yield (
-            f"  {held.displaced_count:,} files that were on disk find no room on this machine's:"
-            " they lie on tape"
-        )
-
-
 @contextmanager
 def _show_progress(given: Requests) -> Iterator["Progress | None"]:
     """Gives a function that takes the simulated time and the requests submitted: a bar on a terminal."""
@@ -238,7 +215,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
         runs = list_runs(connection)
     for each in runs:
         if as_json:
-            click.echo(json.dumps(asdict(each), default=str))
+            click.echo(json.dumps({"warnings": each.warnings, **asdict(each)}, default=str))
             continue
         click.echo(
             f"{each.archive}: {each.job_count:,} requests of {each.demand} {each.demand_name} on"

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 import click
 
 from simulator.comparisons import ComparedArchive, Comparison, Figure
+from simulator.descriptions import style_warning
 
 _HEADING = ("", "quantity", "statistic", "unit", "a", "b", "b - a", "95 % interval", "adjusted p")
 _TEXT_COUNT = 4
@@ -19,10 +20,11 @@ _REASONS = {
 
 
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
-    """The comparison line by line: the sides, warnings, the table with what differs marked, the verdict.
+    """The comparison line by line: warnings, the sides, the table with what differs marked, the verdict.
 
     Lines may hold colours, which `click.echo` takes out where it does not write to a terminal.
     """
+    yield from map(style_warning, comparison.warnings)
     for side, archive in (("a", comparison.a), ("b", comparison.b)):
         yield _describe_side(side, archive)
     if comparison.is_circular:

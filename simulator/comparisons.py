@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from schema.errors import SimulationError
+from simulator.descriptions import find_warnings
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class ComparedArchive:
-    """One side of a comparison; from when to when its requests that count are."""
+    """One side of a comparison; from when to when its requests that count are.
+
+    `warnings` are those of its run, if it was simulated.
+    """
 
     name: str
     kind: Literal["measured", "synthetic", "simulated"]
     timezone: str
     demand_name: str | None
     is_circular: bool
+    warnings: list[str]
     began_at: datetime
     ended_at: datetime
 
@@ -71,6 +76,12 @@ class Comparison:
     def different(self) -> list[Figure]:
         """The figures in which they differ by more than chance."""
         return [each for each in self.figures if each.is_different]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be known of either archive before any figure is read."""
+        sides = {each.name: each for each in (self.a, self.b)}
+        return [f"{name}: {text}" for name, each in sides.items() for text in each.warnings]
 
     @property
     def is_circular(self) -> bool:
@@ -131,7 +142,8 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     row = cursor.execute(
         """
         SELECT archives.archive AS name, archives.kind, archives.timezone, runs.demand_name,
-            coalesce(runs.is_circular, FALSE) AS is_circular, runs.steady_at, runs.unfinished_count
+            coalesce(runs.is_circular, FALSE) AS is_circular, runs.steady_at, runs.unfinished_count,
+            runs.totals
         FROM mart.archives
         LEFT JOIN mart.simulation_runs AS runs USING (archive)
         WHERE archives.archive = %s
@@ -140,6 +152,7 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     ).fetchone()
     if row is None:
         raise SimulationError(f"no archive is called '{name}'", hint="`tapewise archives list` shows them.")
+    row["warnings"] = find_warnings(row.pop("totals") or {})
     if unfinished_count := row.pop("unfinished_count"):
         raise SimulationError(
             f"{unfinished_count:,} requests of archive '{name}' never ended: means of the others say nothing",

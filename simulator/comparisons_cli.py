@@ -62,7 +62,8 @@ def compare(
             interface=interface,
         )
     if as_json:
-        said = asdict(comparison) | {
+        said = {"warnings": comparison.warnings} | asdict(comparison)
+        said |= {
             "is_circular": comparison.is_circular,
             "compared_count": len(comparison.compared),
             "different_count": len(comparison.different),

@@ -1,16 +1,20 @@
-"""What came of a simulation, in words, for the terminal."""
+"""What is simulated and what came of it, in words, for the terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+import click
 import psycopg
 from psycopg.rows import class_row
 
 from schema.errors import SimulationError
 from simulator.results import TIME_COLUMNS
+
+if TYPE_CHECKING:  # it loads the compiler
+    from simulator.studies import Plan
 
 # What the causes are called in the table, in the order of TIME_COLUMNS.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
@@ -37,6 +41,50 @@ class RunSummary:
     ended_at: datetime
     simulated_at: datetime
 
+    @property
+    def warnings(self) -> list[str]:
+        """What has to be known before any figure of the run is read."""
+        return find_warnings(self.totals)
+
+
+def find_warnings(totals: Mapping[str, Any]) -> list[str]:
+    """The warnings that follow from the totals of a run, as `mart.simulation_runs` shows them."""
+    displaced_count = totals.get("displaced_count", 0)  # an earlier version kept none
+    if not displaced_count:
+        return []
+    return [
+        f"{displaced_count:,} files that lay on disk at the start found no room on the machine's disk and"
+        f" began on tape; {totals['displaced_staged_count']:,} of {totals['staged_count']:,} stages are the"
+        " first of such a file"
+    ]
+
+
+def style_warning(text: str) -> str:
+    """A warning as a line of its own, with colours, which `click.echo` writes to a terminal only."""
+    return click.style(f"WARNING: {text}.", fg="yellow", bold=True)
+
+
+def describe_plan(plan: "Plan") -> Iterator[str]:
+    """What is about to be run, line by line."""
+    given, held = plan.given, plan.held
+    if displaced_count := len(held.displaced_files):
+        yield style_warning(
+            f"{displaced_count:,} files that lay on disk at the start find no room on the machine's disk and"
+            " begin on tape"
+        )
+    used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
+    yield (
+        f"{given.trace.height:,} requests on {plan.machine.title}; its disk is {used_ratio:.0%} full at the"
+        f" start: {held.trace_count:,} files that they ask for, {held.made_up_count:,} made up."
+    )
+    for reason, count in given.left_out.items():
+        yield f"  left out: {count:,} {reason}"
+    if given.unknown_origin_count:
+        yield (
+            f"  of {given.unknown_origin_count:,} gets nothing tells where their file was:"
+            " they are taken to find it on disk"
+        )
+
 
 def list_runs(connection: psycopg.Connection) -> list[RunSummary]:
     """All simulated archives, by name."""
@@ -57,6 +105,7 @@ def get_run(connection: psycopg.Connection, archive: str) -> RunSummary:
 
 def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
     """The run line by line: what it was, and where the requests' time went since it was steady."""
+    yield from map(style_warning, run.warnings)
     zone = ZoneInfo(run.timezone)
     origin = {"archive": "as asked of archive", "model": "of workload model", "file": "of trace"}[run.demand]
     yield f"Simulated archive '{run.archive}': {run.machine_title}, seed {run.seed}"

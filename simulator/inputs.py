@@ -82,12 +82,15 @@ class Requests:
 
 @dataclass(frozen=True)
 class DiskFiles:
-    """What lies on disk at the start: files of the trace, others made up, and how many found no room."""
+    """What lies on disk at the start: files of the trace and others, which are made up.
+
+    `displaced_files` are the trace's that should lie there and find no room, so that they begin on tape.
+    """
 
     inventory: pl.DataFrame
     trace_count: int
     made_up_count: int
-    displaced_count: int
+    displaced_files: pl.Series
 
 
 def read_archive_requests(
@@ -219,14 +222,15 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")
-    held = there.filter(pl.col("size_bytes").cum_sum() <= limit)
+    has_room = pl.col("size_bytes").cum_sum() <= limit
+    held = there.filter(has_room)
     used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
     made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
     # Numbers below those of the trace's files, of which some may be negative already.
     lowest = min([0, *trace["file"].sort().head(1).to_list()])
     made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
     inventory = pl.concat([held, made_up.select(held.columns)])
-    return DiskFiles(inventory, held.height, made_up.height, there.height - held.height)
+    return DiskFiles(inventory, held.height, made_up.height, there.filter(~has_room)["file"])
 
 
 def find_default_fill(machine: Machine) -> float:

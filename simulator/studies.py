@@ -106,7 +106,8 @@ def keep_run(
     _refuse_stuck(plan, run)
     steady_s = find_steady(run.samples, plan.machine)
     options = {**plan.options, "sample_s": sample_s}
-    outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, now)
+    displaced_files = plan.held.displaced_files
+    outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, displaced_files, now)
     with (
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader,
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,

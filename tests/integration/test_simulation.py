@@ -1,6 +1,7 @@
 """Simulated archives: what was asked of one archive, run on a machine, is another in the same tables."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,14 +9,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from ingest.archives import drop_archive
 from ingest.formats import find_format
 from ingest.sources import SourceRequest, make_source
 from schema.database import Role, Warehouse
 from schema.errors import SimulationError, SourceError, TapewiseError
+from schema.settings import Settings
 from simulator.archives import Outcome
-from simulator.descriptions import describe_run, get_run, list_runs
+from simulator.cli import list_command
+from simulator.comparisons_cli import compare
+from simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
 from simulator.inputs import Requests, place_in_time, read_archive_requests
 from simulator.machines import Machine, bundled_machine
 from simulator.results import TIME_COLUMNS
@@ -256,11 +261,43 @@ def test_nothing_is_stored_of_a_run_that_gets_stuck(filled: Warehouse) -> None:
 def test_files_beyond_the_disk_lie_on_tape_and_are_counted(filled: Warehouse) -> None:
     machine = bundled_machine("llnl-unitree-1998")
     plan = plan_run(read(filled), machine, seed=1)
-    assert plan.held.displaced_count == 0
+    assert plan.held.displaced_files.is_empty()
     small = change(machine, disk={"lv_bytes": 1_000_000, "largest_file_bytes": 190_000_000})
     plan = plan_run(read(filled), small, seed=1)
-    assert plan.held.displaced_count > 0
+    there = plan.given.trace.filter(pl.col("origin") == "disk")["file"].unique()
+    assert len(plan.held.displaced_files) == len(there) - plan.held.trace_count > 0
     assert plan.held.inventory["size_bytes"].sum() <= 0.8 * small.disk.capacity_bytes
+
+
+def test_files_that_find_no_room_lead_the_results(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = change(
+        bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 4_000_000, "largest_file_bytes": 190_000_000}
+    )
+    plan = plan_run(read(filled), machine, seed=1)
+    displaced = plan.held.displaced_files.to_list()
+    staged = keep_run(filled, "small", plan, now=NOW).run.jobs.filter("is_staged")["file"].to_list()
+    # Read out of the jobs once more: the first stage of each.
+    first_count = len({file for file in staged if file in displaced})
+    assert 0 < first_count < len(staged)
+    warning = (
+        f"{len(displaced)} files that lay on disk at the start found no room on the machine's disk and began"
+        f" on tape; {first_count} of {len(staged)} stages are the first of such a file"
+    )
+    assert "find no room on the machine's disk" in next(iter(describe_plan(plan)))
+    with filled.connect(Role.READER) as connection:
+        run = get_run(connection, "small")
+        assert run.warnings == [warning]
+        assert next(iter(describe_run(connection, run))) == style_warning(warning)
+    simulate(filled)
+    for module in ("simulator.cli", "simulator.comparisons_cli"):
+        monkeypatch.setattr(f"{module}.open_ready_warehouse", lambda _settings: nullcontext(filled))
+    compared = CliRunner().invoke(compare, ["rebuilt", "small"], catch_exceptions=False).output
+    assert compared.splitlines()[0] == f"WARNING: small: {warning}."
+    listed = CliRunner().invoke(list_command, ["--json"], catch_exceptions=False, obj=Settings()).output
+    said = [json.loads(line)["warnings"] for line in listed.splitlines()]
+    assert said == [[], [warning]]
+    compared = CliRunner().invoke(compare, ["small", "small", "--json"], catch_exceptions=False).output
+    assert json.loads(compared)["warnings"] == [f"small: {warning}"]
 
 
 def test_what_the_machine_cannot_take_is_counted(filled: Warehouse) -> None:
