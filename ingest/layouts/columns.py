@@ -17,6 +17,12 @@ TABLES = {table.name: table for table in FACT_TABLES}
 FATES = ("table", "ignored", "rejected")
 # Of every fact, by another name there.
 _OF_ALL = ("event_at", "user", "host")
+# What is UTF-8, without NUL, in hexadecimal digits.
+_NEXT = "[89ab][0-9a-f]"
+_TEXT_IN_HEX = (
+    "^(?:0[1-9a-f]|[1-7][0-9a-f]|(?:c[2-9a-f]|d[0-9a-f])NEXT|e0[ab][0-9a-f]NEXT|e[1-9abcef]NEXTNEXT"
+    "|ed[89][0-9a-f]NEXT|f0[9ab][0-9a-f]NEXTNEXT|f[123]NEXTNEXTNEXT|f48[0-9a-f]NEXTNEXT)*$"
+).replace("NEXT", _NEXT)
 _ONE_OF = re.compile(r"(\w+) in \((.*)\)")
 
 
@@ -75,15 +81,34 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
         text = pl.coalesce(texts)
     else:
         text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=column.join)
+    if column.decode == "percent":
+        text = decode_percent(text)
     for old, new in column.replace.items():
         text = text.str.replace_all(old, new, literal=True)
     value, is_wrong = text, None
     if column.map is not None:
-        value = text.replace_strict(column.map, default=column.otherwise, return_dtype=dtype)
+        mapped = text.replace_strict(column.map, default=column.otherwise, return_dtype=dtype)
+        value = pl.when(text.is_not_null()).then(mapped)
         is_wrong = text.is_not_null() & value.is_null()
     if dtype == pl.String():
         value = pl.when(value != "").then(value)
     return Made(_or_missing(value, column, dtype), is_wrong)
+
+
+def decode_percent(text: pl.Expr) -> pl.Expr:
+    """The text with each `%` and two hexadecimal digits read as the byte they stand for.
+
+    As it is where a `%` has no such digits behind it, or where the bytes are no text in UTF-8.
+    """
+    is_broken = text.str.contains("%(?:[^0-9A-Fa-f]|.?$|.[^0-9A-Fa-f])")
+    is_encoded = text.str.contains("%", literal=True) & ~is_broken
+    # What is before the first % has no digits of its own.
+    parts = pl.when(is_encoded).then(pl.lit("00") + text).str.split("%")
+    part = pl.element()
+    in_hex = part.str.slice(0, 2).str.to_lowercase() + part.str.slice(2).str.encode("hex")
+    whole = parts.list.eval(in_hex).list.join("").str.slice(2)
+    decoded = pl.when(whole.str.contains(_TEXT_IN_HEX)).then(whole).str.decode("hex")
+    return pl.coalesce(decoded.cast(pl.String), text)
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:

@@ -18,7 +18,7 @@ _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
     "number": _COMMON | {"unit", "thousands", "missing", "formula"},
-    "text": _COMMON | {"first", "replace", "map", "otherwise", "missing"},
+    "text": _COMMON | {"first", "decode", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
 # What says that a time is known to the day only.

@@ -27,7 +27,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 # Raised when an unchanged layout gives other records than before.
-ENGINE_VERSION = 1
+ENGINE_VERSION = 2
 # How many of the column's own unit (bytes, seconds, bytes a second) one of these is.
 UNITS: dict[str, float] = {
     "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
@@ -61,7 +61,7 @@ class Column(Part):
     """How a column is made of a pattern's groups; `group` is the one of the column's own name unless said.
 
     Of several `groups` texts are joined by `join`, or with `first` the first that is there taken; numbers are
-    added up. `map` gives the values of texts,
+    added up. `decode` reads `%2F` as `/`, before `replace`. `map` gives the values of texts,
     `otherwise` that of any other text, `missing` that where the group took no part in the match.
     """
 
@@ -69,6 +69,7 @@ class Column(Part):
     groups: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     join: str = " "
     first: StrictBool = False
+    decode: Literal["percent"] | None = None
     replace: dict[str, str] = {}
     map: dict[str, StrictBool | str] | None = None
     otherwise: StrictBool | str | None = None
@@ -154,9 +155,6 @@ class Layout(Part):
     def meaning(self) -> str:
         """All that a record depends on, as a text: equal layouts have the same."""
         said: dict[str, Any] = self.model_dump(mode="json", exclude={"title", "about", "examples"})
-        # So that layouts from before this key keep their number.
-        if self.line_start is None:
-            del said["line_start"]
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:

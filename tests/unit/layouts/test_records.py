@@ -22,6 +22,7 @@ from tests.unit.formats.test_every_format import parse, settings_of
 from tests.unit.layouts.made_up import SITE, make, read
 
 STAMP = "2024-03-05 09:14:22"
+LINE = f"{STAMP} put kim n7 12.5 1024 /home/k/a 7"
 WORDS = st.text("abcdefghijklmnopqrstuvwxyz0123456789._/", min_size=1, max_size=12)
 TIMES = st.datetimes(datetime(1985, 1, 2), datetime(2029, 12, 30)).map(lambda at: at.replace(microsecond=0))
 
@@ -329,3 +330,39 @@ def test_xferlog_is_read_back(
     assert (record["host"], record["archive_path"], record["user"]) == (host, path, user)
     assert (record["size_bytes"], record["duration_s"]) == (size, seconds)
     assert record.get("is_failed", False) == (completion == " i")
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("/a%20b", "/a b"),
+        ("%2fhome%2F%C3%A9", "/home/é"),
+        ("100%25%41", "100%A"),
+        ("/a", "/a"),
+        # No such writing, so that it is the name itself.
+        ("/a%2", "/a%2"),
+        ("/a%", "/a%"),
+        ("/a%zz%20", "/a%zz%20"),
+        ("/%FF", "/%FF"),
+        ("/%ED%A0%80", "/%ED%A0%80"),
+        ("/%00", "/%00"),
+        ("/%E2%82%AC%f0%9F%92%BE", "/€\U0001f4be"),
+    ],
+)
+def test_percent_signs_are_decoded_if_asked_for(tmp_path, written, path):
+    text = SITE.replace("[[lines]]", 'archive_path = { decode = "percent" }\n\n[[lines]]')
+    (found,) = read(make(tmp_path, text), LINE.replace("/home/k/a 7", written))
+    assert found["archive_path"] == path
+    assert read(make(tmp_path), LINE.replace("/home/k/a 7", written))[0]["archive_path"] == written
+
+
+def test_otherwise_is_for_other_texts_and_missing_for_none(tmp_path):
+    text = (
+        SITE.replace("(?<archive_path>.+)'", "(?<archive_path>[^ ]+)(?: (?<result>.+))?'")
+        + "[lines.columns.is_failed]\n"
+        + 'group = "result"\nmap = { OK = false }\notherwise = true\nmissing = false\n'
+    ).replace("/a 7", "/a")
+    found = read(
+        make(tmp_path, text), *(LINE.replace("/a 7", f"/a{result}") for result in ("", " OK", " EIO", " -"))
+    )
+    assert ["is_failed" in each for each in found] == [False, False, True, False]
