@@ -20,6 +20,7 @@ import os
 import tomllib
 from collections.abc import Sequence
 from difflib import get_close_matches
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, cast
 
@@ -132,11 +133,14 @@ class _ConfigFile(TomlConfigSettingsSource):
             if isinstance(self.init_kwargs.get(name), str):
                 self.init_kwargs[name] = path.parent / self.init_kwargs[name]
 
+    def _read_file(self, file_path: Path | Traversable) -> dict[str, Any]:
+        return _read_toml(file_path)
+
 
 def read_secret_file(path: Path) -> str:
     """Return the one line that `path` holds. Raises SettingsError, which never says what is in it."""
     try:
-        (line,) = path.read_text(encoding="utf-8").strip().splitlines()
+        (line,) = path.read_text(encoding="utf-8-sig").strip().splitlines()
     except OSError as error:
         raise SettingsError(
             f"{path} cannot be read: {error.strerror}", hint="A variable that ends in _FILE names it."
@@ -214,9 +218,13 @@ def _find_near(place: tuple[int | str, ...]) -> str | None:
     return next(iter(get_close_matches(str(place[-1]), keys, 1)), None)
 
 
+def _read_toml(file: Path | Traversable) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # with a byte order mark or without
+
+
 def _locate(file: Path, location: tuple[int | str, ...]) -> str:
     """A place in the file in words: entries of a list by their `name`, or else by their number."""
-    value: Any = tomllib.loads(file.read_text()) if file.is_file() else {}
+    value: Any = _read_toml(file) if file.is_file() else {}
     words: list[str] = []
     for part in location:
         try:

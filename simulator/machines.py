@@ -237,7 +237,7 @@ def read_machine(path: Path) -> Machine:
             names file and field.
     """
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise MachineError(
             f"{path}: {error.strerror or error}",

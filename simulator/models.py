@@ -183,7 +183,7 @@ def load_model_file(path: Path) -> Model:
             is missing or wrong; the message names file and field.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise WorkloadError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:

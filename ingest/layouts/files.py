@@ -47,7 +47,7 @@ def load_layout(path: Path) -> Format:
             hint=HOW_TO,
         )
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise LayoutError(
             f"{label}: the layout cannot be read: {error.strerror}",

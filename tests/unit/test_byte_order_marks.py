@@ -1,0 +1,38 @@
+"""Files that a person writes may begin with a byte order mark (UTF-8), as some editors have it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ingest.formats import find_format
+from schema.errors import WorkloadError
+from schema.settings import read_secret_file, read_settings
+from simulator.machines import read_machine, read_machine_text
+from simulator.models import load_model_file
+from tests.unit.layouts.made_up import SITE
+
+ARCHIVE = '[[archives]]\nname = "a"\ntimezone = "UTC"\n[[archives.sources]]\nformat = "nft"\npaths = ["x"]\n'
+MACHINE = read_machine_text("llnl-unitree-1998")
+# The text of a file, its name, and what reads it.
+CASES: dict[str, tuple[str, str, Callable[[Path], object]]] = {
+    "settings": (ARCHIVE, "tapewise.toml", lambda path: read_settings(config=path).archives),
+    "a secret": ("hush\n", "secret", read_secret_file),
+    "a layout": (SITE, "site.toml", lambda path: find_format(str(path)).layout_text),
+    "a machine": (MACHINE, "machine.toml", lambda path: read_machine(path).model_dump()),
+}
+
+
+@pytest.mark.parametrize("text, name, read", CASES.values(), ids=CASES)
+def test_a_mark_changes_nothing(text: str, name: str, read: Callable[[Path], object], tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    plain = read(path)
+    path.write_text(text, encoding="utf-8-sig")
+    assert read(path) == plain
+
+
+def test_a_mark_does_not_make_json_another(tmp_path: Path) -> None:
+    (tmp_path / "model.json").write_text('{"format": "another"}', encoding="utf-8-sig")
+    with pytest.raises(WorkloadError, match="format is not"):
+        load_model_file(tmp_path / "model.json")
