@@ -13,9 +13,10 @@ from pathlib import Path
 import polars as pl
 
 from ingest.examples import EXAMPLE_DATE
-from ingest.files import LogFileReader, open_log, split_lines
+from ingest.files import LogFileReader, open_log
 from ingest.formats import FORMATS
 from ingest.formats.base import BLANK, UNRECOGNISED, Format, LineSettings
+from ingest.lines import split_lines
 from ingest.sources import EARLIEST_AT
 from ingest.unfolding import unfold_lines
 

@@ -3,30 +3,31 @@
 Only whole lines are read: what stands behind the last newline waits until it is finished.
 """
 
+import os
 import stat
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import polars_hash  # noqa: F401  # registers the expressions `.nchash`
-import pyarrow as pa
 import xxhash
 from xopen import xopen
 
 from ingest.contents import HEAD_BYTES, check_head
+from ingest.file_identities import TICK_S, FileIdentity, identify_file
+from ingest.lines import count_newlines, seal_digest, split_content
 from ingest.pseudonym_keys import PseudonymKey
-from schema.errors import LogFileError
+from schema.errors import LogFileError, RewrittenFileError
 
 # Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
 BLOCK_BYTES = 6_000_000
 # No log has longer lines: what goes on for longer is none, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
-_NEWLINE = ord("\n")
 
 
 @dataclass(frozen=True)
@@ -51,28 +52,37 @@ class LogFileReader:
     `read_bytes` and `digest` speak of the whole lines given so far, decompressed, `waiting_bytes` of
     an unfinished last line once the blocks are through. With `is_complete`, the end of the file ends
     its last line too. `progress_bytes` is the position in the file as it lies on disk. With a `key`,
-    nobody can make the hashes of lines and the digest who does not have it.
+    nobody can make the hashes of lines and the digest who does not have it. `begins_with` says what the
+    file must begin with: how many bytes, and their digest.
+
+    `identity` is what the file was before its first byte was read, once `is_unchanged` has said that it still
+    is; None where that is not known, because the file changed, or its system's clock is too coarse.
     """
 
     def __init__(
         self,
-        stream: BinaryIO,
         raw: BinaryIO,
         path: Path,
         *,
         is_complete: bool = False,
         key: PseudonymKey | None = None,
+        begins_with: tuple[int, str] | None = None,
     ) -> None:
-        self._stream = stream
+        self._opened_s = time.monotonic()
+        self._first_identity = identify_file(raw.fileno())
         self._raw = raw
+        self._stream: BinaryIO | None = None
         self.path = path
         self._is_complete = is_complete
         self._key = key
         self._hash = xxhash.xxh3_128()
         self._head: bytes | None = None
         self._line_count = 0
+        self._begins_with = begins_with
+        self._begins_otherwise = begins_with is not None and begins_with != (0, self.digest)
         self.read_bytes = 0
         self.waiting_bytes = 0
+        self.identity: FileIdentity | None = None
 
     @property
     def digest(self) -> str:
@@ -85,15 +95,78 @@ class LogFileReader:
         return self._raw.tell()
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-        """The file's lines, in order. Raises LogFileError where it cannot be read on."""
+        """The file's lines, in order: what it held at one moment, though it may grow meanwhile.
+
+        Raises LogFileError where it cannot be read on, RewrittenFileError at the end if the lines given are
+        not what it holds.
+        """
+        self.await_tick()
         for content in self._contents(block_bytes):
-            self._hash.update(content)
-            self.read_bytes += len(content)
+            self._digest_content(content)
             whole = content if content.endswith(b"\n") else content + b"\n"
-            newline_count = int(np.count_nonzero(np.frombuffer(whole, np.uint8) == _NEWLINE))
-            lines, ends = _split_content(whole, self._line_count + 1, self._key)
+            newline_count = count_newlines(whole)
+            lines, ends = split_content(whole, self._line_count + 1, self._key)
             self._line_count += lines.height
             yield Block(newline_count, lines, ends)
+        self._check_same(is_through=True)
+
+    def await_tick(self) -> None:
+        """Wait until whatever changes the file changes its identity, too; before its first byte is read.
+
+        A file that was changed just now may be changed again within the same tick, and keep its time.
+        """
+        time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
+        found = identify_file(self._raw.fileno())
+        self.identity = found if found == self._first_identity and found.has_fine_time else None
+
+    def is_unchanged(self) -> bool:
+        """Whether nothing changed the file since `await_tick`, for sure; else `identity` is None."""
+        if self.identity is not None:
+            with suppress(OSError):  # NFS asks the server for a file's times when one opens it
+                os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
+            if identify_file(self._raw.fileno()) != self.identity:
+                self.identity = None
+        return self.identity is not None
+
+    def _check_same(self, *, is_through: bool) -> None:
+        """Raise RewrittenFileError if what was read is not what the file begins with.
+
+        So it is where a log is copied and truncated while it is read (copytruncate of logrotate): what was
+        read is of two files.
+        """
+        is_same = self.is_unchanged() or self._has_same_beginning()
+        if not is_same or (is_through and self._begins_otherwise):
+            raise RewrittenFileError(
+                f"{self.path}: was rewritten while it was read",
+                hint="Nothing of it was loaded. Read it again when nobody rewrites it.",
+            )
+
+    def _has_same_beginning(self) -> bool:
+        """Whether the file begins with the bytes whose lines were given, as it does where it has grown."""
+        again = xxhash.xxh3_128()
+        left = self.read_bytes
+        with (
+            suppress(Exception),  # what is damaged by now is not the same
+            # It shares the position in the file, where nothing is read any more.
+            os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
+        ):
+            raw.seek(0)
+            with xopen(raw, "rb", threads=0) as stream:
+                while left > 0 and (piece := stream.read(min(left, BLOCK_BYTES))):
+                    again.update(piece)
+                    left -= len(piece)
+        return left == 0 and again.digest() == self._hash.digest()
+
+    def _digest_content(self, content: bytes) -> None:
+        begins = 0
+        if self._begins_with is not None and self._begins_otherwise:
+            length, digest = self._begins_with
+            if self.read_bytes < length <= self.read_bytes + len(content):
+                begins = length - self.read_bytes
+                self._hash.update(memoryview(content)[:begins])
+                self._begins_otherwise = self.digest != digest
+        self._hash.update(memoryview(content)[begins:])
+        self.read_bytes += len(content)
 
     def _contents(self, block_bytes: int) -> Iterator[bytes]:
         tails: list[bytes] = []  # of one line, whose end is not there yet
@@ -133,11 +206,19 @@ class LogFileReader:
         head, self._head = self._head[:size], self._head[size:]
         return head + self._take(size - len(head)) if size > len(head) else head
 
+    def close(self) -> None:
+        """Let go of what decompresses; the file itself stays open."""
+        if self._stream is not None:
+            self._stream.close()
+
     def _take(self, size: int) -> bytes:
         try:
+            if self._stream is None:  # not before: it looks at the first bytes
+                self._stream = xopen(self._raw, "rb", threads=0)
             return self._stream.read(size)
         # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
         except Exception as error:
+            self._check_same(is_through=False)
             place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
             raise LogFileError(
                 f"{self.path}: cannot be read beyond {place}: {error}",
@@ -147,9 +228,13 @@ class LogFileReader:
 
 @contextmanager
 def open_log(
-    path: Path, *, is_complete: bool = False, key: PseudonymKey | None = None
+    path: Path,
+    *,
+    is_complete: bool = False,
+    key: PseudonymKey | None = None,
+    begins_with: tuple[int, str] | None = None,
 ) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not; `key` as of LogFileReader.
+    """Open a log file, compressed (gz, bz2, xz, zst) or not; options as of LogFileReader.
 
     Raises LogFileError naming the file, also for what is none: a folder, pipe, socket or device.
     """
@@ -162,8 +247,10 @@ def open_log(
                 hint="Name the log files themselves, compressed or not: what comes through a pipe cannot be"
                 " read again, and has no name in the ledger.",
             )
-        with path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
-            yield LogFileReader(stream, raw, path, is_complete=is_complete, key=key)
+        with path.open("rb") as raw:
+            reader = LogFileReader(raw, path, is_complete=is_complete, key=key, begins_with=begins_with)
+            with closing(reader):
+                yield reader
     except OSError as error:
         raise LogFileError(f"{path}: {error.strerror or error}") from error
 
@@ -175,63 +262,3 @@ def _count_readable_lines(path: Path) -> int:
         while piece := stream.read(4096):
             count += piece.count(b"\n")
     return count
-
-
-def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | None = None) -> pl.DataFrame:
-    """The lines of `content`, which ends with a newline, as `Block.lines` describes them.
-
-    A CR before the newline belongs to the line's end: a copy with other line ends holds the same
-    lines.
-    """
-    return _split_content(content, first_line_number, key)[0]
-
-
-def _split_content(
-    content: bytes, first_line_number: int, key: PseudonymKey | None
-) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
-    if b"\r" in content:
-        content = content.replace(b"\r\n", b"\n")
-    raw, ends = _split(content)
-    escaped = _escape(content)
-    text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
-    # Columns of a frame, not literals of a query: polars compares those with each other, byte by byte.
-    lines = pl.DataFrame({"text": text, "raw": raw}).select(
-        line_number=pl.int_range(first_line_number, first_line_number + pl.len(), dtype=pl.Int64),
-        line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
-        text="text",
-    )
-    return lines, ends
-
-
-def hash_bytes(column: pl.Expr) -> pl.Expr:
-    """xxh3 of binary or text values as a signed 64-bit number, as `bigint` holds it."""
-    hashed: pl.Expr = column.nchash.xxh3_64()  # type: ignore[attr-defined]  # polars_hash adds it
-    return hashed.reinterpret(signed=True)
-
-
-def seal_digest(digest: str, key: PseudonymKey | None) -> str:
-    """`digest`, or with a key its HMAC."""
-    return digest if key is None else key.seal_digest(digest)
-
-
-def _escape(content: bytes) -> bytes:
-    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay.
-
-    The same object where there is nothing to escape.
-    """
-    if not content.isascii():  # most are, and to ask costs nothing
-        try:
-            content.decode()
-        except UnicodeDecodeError:
-            content = content.decode(errors="backslashreplace").encode()
-    return content.replace(b"\0", rb"\x00") if b"\0" in content else content
-
-
-def _split(content: bytes) -> tuple[pl.Series, npt.NDArray[np.int64]]:
-    """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
-    newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
-    offsets = np.zeros(len(newlines) + 1, np.int64)
-    offsets[1:] = newlines - np.arange(len(newlines))
-    values = pa.py_buffer(content.replace(b"\n", b""))
-    array = pa.Array.from_buffers(pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values])
-    return cast(pl.Series, pl.from_arrow(array)), offsets[1:]

@@ -21,6 +21,13 @@ def settle_date(source: Source, path: Path, log_date: date | None) -> date | Non
     return log_date or find_log_date(path)
 
 
+def keep_date(source: Source, path: Path, known: LogFileRow | None, prefix: Prefix | None) -> date | None:
+    """The day as of which the file was read last, if it begins as it did then; else the one in its name."""
+    if known is not None and prefix is not None and prefix.digest == known.content_digest:
+        return known.log_date
+    return settle_date(source, path, None)
+
+
 def is_continued(
     source: Source, path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None
 ) -> bool:

@@ -18,7 +18,10 @@ from ingest.segments import Segment
 
 
 class ChangedMeanwhileError(Exception):
-    """Another command has changed, before we had the archive's lock, what this load takes for granted."""
+    """What this load takes for granted was changed before it had the archive's lock.
+
+    By another command, or by whoever moves log files and the links to them.
+    """
 
 
 _Known = Sequence[tuple[Segment, KnownSegment]]

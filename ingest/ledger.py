@@ -1,8 +1,9 @@
 """The ledger's rows of log files: what was read of each, and the balance of its lines."""
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, datetime
+from decimal import Decimal
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 import polars as pl
 import psycopg
 
+from ingest.file_identities import FileIdentity
 from ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
 from ingest.tallies import Tally, shorten_texts
 from schema.loader import copy_frame
 from schema.models import rejected_lines
+
+_IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,10 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
 
 @dataclass(frozen=True)
 class LastReading:
-    """When a file was last read, and what of it a later reading might take otherwise."""
+    """What a file was when it was last read (None: unknown), and what a later reading may take otherwise."""
 
     log_file_id: int
-    last_read_at: datetime
+    identity: FileIdentity | None
     format_version: int
     log_date: date | None
     has_waiting: bool
@@ -80,12 +84,29 @@ def find_last_readings(
 ) -> dict[str, LastReading]:
     """The last reading of each of `paths` that was read for this source."""
     rows = connection.execute(
-        "SELECT DISTINCT ON (path) path, id, last_read_at, format_version, log_date, waiting_bytes > 0,"
+        "SELECT DISTINCT ON (path) path, device, inode, size_bytes, ctime_ns,"
+        " id, format_version, log_date, waiting_bytes > 0,"
         " EXISTS (SELECT FROM ledger.rejected_lines WHERE log_file_id = log_files.id AND reason = %s)"
         " FROM ledger.log_files WHERE source_id = %s AND path = ANY(%s) ORDER BY path, id DESC",
         [OUTSIDE_WINDOW, source_id, paths],
     )
-    return {path: LastReading(*rest) for path, *rest in rows}
+    return {
+        path: LastReading(log_file_id, _make_identity(device, inode, size_bytes, ctime_ns), *rest)
+        for path, device, inode, size_bytes, ctime_ns, log_file_id, *rest in rows
+    }
+
+
+def _make_identity(
+    device: Decimal | None, inode: Decimal | None, size_bytes: int | None, ctime_ns: int | None
+) -> FileIdentity | None:
+    if device is None or inode is None or size_bytes is None or ctime_ns is None:
+        return None
+    return FileIdentity(int(device), int(inode), size_bytes, ctime_ns)
+
+
+def _identity_values(identity: FileIdentity | None) -> dict[str, int | None]:
+    """The values of the columns of an identity, all null where it is not known."""
+    return dict.fromkeys(_IDENTITY_COLUMNS) if identity is None else asdict(identity)
 
 
 def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now: datetime) -> None:
@@ -155,6 +176,7 @@ def end_log_file(
     digest: str,
     read_bytes: int,
     waiting_bytes: int,
+    identity: FileIdentity | None,
     format_version: int,
     now: datetime,
 ) -> None:
@@ -179,14 +201,15 @@ def end_log_file(
         "held": tally.held_count - loaded_before,
         "ignored": tally.ignored.total(),
         "rejected": tally.rejected.total(),
-    }
+    } | _identity_values(identity)
     connection.execute(
         "UPDATE ledger.log_files SET content_digest = %(digest)s, read_bytes = %(read_bytes)s,"
         " waiting_bytes = %(waiting_bytes)s, format_version = %(format_version)s,"
         " program_version = %(program_version)s, last_read_at = %(now)s,"
         " first_event_at = %(first)s, last_event_at = %(last)s, line_count = %(line_count)s,"
         " loaded_count = %(loaded)s, held_count = %(held)s, ignored_count = %(ignored)s,"
-        " rejected_count = %(rejected)s WHERE id = %(id)s",
+        " rejected_count = %(rejected)s, device = %(device)s, inode = %(inode)s,"
+        " size_bytes = %(size_bytes)s, ctime_ns = %(ctime_ns)s WHERE id = %(id)s",
         values,
     )
     with connection.cursor() as cursor:
@@ -202,11 +225,18 @@ def end_log_file(
 
 
 def touch_log_file(
-    connection: psycopg.Connection, known: LogFileRow, *, waiting_bytes: int, now: datetime
+    connection: psycopg.Connection,
+    known: LogFileRow,
+    *,
+    waiting_bytes: int,
+    identity: FileIdentity | None,
+    now: datetime,
 ) -> Tally:
     """Note that a file was found as it was; gives the tally of this reading: its facts are all held."""
     connection.execute(
-        "UPDATE ledger.log_files SET last_read_at = %s, waiting_bytes = %s WHERE id = %s",
-        [now, waiting_bytes, known.id],
+        "UPDATE ledger.log_files SET last_read_at = %(now)s, waiting_bytes = %(waiting)s,"
+        " device = %(device)s, inode = %(inode)s, size_bytes = %(size_bytes)s, ctime_ns = %(ctime_ns)s"
+        " WHERE id = %(id)s",
+        {"now": now, "waiting": waiting_bytes, "id": known.id} | _identity_values(identity),
     )
     return replace(known.tally)

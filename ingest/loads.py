@@ -7,7 +7,7 @@ requests together of their lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import partial
@@ -25,7 +25,8 @@ from ingest.files import LogFileReader, open_log
 from ingest.formats.base import OUTSIDE_WINDOW
 from ingest.fresh_lines import FreshLines
 from ingest.holdings import Holdings
-from ingest.known_files import check_date, is_continued, settle_date
+from ingest.interruptions import begins_again, losses_told
+from ingest.known_files import check_date, is_continued, keep_date, settle_date
 from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from ingest.ledger import (
     LogFileRow,
@@ -88,21 +89,7 @@ _END_OF_FACTS = b""
 _Item = _Facts | Part | bytes
 
 
-@contextmanager
-def losses_told(path: Path) -> Iterator[None]:
-    """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
-    try:
-        yield
-    except psycopg.Error as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        is_full = isinstance(error, psycopg.errors.DiskFull)
-        when = "there is room on the database's disk" if is_full else "the database is up"
-        raise DatabaseError(
-            f"{path}: the database broke off the load: {reason}",
-            hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
-        ) from error
-
-
+@begins_again
 def load_file(
     warehouse: Warehouse,
     source: Source,
@@ -110,6 +97,7 @@ def load_file(
     *,
     now: datetime,
     log_date: date | None = None,
+    keeps_date: bool = False,
     is_complete: bool = False,
     is_forced: bool = False,
     progress: Progress | None = None,
@@ -118,34 +106,44 @@ def load_file(
     """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
 
     `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
-    lines have none; without it, the file's name says the day. `is_complete` says that an unfinished
-    last line is none, `is_forced` that a file is read also if it is as it was. `progress` is told the
-    position in the file, `on_wait` is called if another load of the archive goes first. Raises
-    LogFileError, DatabaseError.
+    lines have none; without it, the file's name says the day. With `keeps_date`, a file that begins as it did
+    when it was last read keeps the day of then. `is_complete` says that an unfinished last line is none,
+    `is_forced` that a file is read also if it is as it was. `progress` is told the position in the file,
+    `on_wait` is called if another load of the archive goes first. Raises LogFileError, DatabaseError.
     """
-    log_date = settle_date(source, path, log_date)
+    given_date = None if keeps_date else settle_date(source, path, log_date)
     with (
         losses_told(path),
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
             source = _refresh(settling, source)
-            known = newest = find_log_file(settling, source.id, ledger_path(path))
+            name = ledger_path(path)
+            known = newest = find_log_file(settling, source.id, name)
             ends_file = is_complete
+            prefix = None
             if known is not None:
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
+            log_date = keep_date(source, path, known, prefix) if keeps_date else given_date
+            if known is not None and prefix is not None:
                 is_same = is_continued(source, path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
                 # What was a time in the future then may be one in the past now.
                 if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
-                    tally = touch_log_file(settling, known, waiting_bytes=prefix.waiting_bytes, now=now)
+                    tally = touch_log_file(
+                        settling,
+                        known,
+                        waiting_bytes=prefix.waiting_bytes,
+                        identity=prefix.identity,
+                        now=now,
+                    )
                     return FileResult(path, tally, prefix.waiting_bytes, True)
                 if is_same and not prefix.ends_line:
                     # An unfinished last line was read, and is read again unless it goes on by now.
                     is_same = not prefix.waiting_bytes
                     ends_file = is_complete or is_same
                 known = known if is_same else None
-            load = _Load(warehouse, source, path, log_date, now, newest, progress)
+            load = _Load(warehouse, source, path, name, log_date, now, newest, progress)
             try:
                 return load.run(settling, known, is_complete=ends_file, is_forced=is_forced, on_wait=on_wait)
             except ChangedMeanwhileError:
@@ -183,11 +181,13 @@ class _Load:
         warehouse: Warehouse,
         source: Source,
         path: Path,
+        name: str,
         log_date: date | None,
         now: datetime,
         newest: LogFileRow | None,
         progress: Progress | None,
     ) -> None:
+        self._name = name
         self._newest = newest
         self._warehouse = warehouse
         self._source = source
@@ -210,11 +210,14 @@ class _Load:
         """Read the file and load it once the archive is ours. `known` is what it continues."""
         source = self._source
         settings = source.line_settings(self._now, self._log_date)
+        # What the row of `known` says of lines is right only if they are still the same when they are read.
+        begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
+            # First, so that its time has come when it is read: it waits a tick.
+            open_log(self._path, is_complete=is_complete, key=source.key, begins_with=begins_with) as reader,
             # Where the thread that reads asks what is known, while the other one waits for the server in
             # `settling`; and where we make months, which cannot be seen before a transaction ends.
             closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as asking,
-            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
             run_ahead(
                 # Forced, all lines are parsed again.
                 read_parts(
@@ -230,6 +233,8 @@ class _Load:
             closing(self._warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),
         ):
+            if ledger_path(self._path) != self._name:  # a link that points to another file by now
+                raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection)
             with FreshLines(self._warehouse, settling, source) as fresh:
@@ -240,7 +245,7 @@ class _Load:
     def _check_unchanged(self, connection: psycopg.Connection) -> None:
         """Raise if what was found before the lock is no longer so."""
         source = _refresh(connection, self._source)
-        newest = find_log_file(connection, source.id, ledger_path(self._path))
+        newest = find_log_file(connection, source.id, self._name)
         if newest != self._newest or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
 
@@ -259,7 +264,7 @@ class _Load:
             connection,
             known,
             source_id=source.id,
-            path=ledger_path(self._path),
+            path=self._name,
             log_date=self._log_date,
             format_version=source.format.version,
             now=self._now,
@@ -285,6 +290,7 @@ class _Load:
             digest=reader.digest,
             read_bytes=reader.read_bytes,
             waiting_bytes=reader.waiting_bytes,
+            identity=reader.identity,
             format_version=source.format.version,
             now=self._now,
         )

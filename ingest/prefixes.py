@@ -5,7 +5,9 @@ from pathlib import Path
 
 import xxhash
 
-from ingest.files import BLOCK_BYTES, MAX_LINE_BYTES, open_log, seal_digest
+from ingest.file_identities import FileIdentity
+from ingest.files import BLOCK_BYTES, MAX_LINE_BYTES, open_log
+from ingest.lines import seal_digest
 from ingest.pseudonym_keys import PseudonymKey
 
 
@@ -14,13 +16,15 @@ class Prefix:
     """The beginning of a file: its digest (None where the file is shorter), and what stands behind.
 
     `ends_line` says whether it ends with a newline, `has_more` whether there are whole lines beyond;
-    `waiting_bytes` is an unfinished last line.
+    `waiting_bytes` is an unfinished last line. `identity` is of the file whose bytes these are, None where it
+    is not known, or was changed meanwhile.
     """
 
     digest: str | None
     ends_line: bool
     has_more: bool
     waiting_bytes: int
+    identity: FileIdentity | None = None
 
 
 def compare_prefix(
@@ -32,6 +36,7 @@ def compare_prefix(
     last = b"\n"
     beyond = 0
     with open_log(path) as reader:
+        reader.await_tick()
         while left > 0 and (piece := reader.read(min(left, BLOCK_BYTES))):
             found.update(piece)
             left -= len(piece)
@@ -44,4 +49,5 @@ def compare_prefix(
             beyond += len(piece)
             if beyond > MAX_LINE_BYTES:  # to be read, which says what is wrong with such a line
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
-    return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond)
+        identity = reader.identity if reader.is_unchanged() else None
+    return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond, identity)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from ingest.files import open_log
 from ingest.holdings import Holdings
+from ingest.interruptions import begins_again, losses_told
 from ingest.known_files import check_date, is_continued, settle_date
 from ingest.known_segments import find_segments
 from ingest.ledger import find_log_file, ledger_path
-from ingest.loads import FileResult, Progress, check_key, losses_told
+from ingest.loads import FileResult, Progress, check_key
 from ingest.prefixes import compare_prefix
 from ingest.reading import read_parts, split_by_table
 from ingest.sources import Source
@@ -19,6 +20,7 @@ from ingest.tallies import Tally
 from schema.database import Role, Warehouse
 
 
+@begins_again
 def preview_file(
     warehouse: Warehouse,
     source: Source,

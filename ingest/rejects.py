@@ -11,7 +11,6 @@ from psycopg.rows import class_row
 
 from ingest.ledger import find_log_file, ledger_path
 from ingest.loads import FileResult, load_file
-from ingest.prefixes import compare_prefix
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.sources import get_source
 from schema.database import Role, Warehouse
@@ -146,8 +145,8 @@ def retry_file(
         path = Path(file.path)
         with closing(warehouse.connect(Role.LOADER)) as connection:
             source = get_source(connection, file.source_id, key)
-            known = find_log_file(connection, file.source_id, file.path)
-        if source is None or known is None:
+            is_known = find_log_file(connection, file.source_id, file.path) is not None
+        if source is None or not is_known:
             raise LogFileError(f"{file.path}: its source was dropped meanwhile")
         if not path.exists():
             raise LogFileError(
@@ -156,17 +155,12 @@ def retry_file(
             )
         if ledger_path(path) != file.path:
             raise LogFileError(f"{file.path}: is a link to another file by now")
-        # The day was perhaps told by hand. Of another file it is not known: its name must say it.
-        is_same = False
-        if file.log_date is not None:
-            prefix = compare_prefix(path, known.read_bytes, key=source.key)
-            is_same = prefix.digest == known.content_digest
         result = load_file(
             warehouse,
             source,
             path,
             now=now,
-            log_date=file.log_date if is_same else None,
+            keeps_date=True,  # it was perhaps said by hand; of another file its name must say it
             is_forced=True,
             on_wait=on_wait,
         )

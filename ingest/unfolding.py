@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import polars as pl
 
-from ingest.files import Block, hash_bytes
+from ingest.files import Block
 from ingest.formats.base import Format
+from ingest.lines import hash_bytes
 from ingest.pseudonym_keys import PseudonymKey
 
 

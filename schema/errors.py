@@ -10,6 +10,7 @@
     │   └── SchemaMismatchError  ... a frame's columns are not the table's
     ├── SourceError              an archive or source exists already with other settings
     ├── LogFileError             a log file cannot be read
+    │   └── RewrittenFileError   ... because it was rewritten meanwhile
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
     │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
@@ -81,6 +82,10 @@ class SourceError(TapewiseError):
 
 class LogFileError(TapewiseError):
     """A log file is missing, not readable, or no log file."""
+
+
+class RewrittenFileError(LogFileError):
+    """A log file changed otherwise than by growing while it was read."""
 
 
 class WorkerError(TapewiseError):

@@ -125,6 +125,12 @@ log_files = sa.Table(
     sa.Column("rejected_count", sa.BigInteger, nullable=False),
     # The day whose clock times the lines give, where they give no dates themselves.
     sa.Column("log_date", sa.Date),
+    # What the file was before its first byte was read, as its system says; null: unknown. A file that is
+    # still this one is not opened again. Numbers of devices and inodes are unsigned.
+    sa.Column("device", sa.Numeric(20, 0)),
+    sa.Column("inode", sa.Numeric(20, 0)),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("ctime_ns", sa.BigInteger),
     sa.CheckConstraint(
         "line_count = loaded_count + held_count + ignored_count + rejected_count", name="balance"
     ),

@@ -330,6 +330,24 @@ def test_a_copy_with_other_line_ends_adds_nothing(
     expect_union(warehouse, lines)
 
 
+@SOME_FORMATS
+def test_a_byte_order_mark_is_no_part_of_a_line(
+    warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
+) -> None:
+    lines, mark = make_lines(format_name), b"\xef\xbb\xbf"
+    path = tmp_path / "log"
+    for length in (30, len(lines)):
+        path.write_bytes(mark + b"".join(line + b"\n" for line in lines[:length]))
+        assert load(path, format_name).tally.rejected.total() == fates(lines[:length])["rejected"]
+        expect_union(warehouse, lines[:length])  # the balance of bytes, too
+        assert len(ledger(warehouse)) == 1
+    assert load(write(tmp_path / "copy", lines), format_name).tally.loaded_count == 0
+    # As `cat` of a log and the next gives it.
+    (tmp_path / "both").write_bytes(path.read_bytes() + mark + b"".join(line + b"\r\n" for line in lines))
+    load(tmp_path / "both", format_name)
+    expect_union(warehouse, lines, lines + lines)
+
+
 def test_the_same_file_by_another_path_is_the_same_file(
     warehouse: Warehouse, load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

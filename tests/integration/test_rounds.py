@@ -1,15 +1,23 @@
 """The nightly round: everything that is new, nothing twice, one at a time, and what is told of it."""
 
+import builtins
+import gzip
+import io
 import os
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ingest import rounds, workers
+from ingest import rounds
+from ingest.file_identities import identify_file
+from ingest.ledger import find_last_readings, ledger_path
 from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
 from ingest.plans import SourcePlan, plan_round
 from ingest.results import describe_outcome
@@ -31,7 +39,6 @@ kind = "synthetic"
   format = "cond"
   paths = ["cond.*"]
 """
-# The time of day when a round begins must be after that of the files, or they are never untouched.
 LATER = timedelta(hours=2)
 
 Round = Callable[..., list[SourceOutcome]]
@@ -84,7 +91,8 @@ def test_missed_nights_are_caught_up_and_nothing_counts_twice(
     with (folder / "nft.3").open("a") as log:
         log.write(nft(4))
     second = run()
-    assert [(each.loaded_count, each.held_count) for each in second] == [(3, 9), (0, 1)]
+    assert [(each.loaded_count, each.held_count) for each in second] == [(3, 3), (0, 0)]
+    assert [each.untouched_count for each in second] == [2, 1]
     assert count_rows(warehouse, "transfers") == 12
     with closing(warehouse.connect(Role.OWNER)) as connection:
         zones = connection.execute(
@@ -97,22 +105,103 @@ def test_missed_nights_are_caught_up_and_nothing_counts_twice(
     ]
 
 
-def test_an_untouched_file_is_not_opened_until_it_changes(
-    folder: Path, run: Round, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
-    load = workers.load_file
-    monkeypatch.setattr(
-        workers, "load_file", lambda *args, **rest: (opened.append(args[2].name), load(*args, **rest))[1]
-    )
+@pytest.fixture
+def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the logs that are opened, in whatever way."""
+    names: list[str] = []
+
+    def note(path: Any) -> None:
+        if not isinstance(path, int) and Path(path).suffix != ".toml" and Path(path).is_relative_to(folder):
+            names.append(Path(path).name)
+
+    for module in (io, os, builtins):
+        monkeypatch.setattr(module, "open", partial(_open_noted, module.open, note))
+    return names
+
+
+def _open_noted(really_open: Callable[..., Any], note: Callable[[Any], None], path: Any, *rest: Any) -> Any:
+    note(path)
+    return really_open(path, *rest)
+
+
+def test_a_file_is_opened_only_if_it_may_have_changed(folder: Path, run: Round, opened: list[str]) -> None:
     (folder / "nft.1").write_text(nft(1))
-    (folder / "nft.2").write_text(nft(2))
-    run(LATER)
-    assert sorted(opened) == ["cond.980505", "nft.1", "nft.2"]
+    (folder / "nft.2.gz").write_bytes(gzip.compress(nft(2).encode()))
+    (folder / "else").write_text(nft(3))
+    (folder / "nft.link").symlink_to("else")
     opened.clear()
-    again = run(2 * LATER)
+    run()
+    assert set(opened) == {"cond.980505", "nft.1", "nft.2.gz", "nft.link"}
+    opened.clear()
+    assert [each.untouched_count for each in run()] == [3, 1]
     assert opened == []
-    assert [each.untouched_count for each in again] == [2, 1]
+    (folder / "nft.2.gz").write_bytes(gzip.compress(nft(2, 4).encode()))
+    with (folder / "else").open("a") as log:
+        log.write(nft(4))
+    opened.clear()
+    (changed, _) = run()
+    assert (changed.untouched_count, changed.loaded_count, changed.held_count) == (1, 4, 6)
+    assert set(opened) == {"nft.2.gz", "nft.link"}
+
+
+def test_a_link_to_another_file_is_opened(folder: Path, run: Round) -> None:
+    for number in (1, 2):
+        (folder / f"else.{number}").write_text(nft(number))
+        (folder / "nft.link").unlink(missing_ok=True)
+        (folder / "nft.link").symlink_to(f"else.{number}")
+        assert [each.untouched_count for each in run()] == [0, number - 1]
+    assert [each.untouched_count for each in run()] == [1, 1]
+
+
+def test_a_clock_that_was_ahead_hides_no_line(warehouse: Warehouse, folder: Path, run: Round) -> None:
+    lines = [f"005041 97/10/01 00:{row // 60:02}:{row % 60:02} js 7700 0.425\n" for row in range(400)]
+    (folder / "nft.1").write_text("".join(lines[:200]))
+    run(timedelta(days=3))
+    with (folder / "nft.1").open("a") as log:
+        log.writelines(lines[200:])
+    (second, _) = run(timedelta(hours=2))
+    assert (second.untouched_count, second.loaded_count, second.held_count) == (0, 200, 200)
+    for after in (timedelta(hours=26), timedelta(days=30), timedelta(days=-30)):
+        assert [each.untouched_count for each in run(after)] == [1, 1]
+    assert count_rows(warehouse, "transfers") == 400
+
+
+def test_a_folder_exchanged_for_an_older_one_is_read(folder: Path, run: Round) -> None:
+    (folder / "tapewise.toml").write_text(CONFIG.replace("nft.*", "logs/nft.*"))
+    for name, day in (("older", 1), ("logs", 2)):
+        (folder / name).mkdir()
+        (folder / name / "nft.log").write_text(nft(day))
+    run(LATER)
+    (folder / "logs").rename(folder / "newer")
+    (folder / "older").rename(folder / "logs")
+    (exchanged, _) = run(LATER)
+    assert (exchanged.untouched_count, exchanged.loaded_count) == (0, 3)
+
+
+def test_files_of_which_nothing_is_known_are_read_once_more(
+    warehouse: Warehouse, folder: Path, run: Round
+) -> None:
+    (folder / "nft.1").write_text(nft(1))
+    run()
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+        connection.execute("UPDATE ledger.log_files SET device = NULL, inode = NULL, size_bytes = NULL")
+        connection.execute("UPDATE ledger.log_files SET ctime_ns = NULL")
+    assert [(each.untouched_count, each.held_count) for each in run()] == [(0, 3), (0, 1)]
+    assert [each.untouched_count for each in run()] == [1, 1]
+
+
+def test_numbers_of_inodes_are_unsigned(warehouse: Warehouse, folder: Path, run: Round) -> None:
+    (folder / "nft.1").write_text(nft(1))
+    run()
+    largest = 2**64 - 1
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        connection.execute("UPDATE ledger.log_files SET device = %s, inode = %s", [largest, largest])
+        name = ledger_path(folder / "nft.1")
+        [source_id] = connection.execute(
+            "SELECT source_id FROM ledger.log_files WHERE path = %s", [name]
+        ).fetchone()
+        found = find_last_readings(connection, source_id, [name])[name].identity
+    assert found == replace(identify_file(folder / "nft.1"), device=largest, inode=largest)
 
 
 def test_a_file_whose_old_time_was_set_back_is_opened(folder: Path, run: Round) -> None:

@@ -192,7 +192,7 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
         "core.opens": {**day_only, "is_cached": None},
         "core.namespace_events": day_only,
         "core.archives": {"retained_since": None},
-        "ledger.log_files": {"log_date": None},
+        "ledger.log_files": dict.fromkeys(("log_date", "device", "inode", "size_bytes", "ctime_ns")),
         "ledger.sources": {"pseudonym_key_id": None, "layout_text": None},
     }
     upgraded = read_tables(empty)

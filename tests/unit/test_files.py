@@ -3,20 +3,27 @@
 import bz2
 import gzip
 import io
+import itertools
 import lzma
+import os
 import re
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import xxhash
 from backports import zstd
 
 from ingest import files
+from ingest.file_identities import TICK_S, FileIdentity, identify_file
 from ingest.files import LogFileReader, open_log
-from schema.errors import LogFileError
+from schema.errors import LogFileError, RewrittenFileError
 
 LINES = b"".join(b"%06d 97/11/01 00:00:00 ks 977 1.25\n" % number for number in range(1000))
 
@@ -170,3 +177,121 @@ def read_all(reader: LogFileReader, size: int):
     while piece := reader.read(size):
         assert len(piece) <= size
         yield piece
+
+
+OTHER = LINES.replace(b" ks ", b" sk ")
+# How a file is changed that was read halfway.
+REWRITES: dict[str, Callable[[Path, Callable[[bytes], bytes]], object]] = {
+    "by another as long": lambda path, pack: path.write_bytes(pack(OTHER)),
+    "by a longer one": lambda path, pack: path.write_bytes(pack(OTHER + OTHER)),
+    "by a shorter one": lambda path, pack: path.write_bytes(pack(OTHER[:-370])),
+    "by its own end": lambda path, pack: path.write_bytes(pack(LINES[370:])),
+    "by nothing": lambda path, _: path.write_bytes(b""),
+    "in its first line": lambda path, pack: overwrite(path, pack(OTHER[:37])),
+}
+
+
+def overwrite(path: Path, content: bytes) -> None:
+    with path.open("r+b") as file:
+        file.write(content)
+
+
+def append(path: Path, content: bytes) -> None:
+    with path.open("ab") as file:
+        file.write(content)
+
+
+def read_and_change(path: Path, change: Callable[[], object]) -> tuple[list[str], FileIdentity | None]:
+    """The lines of a file that is changed after its fifth block, and what it is known by."""
+    with open_log(path) as reader:
+        blocks = reader.blocks(1000)
+        texts = [text for block in itertools.islice(blocks, 5) for text in block.lines["text"]]
+        change()
+        texts += [text for block in blocks for text in block.lines["text"]]
+        return texts, reader.identity
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
+@pytest.mark.parametrize("rewrite", REWRITES.values(), ids=REWRITES)
+def test_a_file_rewritten_while_it_is_read_is_refused(rewrite, pack, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(pack(LINES))
+    with pytest.raises(RewrittenFileError, match=f"{path}: was rewritten while it was read"):
+        read_and_change(path, lambda: rewrite(path, pack))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gz"])
+def test_a_file_may_grow_while_it_is_read(pack, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(pack(LINES))
+    texts, identity = read_and_change(path, lambda: append(path, pack(b"more\n") + pack(b"half")))
+    assert texts[:1000] == LINES.decode().splitlines()
+    assert texts[1000:] in ([], ["more"])
+    assert identity is None  # it is another file by now: more is to be read
+
+
+def test_a_file_may_be_renamed_or_deleted_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+
+    def rotate() -> None:
+        path.rename(tmp_path / "log.1")
+        path.write_bytes(OTHER)
+
+    for change in (rotate, path.unlink, lambda: os.utime(path, (1e9, 1e9))):
+        path.write_bytes(LINES)
+        assert read_and_change(path, change) == (LINES.decode().splitlines(), None)
+
+
+def test_a_file_must_begin_as_it_did(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(LINES)
+    with open_log(path) as reader:
+        blocks = list(reader.blocks(1000))
+        known = (reader.read_bytes, reader.digest)
+    for content, count in ((LINES, 1000), (LINES + OTHER, 2000)):
+        path.write_bytes(content)
+        with open_log(path, begins_with=known) as reader:
+            assert sum(block.newline_count for block in reader.blocks(1000)) == count
+    assert len(blocks) > 1
+    for content in (OTHER + LINES, LINES[:-37], b""):
+        path.write_bytes(content)
+        with open_log(path, begins_with=known) as reader, pytest.raises(RewrittenFileError):
+            list(reader.blocks(1000))
+    path.write_bytes(LINES)
+    with open_log(path, begins_with=(0, xxhash.xxh3_128().hexdigest())) as reader:
+        assert list(reader.blocks())
+
+
+def test_what_a_file_is_known_by_is_what_it_was_before_its_first_byte(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(LINES)
+    assert read_and_change(path, lambda: None)[1] == identify_file(path)
+    with open_log(path) as reader:
+        append(path, LINES)
+        assert sum(block.newline_count for block in reader.blocks()) == 2000
+        assert reader.identity is None
+    link = tmp_path / "link"
+    link.symlink_to("log")
+    assert read_and_change(link, lambda: None)[1] == identify_file(link) == identify_file(path)
+
+
+def test_a_file_is_not_read_in_the_tick_of_its_last_change(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(LINES)
+    began_s = time.monotonic()
+    with open_log(path) as reader:
+        next(reader.blocks())
+    assert time.monotonic() - began_s >= TICK_S
+
+
+def test_a_clock_of_whole_seconds_makes_no_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def identify_coarsely(file: Path | int) -> FileIdentity:
+        found = identify_file(file)
+        return replace(found, ctime_ns=found.ctime_ns // 10**9 * 10**9)
+
+    monkeypatch.setattr(files, "identify_file", identify_coarsely)
+    path = tmp_path / "log"
+    path.write_bytes(LINES)
+    assert read_and_change(path, lambda: None) == (LINES.decode().splitlines(), None)
+    with pytest.raises(RewrittenFileError):  # within the second, and as long
+        read_and_change(path, lambda: path.write_bytes(OTHER))

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.files import split_lines
 from ingest.formats import FORMATS
 from ingest.formats.record_columns import NAME_COLUMNS, NAMELESS_COLUMNS, RECORD_SCHEMA
+from ingest.lines import split_lines
 from ingest.pseudonym_keys import PseudonymKey, get_key, read_key
 from ingest.pseudonyms import KEPT, LEVELS, SUFFIXES, hide_names, hide_paths
 from schema.errors import ConfigError, SettingsError

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.files import split_lines
 from ingest.formats.base import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
@@ -16,6 +15,7 @@ from ingest.formats.base import (
     LineSettings,
 )
 from ingest.formats.cond import COND, OPERATIONS
+from ingest.lines import split_lines
 from schema.errors import FormatError
 
 DAY = date(1998, 5, 5)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.files import split_lines
 from ingest.formats.base import (
     NO_ARCHIVE,
     NO_SUCH_TIME,
@@ -19,6 +18,7 @@ from ingest.formats.base import (
 )
 from ingest.formats.nft import NFT
 from ingest.formats.stat import STAT
+from ingest.lines import split_lines
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

@@ -1,0 +1,45 @@
+"""What interrupts the reading of a file: the database goes, or the file is rewritten."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import psycopg
+
+from schema.errors import DatabaseError, RewrittenFileError
+
+# How often a file is read that is rewritten every time.
+TRIES = 3
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+@contextmanager
+def losses_told(path: Path) -> Iterator[None]:
+    """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
+    try:
+        yield
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        is_full = isinstance(error, psycopg.errors.DiskFull)
+        when = "there is room on the database's disk" if is_full else "the database is up"
+        raise DatabaseError(
+            f"{path}: the database broke off the load: {reason}",
+            hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
+        ) from error
+
+
+def begins_again(read: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Have `read` begin again, a few times, where its file is rewritten while it is read."""
+
+    @wraps(read)
+    def read_again(*args: Given.args, **options: Given.kwargs) -> Result:
+        for _ in range(TRIES - 1):
+            with suppress(RewrittenFileError):
+                return read(*args, **options)
+        return read(*args, **options)
+
+    return read_again
