@@ -39,7 +39,7 @@ _TOTAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run and what it was made of; `steady_s` is `inputs.find_steady`, `simulated_at` the real clock's.
+    """A run and what it was made of; `simulated_at` is the real clock's.
 
     `displaced_files` are those that found no room on disk at the start.
     """
@@ -48,7 +48,6 @@ class Outcome:
     machine: Machine
     run: Run
     seed: int
-    steady_s: float | None
     options: Mapping[str, Any]
     displaced_files: pl.Series
     simulated_at: datetime
@@ -62,7 +61,8 @@ class Outcome:
     @property
     def steady_at(self) -> datetime | None:
         """When the run came to a steady state, by its own clock."""
-        return None if self.steady_s is None else self.given.began_at + timedelta(seconds=self.steady_s)
+        steady_s = self.run.totals.steady_s
+        return None if steady_s is None else self.given.began_at + timedelta(seconds=steady_s)
 
 
 def check_name(connection: psycopg.Connection, name: str) -> None:
@@ -261,7 +261,9 @@ def _write_study(
     samples = outcome.run.samples.with_columns(
         sampled_at=begin + pl.duration(microseconds=(pl.col("sample_s") * 1e6).round().cast(pl.Int64))
     ).drop("sample_s")
-    long = samples.unpivot(index="sampled_at", variable_name="quantity", value_name="value")
+    long = samples.unpivot(index="sampled_at", variable_name="quantity", value_name="value").drop_nulls(
+        "value"
+    )
     long = long.with_columns(archive_id=pl.lit(archive_id, pl.Int32))
     copy_frame(connection, simulation_samples, _fit(long, simulation_samples))
     waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS)

@@ -131,6 +131,12 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         )
     else:
         yield from _describe_times(connection, run, zone)
+    sample_s = run.options.get("sample_s")
+    if sample_s is not None:
+        yield (
+            f"  mart.simulation_samples has the machine at points in time, {sample_s:,.0f} s apart: a maximum"
+            " of them is no peak."
+        )
     if run.is_circular:
         yield "  Its requests are made up: a comparison with the archive that they come from is circular."
 

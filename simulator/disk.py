@@ -51,13 +51,15 @@ def _fits(world: World, job: int) -> bool:
 
 @compiled
 def _take_space(world: World, job: int) -> None:
-    machine, record = world.machine[0], world.jobs[job]
-    world.state[0].disk_used_bytes += record.size_bytes
+    machine, state, record = world.machine[0], world.state[0], world.jobs[job]
+    state.disk_used_bytes += record.size_bytes
+    if state.steady_s < 0.0 and state.disk_used_bytes >= machine.low_bytes:
+        state.steady_s = state.now_s
     chain = world.files[record.file].chain
     if record.is_put:
         index = chain
         enter(world, job, TRANSFER)
-        record.started_s = world.state[0].now_s
+        record.started_s = state.now_s
         record.transfer_alone_s = record.size_bytes / world.classes[index].alone
     else:
         index = machine.stage_class + world.silos[record.silo].chain * machine.chain_count + chain

@@ -238,18 +238,6 @@ def find_default_fill(machine: Machine) -> float:
     return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
 
 
-def find_steady(samples: pl.DataFrame, machine: Machine) -> float | None:
-    """From when on (seconds) the machine is in use: its disk has been as full as the low water mark.
-
-    Until then nothing is purged, and means would speak of an empty disk. At once where nothing is ever
-    purged; None if the disk is never that full.
-    """
-    if machine.purge is None:
-        return 0.0
-    full = samples.filter(pl.col("disk_fill_ratio") >= machine.purge.low_ratio)
-    return float(full["sample_s"][0]) if full.height else None
-
-
 def _place(moment: datetime | None, zone: ZoneInfo) -> datetime | None:
     """A moment by the archive's clock, unless it has a zone itself."""
     return moment.replace(tzinfo=zone) if moment is not None and moment.tzinfo is None else moment

@@ -21,8 +21,14 @@ TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
 
 @dataclass(frozen=True)
 class Totals:
-    """What a run comes to; `moved_bytes` is by resource: network in, out, disk chains, tape chains."""
+    """What a run comes to; `moved_bytes` is by resource: network in, out, disk chains, tape chains.
 
+    `steady_s` is from when on the machine is in use: its disk has been as full as the low water mark. Until
+    then nothing is purged, and means would be of an empty disk. 0 where nothing is ever purged; None if the
+    disk never is that full.
+    """
+
+    steady_s: float | None
     ended_s: float
     event_count: int
     unfinished_count: int

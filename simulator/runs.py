@@ -2,7 +2,7 @@
 
 run = run_trace(bundled_machine("llnl-unitree-1998"), trace, seed=1)
 run.jobs       # one row a job: its waits by cause, its stage, when it started and ended
-run.samples    # the machine every `sample_s`
+run.samples    # the machine at points in time, every `sample_s`
 run.totals     # purges, stores, bytes
 """
 
@@ -124,24 +124,28 @@ def _name_resources(machine: Machine) -> list[str]:
 
 
 def _tell_samples(world: World, machine: Machine) -> pl.DataFrame:
-    """The samples; `..._utilisation_ratio` is the mean since the sample before."""
+    """The samples: points in time, of which a maximum is no peak.
+
+    Only `..._utilisation_ratio` is a mean, since the sample before; the first sample has none before it.
+    """
     rows = world.samples[: int(world.state.next_sample[0])]
     first = len(SAMPLE_COLUMNS)
     columns = {name: rows[:, number] for number, name in enumerate(SAMPLE_COLUMNS)}
     columns["disk_fill_ratio"] = columns["disk_used_bytes"] / machine.disk.capacity_bytes
     columns |= {name: rows[:, first + phase] for name, phase in _SAMPLED_PHASES.items()}
     moved = rows[:, first + len(PHASES) :]
-    steps = np.diff(moved, axis=0, prepend=moved[:1]) / float(world.machine.sample_s[0])
+    steps = np.diff(moved, axis=0, prepend=np.nan) / float(world.machine.sample_s[0])
     for number, name in enumerate(_name_resources(machine)):
         columns[f"{name}_utilisation_ratio"] = steps[:, number] / world.resources.capacity[number]
     return pl.DataFrame(
         {name: np.ascontiguousarray(column) for name, column in columns.items()}
-    ).with_columns(pl.col("^.*_count$").cast(pl.Int64))
+    ).with_columns(pl.col("^.*_count$").cast(pl.Int64), pl.col("^.*_utilisation_ratio$").fill_nan(None))
 
 
 def _tell_totals(world: World, machine: Machine) -> Totals:
     state = world.state[0]
     return Totals(
+        steady_s=float(state.steady_s) if state.steady_s >= 0 else None,
         ended_s=float(state.now_s),
         event_count=int(state.event_count),
         unfinished_count=int(state.unfinished_count),

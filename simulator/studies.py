@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from schema.database import Role, Warehouse
 from schema.errors import SimulationError
 from simulator.archives import Outcome, check_name, write_archive
-from simulator.inputs import DiskFiles, Requests, find_default_fill, find_steady, lay_on_disk
+from simulator.inputs import DiskFiles, Requests, find_default_fill, lay_on_disk
 from simulator.machines import Machine
 from simulator.results import Run
 from simulator.runs import Progress, run_trace
@@ -104,10 +104,9 @@ def keep_run(
             hint="See the machine's rates and delays.",
         )
     _refuse_stuck(plan, run)
-    steady_s = find_steady(run.samples, plan.machine)
     options = {**plan.options, "sample_s": sample_s}
     displaced_files = plan.held.displaced_files
-    outcome = Outcome(plan.given, plan.machine, run, plan.seed, steady_s, options, displaced_files, now)
+    outcome = Outcome(plan.given, plan.machine, run, plan.seed, options, displaced_files, now)
     with (
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader,
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,

@@ -85,6 +85,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("busy_ports", "i8"),
         ("busy_drives", "i8"),
         ("disk_used_bytes", "f8"),
+        ("steady_s", "f8"),  # when the disk was first as full as its low mark; -1: not yet
         ("next_lv", "i8"),
         ("purge_s", "f8"),  # when something becomes old enough for a purge that is wanted
         ("is_purge_spent", "?"),  # nothing that may go is left

@@ -54,16 +54,19 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges.first = [one.first - 1 for one in machine.ports.ranges]
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
     files, unstored = _make_files(machine, demand)
+    numbers = _make_numbers(machine, demand, len(pools), sample_s)
     state = make_records("state", 1)
     state.unfinished_count = job_count
     state.purge_s = state.store_s = np.inf
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
+    # Where nothing is ever purged, the low mark is 0.
+    state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     state.unstored_count = len(unstored)
     counts = np.zeros(len(PHASES), np.int64)
     counts[UNBORN] = job_count
     return World(
-        machine=_make_numbers(machine, demand, len(pools), sample_s),
+        machine=numbers,
         state=state,
         jobs=jobs,
         spent=np.zeros((job_count + 1, len(PHASES))),

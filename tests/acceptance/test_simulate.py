@@ -45,7 +45,7 @@ def test_a_trace_is_run_listed_shown_and_asked(tapewise, trace, request) -> None
         f"Simulated archive '{name}': LLNL UniTree 1998, seed 3",
         "  60 requests of trace trace.csv, 1970-01-01 00:00 to 1970-01-01 00:41 UTC",
     ]
-    assert [line.split()[:2] for line in lines[-2:]] == [["put", "20"], ["get", "from"]]
+    assert [line.split()[:2] for line in lines[-3:-1]] == [["put", "20"], ["get", "from"]]
     assert tapewise("simulate", "show", name).stdout.splitlines() == lines
     assert (
         f"{name}: 60 requests of file trace.csv on LLNL UniTree 1998, seed 3"

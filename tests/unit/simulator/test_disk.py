@@ -123,6 +123,19 @@ def test_at_the_high_mark_the_heaviest_files_go_until_the_low_mark():
     assert staged == [False, False, True, True, False]
 
 
+def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
+    # 400 B lie there; 110 more pass the mark of 500 at 30 s and 300 the high one at 60 s, and a purge empties
+    # the disk to 410, all between two samples.
+    held = make_held((1, 400, 90_000, True))
+    jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
+    result = run(purging(), *jobs, held=held, sample_s=1000)
+    assert result.samples["disk_fill_ratio"].to_list() == [0.4, 0.41, 0.41]
+    assert result.totals.steady_s == 30
+    assert run(purging(), jobs[2], held=held).totals.steady_s is None
+    assert run(purging(), jobs[2], held=make_held((1, 500, 9000, True))).totals.steady_s == 0
+    assert run(make_machine(), jobs[2]).totals.steady_s == 0  # nothing is ever purged
+
+
 def test_young_unstored_and_locked_files_stay():
     held = make_held((1, 300, 3000, True), (2, 300, 90_000, False), (3, 190, 90_000, True))
     # At 1 s the mark is reached: 1 is young, 2 not on tape, 3 being read. At 167 s 2 has come to tape.
