@@ -64,6 +64,7 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "sources",
         "rejects",
         "ledger",
+        "doubles",
     ]
 
 
