@@ -10,8 +10,7 @@
     │   └── SchemaMismatchError  ... a frame's columns are not the table's
     ├── SourceError              an archive or source exists already with other settings
     ├── LogFileError             a log file cannot be read
-    │   ├── RewrittenFileError   ... because it was rewritten meanwhile
-    │   └── HeldElsewhereError   ... because another source of the archive holds its lines
+    │   └── RewrittenFileError   ... because it was rewritten meanwhile
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
     │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
@@ -87,10 +86,6 @@ class LogFileError(TapewiseError):
 
 class RewrittenFileError(LogFileError):
     """A log file changed otherwise than by growing while it was read."""
-
-
-class HeldElsewhereError(LogFileError):
-    """Lines of a log file are held by another source of the archive, and would count twice."""
 
 
 class WorkerError(TapewiseError):

@@ -26,7 +26,6 @@ from tapewise.checks import (
     check_run,
     check_sources,
 )
-from tapewise.double_checks import check_doubles
 from tapewise.pseudonym_checks import check_pseudonyms
 from tapewise.source_states import read_states
 from tapewise.status import MOMENT
@@ -103,7 +102,6 @@ def examine_warehouse(
                 yield from check_rejects(reader, state)
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
-        yield from check_doubles(loader)
         yield from check_disk(loader, warehouse, now)
         yield from check_run(loader)
 

@@ -85,16 +85,22 @@ SECTIONS = (
     Section(
         "failures",
         "Failures, by the log's own code (the ten most frequent)",
-        ("interface", "direction", "code", "failed", "first", "last"),
+        ("what", "interface", "direction", "code", "failed", "first", "last"),
         """
-        SELECT interface, direction, status_code, count(*) AS failed_count,
-            min(ended_at AT TIME ZONE timezone)::text AS first_local,
-            max(ended_at AT TIME ZONE timezone)::text AS last_local
-        FROM mart.transfers
+        SELECT what, interface, direction, status_code, count(*) AS failed_count,
+            min(happened_at AT TIME ZONE timezone)::text AS first_local,
+            max(happened_at AT TIME ZONE timezone)::text AS last_local
+        FROM (
+            SELECT 'transfer' AS what, archive, interface, direction, status_code, ended_at AS happened_at
+            FROM mart.transfers WHERE is_failed
+            UNION ALL
+            SELECT 'open', archive, interface, direction, status_code, opened_at
+            FROM mart.opens WHERE is_failed
+        ) AS failures
         JOIN mart.archives USING (archive)
-        WHERE archive = %(archive)s AND is_failed
-        GROUP BY interface, direction, status_code
-        ORDER BY failed_count DESC, interface, direction, status_code
+        WHERE archive = %(archive)s
+        GROUP BY what, interface, direction, status_code
+        ORDER BY failed_count DESC, what DESC, interface, direction, status_code
         LIMIT 10
         """,
         "These logs tell of no failed transfer; not every log tells of those.",
@@ -121,19 +127,15 @@ SECTIONS = (
     Section(
         "times",
         "Times: so many percent took no longer (wait: from being asked for until the transfer began)",
-        (
-            *("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
-            *("clock", "below it", "clocks disagree"),
-        ),
+        ("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
         """
         SELECT quantity, direction, request_count,
             max(value) FILTER (WHERE percent = 5) AS p5_s, max(value) FILTER (WHERE percent = 25) AS p25_s,
             max(value) FILTER (WHERE percent = 50) AS p50_s, max(value) FILTER (WHERE percent = 75) AS p75_s,
-            max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s,
-            clock_step_s, below_clock_count, negative_count
+            max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s
         FROM mart.request_quantiles(archive => %(archive)s)
         WHERE unit = 's'
-        GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
+        GROUP BY quantity, direction, request_count
         ORDER BY quantity, direction DESC
         """,
         "These logs do not tell how long transfers took.",

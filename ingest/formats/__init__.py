@@ -1,8 +1,10 @@
 """The log formats that can be read; each is a module, or a layout, that says what its lines look like."""
 
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from ingest.formats import htar_runs
 from ingest.formats.base import Format
 from ingest.formats.cond import COND
 from ingest.formats.hpss_daily import HPSS_DAILY
@@ -20,6 +22,8 @@ FORMATS: dict[str, Format] = {
     for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
+# What a run of HTAR was asked for stands in lines before the one that says how it ended.
+FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
 
 
 def find_format(name: str, folder: Path | None = None) -> Format:

@@ -16,6 +16,7 @@ from ingest.layouts.columns import FATES, columns_of_table, kind_of
 from ingest.layouts.parsing import LayoutParser
 from ingest.layouts.prefixes import find_failure
 from ingest.sources import EARLIEST_AT
+from ingest.unfolding import unfold_blocks
 from schema.errors import FormatError
 
 SAMPLE_COUNT = 3
@@ -74,7 +75,7 @@ def check_log(
     )
     check = LayoutCheck()
     with open_log(path, is_complete=True) as reader:
-        for block in reader.blocks():
+        for block in unfold_blocks(reader.blocks(), log_format):
             lines = block.lines
             records, owners = parser.find_owners(lines["text"], settings)
             records = lines.hstack(records).with_columns(owner=owners)

@@ -64,7 +64,6 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "sources",
         "rejects",
         "ledger",
-        "doubles",
     ]
 
 

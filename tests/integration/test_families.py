@@ -17,6 +17,7 @@ from ingest.source_drops import drop_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from schema.models import FACT_TABLES, event_time_columns
+from tapewise.report_sections import ask
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_facts
 
@@ -92,7 +93,7 @@ def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
 ) -> None:
     examples = FORMATS["hsi-client"].examples
     load(write(tmp_path, "hsi-client", examples), "hsi-client", timezone="America/Los_Angeles")
-    plain = write(tmp_path, "hsi-client", examples[::-1], "job.out")
+    plain = write(tmp_path, "hsi-client", (*examples[1:], examples[0]), "job.out")
     with pytest.raises(LogFileError, match="lines have no dates"):
         load(plain, "hsi-client", timezone="America/Los_Angeles")
     load(plain, "hsi-client", timezone="America/Los_Angeles", log_date=date(2019, 3, 6))
@@ -101,14 +102,14 @@ def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
         "SELECT ended_at, count(*), count(started_at), bool_and(is_time_of_day_unknown),"
         " bool_or(is_time_ambiguous) FROM mart.transfers GROUP BY ended_at ORDER BY ended_at",
         Role.READER,
-    ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 4, 0, True, False) for day in (5, 6)]
+    ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 8, 0, True, False) for day in (5, 6)]
     check_warehouse(warehouse)
     # By days they count; of the hour and of what lies between them, nothing is said.
-    assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(8,)]
+    assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(16,)]
     for view in ("hour_profiles()", "idle_intervals()"):
         assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
-    left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
-    assert fetch(warehouse, left_out, Role.READER) == [("unknown time",)]
+    left_out = "SELECT DISTINCT left_out FROM mart.trace_requests() ORDER BY left_out"
+    assert fetch(warehouse, left_out, Role.READER) == [("failed",), ("unknown time",)]
 
 
 def test_a_line_that_a_file_has_twice_is_two(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
@@ -117,6 +118,31 @@ def test_a_line_that_a_file_has_twice_is_two(warehouse: Warehouse, load: Load, t
     # What stands in two files of a day, digit by digit, is taken for a copy.
     other = write(tmp_path, "hsi-client", lines, "other.2019-03-05.log")
     assert load(other, "hsi-client").tally.loaded_count == 0
+    check_warehouse(warehouse)
+
+
+def test_runs_that_failed_are_failures_in_the_report(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    lines = [
+        *FORMATS["hsi-client"].examples[:4],
+        "HTAR: a   run/1",
+        "ERROR: hpss_WriteList error -27 - aborting",
+        "HTAR: HTAR FAILED",
+        "            72 = /usr/bin/htar -cvf /k/a.tar run",
+        "HTAR: HTAR FAILED",
+        "*** get: No such file or directory [-2: HPSS_ENOENT]",
+    ]
+    tally = load(write(tmp_path, "hsi-client", lines), "hsi-client", archive="report").tally
+    assert (tally.loaded, tally.rejected.total()) == ({"transfers": 6, "opens": 1}, 0)
+    with closing(warehouse.connect(Role.READER)) as connection:
+        (answer,) = (each for each in ask(connection) if each.section.name == "failures")
+    assert [row[:5] for row in answer.rows] == [
+        ("transfer", "hsi", "get", -2, 1),
+        ("transfer", "htar", "put", None, 1),
+        ("open", "htar", None, None, 1),
+    ]
+    assert fetch(warehouse, "SELECT count(*) FROM mart.transfers WHERE NOT is_failed") == [(4,)]
     check_warehouse(warehouse)
 
 

@@ -268,7 +268,7 @@ UNDECIDABLE = {
     "cond": r"[0-9]{1,9}",
     "library-trace": r"[A-Za-z0-9]{1,32}",
     "gridftp": r"\[2211\] .* :: Transfer stats: ",
-    "hsi-client": r"Username: ",
+    "hsi-client": " +",
 }
 
 

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from ingest.formats import FORMATS
@@ -117,9 +118,105 @@ def test_what_else_the_clients_say_is_ignored(line: str):
     assert record("hsi-client", line)["ignored"] is not None
 
 
-def test_an_error_of_a_client_is_rejected_and_not_passed_over():
-    assert record("hsi-client", "put: Error -5 on transfer. /home/k/a")["rejected"] == UNRECOGNISED
-    assert record("hsi-client", "HTAR: HTAR FAILED")["rejected"] == UNRECOGNISED
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("put: Error -5 on transfer. /home/k/a 1", ("put", -5, "Error -5 on transfer", "/home/k/a 1")),
+        ("cget: Error -28 on transfer", ("get", -28, "Error -28 on transfer", None)),
+        (
+            "*** get: No such file or directory [-2: HPSS_ENOENT]",
+            ("get", -2, "No such file or directory [-2: HPSS_ENOENT]", None),
+        ),
+        (
+            "A:/home/k-> *** cput: Permission denied [-13: HPSS_EACCES]",
+            ("put", -13, "Permission denied [-13: HPSS_EACCES]", None),
+        ),
+        ("*** put: local file is gone", ("put", None, "local file is gone", None)),
+        ("HTAR: HTAR FAILED (put) no room left", ("put", None, "no room left", None)),
+        ("HTAR: HTAR FAILED (get)", ("get", None, None, None)),
+        ("      72 = /usr/hpss/bin/htar -Hcrc -P -cvf /k/a.tar b c", ("put", 72, None, "/k/a.tar")),
+        ("72 = htar xf k.tar", ("get", 72, None, "k.tar")),
+        ("72 = htar -vx -L list -f k.tar", ("get", 72, None, "k.tar")),
+    ],
+)
+def test_what_a_client_says_of_a_failure_is_a_failed_transfer(line: str, expected: tuple[Any, ...]):
+    found = record("hsi-client", line)
+    assert (found["table"], found["is_failed"], found["is_time_of_day_unknown"]) == ("transfers", True, True)
+    told = found["direction"], found["status_code"], found["status_text"], found["archive_path"]
+    assert told == expected
+
+
+def test_a_failure_of_which_the_direction_is_not_known_is_an_open_that_failed():
+    for line in ("HTAR: HTAR FAILED", "HTAR HTAR FAILED ", "HTAR: HTAR FAILED (unknown) No such file: a.idx"):
+        found = record("hsi-client", line)
+        assert (found["table"], found["is_failed"], found["direction"]) == ("opens", True, None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "*** ls: No such file or directory [-2: HPSS_ENOENT]",
+        "    /home/k/none",
+        "ERROR: hpss_WriteList error -27, file offset 3298534883328 - aborting",
+        "###WARNING  htar returned non-zero exit status.",
+        "HTAR: HTAR FAILED (listing) No such file: a.tar.idx",
+        "   72 = /usr/bin/htar -cvf /k/a.tar b (after the result)",
+        "   72 = /usr/bin/htar -tvf /k/a.tar",
+    ],
+)
+def test_what_is_said_beside_a_failure_is_not_counted(line: str):
+    assert record("hsi-client", line)["ignored"] is not None
+
+
+def test_what_a_client_says_of_nothing_known_is_rejected_and_not_passed_over():
+    for line in ("HPSS Unavailable", "*** hpss_Open: No such file or directory [-2: HPSS_ENOENT]"):
+        assert record("hsi-client", line)["rejected"] == UNRECOGNISED
+
+
+JOB = """\
++ archive.sh[265]: htar -P -Hcrc -cvf /k/a.tar run
+HTAR: HTAR FAILED
+###WARNING  htar returned non-zero exit status.
+            72 = /usr/bin/htar -P -Hcrc -cvf /k/a.tar run
+HTAR: x out/1, 10 bytes, 1 media blocks
+ERROR: tape gone
+HTAR: HTAR FAILED
+ERROR: no such file
+HTAR: HTAR FAILED
+HTAR: -rwx------  k/k    9331200 2010-09-24 14:24  a
+HTAR: HTAR FAILED
+n7$ htar -tf /k/a.tar
+HTAR: HTAR FAILED
+ERROR: 1 oversize member files found - please correct and retry
+HTAR: HTAR FAILED
+HTAR: a run/1
+HTAR: HTAR SUCCESSFUL
+            72 = htar -cf /k/b.tar run
+ERROR (main) unable to open remote gateway server connection
+            72 = htar -xf /k/c.tar
+"""
+ENDS = [
+    (2, "HTAR: HTAR FAILED (put)"),
+    (4, "            72 = /usr/bin/htar -P -Hcrc -cvf /k/a.tar run (after the result)"),
+    (7, "HTAR: HTAR FAILED (get) tape gone"),
+    (9, "HTAR: HTAR FAILED (unknown) no such file"),
+    (11, "HTAR: HTAR FAILED (listing)"),
+    (13, "HTAR: HTAR FAILED (listing)"),
+    (15, "HTAR: HTAR FAILED (put) 1 oversize member files found - please correct and retry"),
+    (18, "            72 = htar -cf /k/b.tar run (after the result)"),
+]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_the_end_of_a_run_says_what_the_lines_before_it_say(size: int):
+    make_unfold = FORMATS["hsi-client"].make_unfold
+    assert make_unfold is not None
+    unfold, lines = make_unfold(), JOB.splitlines()
+    found = [text for at in range(0, len(lines), size) for text in unfold(pl.Series(lines[at : at + size]))]
+    pairs = enumerate(zip(lines, found, strict=True), 1)
+    assert [(number, new) for number, (old, new) in pairs if old != new] == ENDS
+    # And what is unfolded stays as it is.
+    assert make_unfold()(pl.Series(found)).to_list() == found
 
 
 DAY_ONLY = """
