@@ -138,11 +138,11 @@ class Service:
         return process if f"SUPERSET_STATE_FOLDER={self.folder}".encode() in environment else None
 
     def _start_warehouse(self) -> str:
-        """Return the URL of the warehouse for the reading role; the embedded server stays up from here on."""
+        """Return the URL by which Superset reads the warehouse; the embedded server stays up from here on."""
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
         with open_ready_warehouse(self.settings) as warehouse:
-            return warehouse.url(Role.READER)
+            return warehouse.url(Role.DASHBOARDS)
 
     def _environment(self, reader_url: str) -> dict[str, str]:
         """What superset_config.py and provisioning.py read; makes secrets that are not there."""

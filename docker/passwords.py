@@ -3,19 +3,18 @@
     TAPEWISE_DATABASE_URL_FILE=owner_url python docker/passwords.py loader_url reader_url
 
 Each argument is a file that holds a URL with user and password. It logs in as the owner of the warehouse,
-who made those roles (`tapewise db upgrade`), and may be run as often as one likes. The server is told a
-password's SCRAM verifier only, so that no log of its statements can hold a password.
+who made those roles (`tapewise db upgrade`), and may be run as often as one likes.
 """
 
 import sys
 from pathlib import Path
 
 import psycopg
-from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from schema.database import Role, open_warehouse
-from schema.errors import DatabaseError, SettingsError, TapewiseError
+from schema.errors import SettingsError, TapewiseError
+from schema.logins import set_password
 from schema.settings import read_secret_file, read_settings
 
 
@@ -31,18 +30,6 @@ def read_login(path: Path) -> tuple[str, str]:
             f"{path}: no URL with user and password", hint="Write postgresql://user:password@host/database."
         )
     return str(user), str(password)
-
-
-def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
-    """Give `user` the password. Raises DatabaseError if it is not ours to change."""
-    verifier = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256")
-    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(
-        sql.Identifier(user), sql.Literal(verifier.decode())
-    )
-    try:
-        connection.execute(statement)
-    except psycopg.Error as error:
-        raise DatabaseError(f"role {user} gets no password: {error}") from error
 
 
 def main(paths: list[str]) -> int:

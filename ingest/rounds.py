@@ -4,6 +4,7 @@ What a night missed the next one reads, because nothing is asked but what the le
 warehouse goes at a time. A file that is still the one that was last read, unchanged, is not opened.
 """
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -13,7 +14,6 @@ from itertools import zip_longest
 from pathlib import Path
 
 import psycopg
-from psycopg.rows import class_row
 
 from ingest.file_identities import identify_file
 from ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
@@ -31,8 +31,6 @@ from ingest.workers import FileTask, read_files
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
 from schema.sites import SourceSettings
-
-ROUND_LOCK = (7463, 0)
 
 
 @dataclass
@@ -64,59 +62,40 @@ class SourceOutcome:
 Tell = Callable[[SourcePlan, FileResult | TapewiseError], None]
 
 
-@dataclass(frozen=True)
-class LockHolder:
-    """A session that holds the lock of rounds. `age` is None where we may not know it."""
-
-    pid: int
-    role: str
-    is_round: bool
-    age: timedelta | None
-
-
-def find_holders(connection: psycopg.Connection) -> list[LockHolder]:
-    """The sessions that hold the lock of rounds, the oldest first.
-
-    Anybody who may log in can take an advisory lock; a round can be of a role only that may load.
-    """
-    with connection.cursor(row_factory=class_row(LockHolder)) as cursor:
-        return cursor.execute(
-            "SELECT pid, usename AS role,"
-            " usename = session_user OR pg_has_role(usesysid, %s, 'MEMBER') AS is_round,"
-            " clock_timestamp() - backend_start AS age"
-            " FROM pg_locks JOIN pg_stat_activity USING (pid)"
-            " WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND objsubid = 2 AND granted"
-            " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-            " ORDER BY age DESC NULLS LAST, pid",
-            [Role.LOADER.value, *ROUND_LOCK],
-        ).fetchall()
+def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
+    """How long a round is under way, if one is; None stands for an age that is hidden from us."""
+    rows = connection.execute(
+        "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
+        " WHERE relation = 'ledger.rounds'::regclass AND mode = 'ShareUpdateExclusiveLock' AND granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    ).fetchall()
+    return [age for (age,) in rows]
 
 
 @contextmanager
-def hold_round(warehouse: Warehouse, warn: Callable[[str], None] = lambda _: None) -> Iterator[bool]:
+def hold_round(warehouse: Warehouse) -> Iterator[bool]:
     """Whether this is the only round of the warehouse; if so it stays that until the block ends.
 
-    The lock is the connection's: it goes with the process, however that ends. If who holds it is no
-    round, `warn` is told so, and this round goes on without the lock: nobody else may stop the nights,
-    and two rounds at a time read nothing twice.
+    The lock is of a table that only the loader can lock so, and that no load needs. It is the connection's:
+    it goes with the process, however that ends.
     """
-    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
-        yield _is_only_round(connection, warn)
+    with closing(warehouse.connect(Role.LOADER)) as connection:
+        yield _is_only_round(connection)
 
 
-def _is_only_round(connection: psycopg.Connection, warn: Callable[[str], None]) -> bool:
-    while connection.execute("SELECT pg_try_advisory_lock(%s, %s)", ROUND_LOCK).fetchone() != (True,):
-        holders = find_holders(connection)  # none: let go of meanwhile
-        if any(holder.is_round for holder in holders):
-            return False
-        for holder in holders:
-            warn(
-                f"role {holder.role} (pid {holder.pid}) holds the lock of the nightly runs, but may not load;"
-                " this run goes on without it"
-            )
-        if holders:
+def _is_only_round(connection: psycopg.Connection) -> bool:
+    """Take the lock, which lasts as long as the transaction that begins here."""
+    while True:
+        try:
+            connection.execute("LOCK TABLE ledger.rounds IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")
+        except psycopg.errors.LockNotAvailable:
+            connection.rollback()
+            if find_rounds(connection):
+                return False
+            connection.rollback()
+            time.sleep(0.1)  # let go of meanwhile, or an upgrade is under way
+        else:
             return True
-    return True
 
 
 def read_sources(

@@ -48,7 +48,7 @@ def load_sources(
     try:
         with (
             open_ready_warehouse(settings) as warehouse,
-            nullcontext(True) if dry_run else hold_round(warehouse, _warn) as is_only,
+            nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
         ):
             if not is_only:
                 # No failure: what the other run leaves unread the next one reads. Silence would show as an

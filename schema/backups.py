@@ -13,10 +13,10 @@ from psycopg.pq import Conninfo
 from schema import keeper
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
-from schema.definitions import make_roles
 from schema.errors import DatabaseError
 from schema.leash import leash
 from schema.mart import drop_mart, rebuild_mart
+from schema.roles import make_roles
 from schema.upgrade import check_revision, current_revision
 
 # What is behind the name of a file to which a backup is being written, or was when its process was killed.
@@ -34,10 +34,14 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     with warehouse.connect(Role.OWNER) as connection:
         check_revision(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data and is made anew from this program's own sql/ when restored.
+        # `mart` holds no data and is made anew from this program's own sql/ when restored. What is taken from
+        # PUBLIC of PostgreSQL's own functions (`schema.roles`) is too: in another version they may be others.
         _run(
-            warehouse, "pg_dump", "--format=custom", "--no-owner", "--exclude-schema=mart", output=descriptor
-        )
+            warehouse,
+            "pg_dump",
+            "--format=custom", "--no-owner", "--exclude-schema=mart", "--exclude-schema=pg_catalog",
+            output=descriptor,
+        )  # fmt: skip
         os.fsync(descriptor)
         _publish(unfinished, file)
 

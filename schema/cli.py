@@ -7,9 +7,11 @@ import click
 from schema.backups import back_up, remove_unfinished, restore
 from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import SettingsError
+from schema.logins_cli import logins
 from schema.server import EmbeddedServer
 from schema.settings import Settings
-from schema.upgrade import current_revision, newest_revision, open_ready_warehouse, upgrade
+from schema.texts import escape_controls
+from schema.upgrade import WAIT_S, current_revision, newest_revision, open_ready_warehouse, upgrade
 
 ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
 
@@ -22,6 +24,9 @@ def db() -> None:
     below its home; every command starts it when it needs it, and it stops by itself some seconds
     after the last.
     """
+
+
+db.add_command(logins)
 
 
 def _embedded(settings: Settings) -> EmbeddedServer:
@@ -98,17 +103,30 @@ def url(settings: Settings, role: str) -> None:
 
 
 @db.command(name="upgrade")
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0),
+    default=WAIT_S,
+    show_default=True,
+    help="Seconds to wait for others who use what is changed.",
+)
 @click.pass_obj
-def upgrade_command(settings: Settings) -> None:
+def upgrade_command(settings: Settings, wait_s: float) -> None:
     """Bring the schema to this program's: run the migrations and make the views anew.
 
-    Makes a new warehouse where there is none. All or nothing; run again, it only renews the views.
+    Makes a new warehouse where there is none. All or nothing; run again, it only renews the views. Where a
+    transaction of somebody else is in the way for longer than --wait, it says whose, and changes nothing.
 
     Example: tapewise db upgrade
     """
     with open_warehouse(settings) as warehouse:
         before = read_revision(warehouse)
-        upgrade(lambda: warehouse.connect(Role.OWNER))
+        upgrade(
+            lambda: warehouse.connect(Role.OWNER),
+            wait_s=wait_s,
+            on_wait=lambda blockers: click.echo(f"Waiting for {escape_controls(blockers)}.", err=True),
+        )
     click.echo(
         f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new.")
     )

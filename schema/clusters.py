@@ -115,6 +115,9 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
         "ident_file": "pg_ident.conf",
         "logging_collector": "off",
     }
+    if binaries.version >= 17:
+        # Anybody can send notifications that nobody picks up; they would take up to 8 GB.
+        options["max_notify_queue_pages"] = "64"
     with open_log(cluster) as log:
         begin = log.tell()
         result = keeper.run(

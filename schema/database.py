@@ -1,9 +1,8 @@
 """How to reach the warehouse: an embedded PostgreSQL, or the site's own server; one code path.
 
-A program logs in under one of three roles: the owner (who upgrades and drops), the loader (who
-ingests) and the reader (who sees `mart` and nothing else). On the embedded server these are three
-users of the database; on a server of the site's the settings' `database_url` serves the first two
-and `reader_url` the third.
+A program logs in as the owner (who upgrades and drops), as the loader (who ingests) or as a reader (who sees
+`mart` and nothing else; Superset is one of its own). On the embedded server these are users of the database;
+on a server of the site's the settings' `database_url` serves owner and loader, and `reader_url` the readers.
 """
 
 import os
@@ -16,7 +15,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from schema import definitions
+from schema import roles
 from schema.errors import DatabaseError, SettingsError
 from schema.server import EmbeddedServer
 from schema.settings import Settings
@@ -35,9 +34,24 @@ MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
 class Role(Enum):
     """As whom a program logs in."""
 
-    OWNER = definitions.OWNER
-    LOADER = definitions.LOADER
-    READER = definitions.READER
+    OWNER = roles.OWNER
+    LOADER = roles.LOADER
+    READER = roles.COMMANDS
+    DASHBOARDS = roles.DASHBOARDS
+
+    @property
+    def is_reader(self) -> bool:
+        """Whether it reads `mart` and nothing else."""
+        return self in {Role.READER, Role.DASHBOARDS}
+
+    @property
+    def limits(self) -> str:
+        """What our programs say of the time limits that a database has for whoever comes.
+
+        They do not sit idle for ever, and what writes may take hours in one statement.
+        """
+        own = "-c idle_in_transaction_session_timeout=0"
+        return own if self.is_reader else f"{own} -c statement_timeout=0"
 
 
 class Warehouse:
@@ -76,24 +90,25 @@ class Warehouse:
 
     def _conninfo(self, role: Role) -> str:
         if self.server is not None:
-            return make_conninfo(**self.server.conninfo(self.database, role.value), options=_SESSION)
+            options = f"{role.limits} {_SESSION}"
+            return make_conninfo(**self.server.conninfo(self.database, role.value), options=options)
         url = self._site_url(role)
-        options = conninfo_to_dict(url).get("options") or ""
-        return make_conninfo(url, options=f"{options} {_SESSION}".strip())
+        given = conninfo_to_dict(url).get("options") or ""
+        return make_conninfo(url, options=f"{role.limits} {given} {_SESSION}")
 
     def _site_url(self, role: Role) -> str:
-        url = self.settings.reader_url if role is Role.READER else self.settings.database_url
+        name = "reader_url" if role.is_reader else "database_url"
+        url = self.settings.reader_url if role.is_reader else self.settings.database_url
         if url is None:
             hints = {
-                True: "Set reader_url (TAPEWISE_READER_URL): on a server of your own the reading role logs in"
-                " by itself, because a query could undo a mere SET ROLE.",
-                False: "Set database_url (TAPEWISE_DATABASE_URL); reader_url serves reading `mart` only.",
+                "reader_url": "Set it (TAPEWISE_READER_URL): on a server of your own, who reads logs in"
+                " separately, because a query could undo a mere SET ROLE.",
+                "database_url": "Set it (TAPEWISE_DATABASE_URL): reader_url serves reading `mart` only.",
             }
-            raise SettingsError(f"no URL to log in as {role.value}", hint=hints[role is Role.READER])
+            raise SettingsError(f"{name} is not set", hint=hints[name])
         try:
             conninfo_to_dict(url)
         except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
-            name = "reader_url" if role is Role.READER else "database_url"
             raise SettingsError(
                 f"{name} is no URL of PostgreSQL", hint="Write postgresql://user@host/database."
             ) from None
@@ -141,17 +156,34 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
             if any(sign in reason for sign in _RECOVERING) and time.monotonic() < deadline:
                 time.sleep(0.2)
                 continue
-            raise DatabaseError(
-                f"the database cannot be reached: {reason}",
-                hint="Is the server up, and is the URL in the settings right?",
-            ) from error
+            hint = "Is the server up, and is the URL in the settings right?"
+            if f'"{roles.READER}" is not permitted to log in' in reason:
+                hint = (
+                    "It is a group of logins since revision 0014: reader_url needs one of them"
+                    f" ({roles.COMMANDS}, or one that `tapewise db logins add` makes)."
+                )
+            raise DatabaseError(f"the database cannot be reached: {reason}", hint=hint) from error
 
 
 def _make_database(server: EmbeddedServer) -> None:
-    maintenance = make_conninfo(**server.conninfo("postgres", definitions.OWNER))
+    maintenance = make_conninfo(**server.conninfo("postgres", roles.OWNER))
     with _connect(maintenance, autocommit=True) as connection:
+        shut_other_databases(connection)
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
         if found is None:
             # Another command may make it at the same moment.
             with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+
+
+def shut_other_databases(connection: psycopg.Connection) -> None:
+    """Keep readers out of the embedded server's other databases: they could fill the disk from there."""
+    found = connection.execute(
+        "SELECT datname FROM pg_database WHERE datname IN ('postgres', 'template1')"
+        " AND has_database_privilege('public', oid, 'CONNECT')"
+    ).fetchall()
+    for (database,) in found:
+        with suppress(psycopg.errors.InternalError_):  # another command does it at the same moment
+            connection.execute(
+                sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database))
+            )

@@ -1,18 +1,10 @@
-"""What SQLAlchemy's metadata cannot say of the schema: schemas, functions, grants; and the roles.
+"""What SQLAlchemy's metadata cannot say of the schema: schemas, functions, grants.
 
 `SCHEMAS`, `FUNCTIONS` and `GRANTS` are the models' side of the two roads; the migrations hold their
 own copy, because a published revision never changes.
 """
 
-import time
-
-import psycopg
-from psycopg import errors
-
-OWNER = "tapewise"  # of the embedded PostgreSQL; on a server of the site's, whoever upgrades
-LOADER = "tapewise_loader"
-READER = "tapewise_reader"
-NAMES = "tapewise_names"
+from schema.roles import LOADER
 
 SCHEMAS = """
 CREATE SCHEMA ledger;
@@ -240,60 +232,9 @@ GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
+GRANT UPDATE ON ledger.rounds TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};
 GRANT USAGE ON SCHEMA studies TO {LOADER};
 GRANT SELECT, INSERT, DELETE ON ALL TABLES IN SCHEMA studies TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA studies TO {LOADER};
 """
-
-_ATTEMPTS = 10
-
-# Roles belong to the whole server, not to a database: they are made once and never dropped.
-# The names in it are the constants above.
-_ROLES = f"""
-DO $do$
-DECLARE
-    role_name text;
-BEGIN
-    FOREACH role_name IN ARRAY ARRAY['{LOADER}', '{READER}', '{NAMES}'] LOOP
-        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = role_name) THEN
-            EXECUTE format('CREATE ROLE %I LOGIN', role_name);
-        END IF;
-        -- Every time: a role may change its own settings.
-        IF role_name <> '{LOADER}' THEN
-            EXECUTE format('ALTER ROLE %I RESET ALL', role_name);
-            EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', role_name);
-            EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', role_name, '10min');
-            EXECUTE format('ALTER ROLE %I CONNECTION LIMIT 40', role_name);
-        END IF;
-    END LOOP;
-    IF NOT pg_has_role('{NAMES}', '{READER}', 'member') THEN
-        GRANT {READER} TO {NAMES};
-    END IF;
-    -- The rest of the server's users have no business here; whoever may connect sees mart, if granted.
-    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
-    EXECUTE format(
-        'GRANT CONNECT ON DATABASE %I TO {LOADER}, {READER}, {NAMES}', current_database()
-    );
-    REVOKE ALL ON SCHEMA public FROM PUBLIC;
-END
-$do$;
-"""  # noqa: S608
-
-
-def make_roles(connection: psycopg.Connection) -> None:
-    """Make the roles that are missing on the server and say who may connect to this database.
-
-    In the caller's transaction. New roles can log in where the server's rules let them (on the
-    embedded server: the owner's programs); they have no password.
-    """
-    for _ in range(_ATTEMPTS - 1):
-        try:
-            with connection.transaction():
-                connection.execute(_ROLES)
-            return
-        # Another database of the same server is making them at this moment, and no lock of
-        # PostgreSQL that we may take reaches over databases ("tuple concurrently updated").
-        except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
-            time.sleep(0.1)
-    connection.execute(_ROLES)

@@ -171,6 +171,14 @@ secrets = sa.Table(
     comment="One row per secret of the warehouse: with 'file keys', paths become the keys of files",
 )
 
+# An advisory lock could be taken by anybody who may connect; a lock of this table only by the loader.
+rounds = sa.Table(
+    "rounds",
+    metadata,
+    schema="ledger",
+    comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
+)
+
 ignored_lines = sa.Table(
     "ignored_lines",
     metadata,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import psycopg
 
 from schema.database import Role, Warehouse, open_warehouse
-from schema.definitions import make_roles
 from schema.errors import RevisionError
+from schema.lockouts import lock_warehouse, locked_out
+from schema.roles import make_roles
 from schema.settings import Settings
 
 # Every command asks for the revision, few upgrade: Alembic, SQLAlchemy and what reads YAML are imported by
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
-_UPGRADE_LOCK = (7461, 2)
+WAIT_S = 30.0
+# The first command of a new home makes the warehouse; other first commands wait for that one only.
+_FIRST_WAIT_S = 300.0
 
 
 def known_revisions() -> list[str]:
@@ -73,29 +76,40 @@ def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
             if not is_new:
                 check_revision(connection)
         if is_new:
-            upgrade(lambda: warehouse.connect(Role.OWNER))
+            upgrade(lambda: warehouse.connect(Role.OWNER), wait_s=_FIRST_WAIT_S)
         yield warehouse
 
 
-def upgrade(connect: Callable[[], psycopg.Connection], revision: str = "head") -> None:
+def upgrade(
+    connect: Callable[[], psycopg.Connection],
+    revision: str = "head",
+    *,
+    wait_s: float = WAIT_S,
+    on_wait: Callable[[str], None] | None = None,
+) -> None:
     """Make roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
 
-    `connect` opens a connection as the owner. Two upgrades at a time wait for each other. The views are
-    those of the newest revision, so that an older one, which only tests ask for, gets no `mart`.
+    `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed: a
+    transaction of theirs, or another upgrade; `on_wait` is called once with who they are. Raises
+    DatabaseError, which names them, if they go on for longer. The views are those of the newest revision, so
+    that an older one, which only tests ask for, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 
-    from schema.mart import drop_mart, rebuild_mart  # noqa: PLC0415  # see above
+    from schema.mart import rebuild_mart  # noqa: PLC0415  # see above
 
     with _transaction(connect) as (connection, config):
-        connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", _UPGRADE_LOCK)
-        make_roles(connection)
-        connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
-        drop_mart(connection)  # a view would keep a migration from altering the columns it shows
-        command.upgrade(config, revision)
-        connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
-        if current_revision(connection) == newest_revision():
-            rebuild_mart(connection)
+        newest = newest_revision() if revision == "head" else revision
+
+        def prepare() -> None:
+            lock_warehouse(connection, is_altered=current_revision(connection) != newest)
+            make_roles(connection)
+
+        with locked_out(connection, connect, prepare, wait_s, on_wait):
+            command.upgrade(config, revision)
+            connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
+            if current_revision(connection) == newest_revision():
+                rebuild_mart(connection)
 
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:

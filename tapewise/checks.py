@@ -11,9 +11,10 @@ import psycopg
 from psycopg import sql
 
 from ingest.plans import SourcePlan
-from ingest.rounds import find_holders
+from ingest.rounds import find_rounds
 from schema.database import Warehouse
 from schema.models import FACT_TABLES, event_time_columns
+from schema.roles import find_revocations, find_temporary_files_limit
 from tapewise.source_states import SourceState
 from tapewise.status import describe_span
 
@@ -223,17 +224,32 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
     """Whether a run over the sources is under way, and not for more than a day.
 
-    `connection` is the loader's. Who holds the lock of runs and may not load is no run, and is noted.
+    `connection` is the loader's.
     """
-    for holder in find_holders(connection):
-        if not holder.is_round:
-            sentence = (
-                f"Role {holder.role} (pid {holder.pid}) holds the lock of the nightly runs, but may not load."
-            )
-            yield Finding("run", "note", sentence)
-        elif holder.age is None:
+    for age in find_rounds(connection):
+        if age is None:
             yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
         else:
-            verdict: Literal["wrong", "note"] = "wrong" if holder.age > LONGEST_RUN else "note"
-            said = f"A run over the sources is under way for {describe_span(holder.age)}."
-            yield Finding("run", verdict, said)
+            verdict: Literal["wrong", "note"] = "wrong" if age > LONGEST_RUN else "note"
+            yield Finding("run", verdict, f"A run over the sources is under way for {describe_span(age)}.")
+
+
+def check_access(loader: psycopg.Connection, reader: psycopg.Connection) -> Iterator[Finding]:
+    """Whether those who read can fill the disk, or the server's memory for locks.
+
+    PostgreSQL lets everybody do that, and only a superuser can take it away: noted, with the statements for
+    one, where the warehouse's owner is none.
+    """
+    revocations, limit = find_revocations(loader), find_temporary_files_limit(reader)
+    if revocations:
+        said = "Readers may make large objects and advisory locks without limit; a superuser ends that by"
+        yield Finding("access", "note", f"{said} `{revocations};` in this database.")
+    if limit:
+        said = "Temporary files of readers' queries may fill the disk; a superuser ends that by"
+        yield Finding("access", "note", f"{said} `{limit};`.")
+    if not revocations and not limit:
+        yield Finding(
+            "access",
+            "ok",
+            "Readers can make no large objects and no advisory locks; their temporary files have a limit.",
+        )

@@ -19,6 +19,7 @@ from schema.texts import escape_controls
 from schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.checks import (
     Finding,
+    check_access,
     check_disk,
     check_globs,
     check_ledger,
@@ -100,6 +101,7 @@ def examine_warehouse(
             yield from check_sources(reader, plans, states, now)
             for state in states:
                 yield from check_rejects(reader, state)
+            yield from check_access(loader, reader)
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
         yield from check_disk(loader, warehouse, now)

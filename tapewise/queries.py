@@ -126,5 +126,5 @@ def _explain(error: psycopg.Error, query: str) -> QueryError:
     if "EMPTY_QUERY" in message:
         message = "the query is empty"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        hint = "`tapewise sql` reads mart as the role tapewise_reader; other schemas are closed to it."
+        hint = "`tapewise sql` logs in as a reader: mart is open to it, other schemas are not."
     return QueryError(message, hint=hint)

@@ -1,7 +1,7 @@
 """The databases of the tests: one server a session, one upgraded template, a clone of it for each test.
 
 The server is an embedded PostgreSQL of the tests' own, of version TAPEWISE_TEST_POSTGRES (18, or 16), or
-the one at TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_reader gets a password).
+the one at TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password).
 TAPEWISE_DATABASE_URL and other settings of the user are taken away first: no test may touch a real
 warehouse.
 """
@@ -167,8 +167,8 @@ def _prepare(site: Site) -> Iterator[Site]:
         if site.url:
             with template.connect(Role.OWNER) as connection:
                 connection.execute(
-                    sql.SQL("ALTER ROLE tapewise_reader PASSWORD {}").format(
-                        sql.Literal(site.reader_password)
+                    sql.SQL("ALTER ROLE {} PASSWORD {}").format(
+                        sql.Identifier(Role.READER.value), sql.Literal(site.reader_password)
                     )
                 )
         yield site

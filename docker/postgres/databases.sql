@@ -19,4 +19,14 @@ CREATE ROLE superset LOGIN;
 RESET ROLE;
 CREATE DATABASE superset OWNER superset ENCODING 'UTF8' TEMPLATE template0;
 
-REVOKE ALL ON DATABASE tapewise, superset, postgres FROM PUBLIC;
+REVOKE ALL ON DATABASE tapewise, superset, postgres, template1 FROM PUBLIC;
+
+-- What only a superuser can take from everybody, and what `tapewise doctor` else asks for (schema/roles.py).
+GRANT SET ON PARAMETER temp_file_limit TO tapewise;
+\connect tapewise
+SELECT 'REVOKE EXECUTE ON FUNCTION ' || string_agg(oid::regprocedure::text, ', ') || ' FROM PUBLIC'
+FROM pg_proc
+WHERE pronamespace = 'pg_catalog'::regnamespace AND (
+    proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_put', 'lowrite', 'pg_logical_emit_message')
+    OR proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+) \gexec

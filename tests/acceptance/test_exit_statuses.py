@@ -25,6 +25,7 @@ ELSEWHERE = {
     "Permission denied": "tests/acceptance/test_exit_statuses.py",
     "the database broke off the load": "tests/integration/test_gone_databases.py",
     "was rewritten while it was read": "tests/integration/test_rewritten_files.py",
+    "the upgrade has waited": "tests/migrations/test_lockouts.py",
     "did not start": "tests/integration/test_server.py",
     "what is kept of its lines could not be written to": "tests/unit/test_occurrences.py",
     "the metrics could not be written": "tests/acceptance/test_full_disks.py",

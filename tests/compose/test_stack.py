@@ -31,7 +31,8 @@ def stack() -> Iterator[Stack]:
         assert made.check_health("postgres").returncode != 0, "not ready while its script runs"
         made.open_postgres()
         assert made.check_health("postgres").returncode == 0
-        assert "Passwords are set: tapewise_loader, tapewise_reader, superset" in made.complete("migrate")
+        said = made.complete("migrate")
+        assert "Passwords are set: tapewise_loader, tapewise_query, tapewise_superset, superset" in said
         yield made
     finally:
         made.stop()
@@ -61,24 +62,37 @@ def test_services_start_after_what_they_depend_on(stack: Stack) -> None:
 
 
 def test_nobody_gets_in_without_his_password_or_into_what_is_not_his(stack: Stack) -> None:
-    urls = {name: stack.secret(f"{name}_url") for name in ("owner", "loader", "reader", "superset")}
+    urls = {
+        name: stack.secret(f"{name}_url") for name in ("owner", "loader", "reader", "dashboards", "superset")
+    }
     for name, url in urls.items():
         assert query(url, "SELECT 1") == [(1,)], name
         wrong = url.replace(psycopg.conninfo.conninfo_to_dict(url)["password"], "wrong")
         with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
             query(wrong, "SELECT 1")
     for name, database in [("superset", "tapewise"), ("reader", "superset"), ("loader", "superset"),
-                           ("reader", "postgres"), ("loader", "postgres")]:  # fmt: skip
+                           ("reader", "postgres"), ("loader", "postgres"), ("reader", "template1"),
+                           ("dashboards", "superset"), ("dashboards", "postgres")]:  # fmt: skip
         with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
             query(urls[name].rpartition("/")[0] + f"/{database}", "SELECT 1")
-    assert query(urls["reader"], "SELECT count(*) FROM mart.transfers")
+    for name in ("reader", "dashboards"):
+        assert query(urls[name], "SELECT count(*) FROM mart.transfers")
+        assert query(urls[name], "SELECT current_setting('temp_file_limit')") == [("20GB",)]
     for name, statement in [
         ("reader", "SELECT FROM core.transfers"),
+        ("reader", "SELECT lo_from_bytea(0, 'x')"),
+        ("dashboards", "SELECT pg_advisory_lock(1)"),
         ("loader", "DELETE FROM core.transfers"),
     ]:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             query(urls[name], statement)
     assert query(urls["owner"], "SELECT rolname FROM pg_roles WHERE rolsuper") == [("postgres",)]
+
+
+def test_readers_can_do_nothing_without_limit_that_doctor_knows_of(stack: Stack) -> None:
+    """Its owner is no superuser: what he cannot take from everybody, databases.sql has taken."""
+    shown = stack.run("ingest", ["tapewise", "doctor"]).stdout
+    assert [line.split()[0] for line in shown.splitlines() if " access " in line] == ["ok"], shown
 
 
 def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
@@ -89,6 +103,15 @@ def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
     assert query(new, "SELECT 1") == [(1,)]
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
         query(old, "SELECT 1")
+
+
+def test_a_secret_of_before_logs_in_as_a_login_of_its_own(stack: Stack) -> None:
+    """Until revision 0014 its role was that of all who read; the password stays."""
+    good = stack.secret("reader_url")
+    stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
+    subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)
+    (stack.folder / "secrets").chmod(0o755)
+    assert stack.secret("reader_url") == good
 
 
 def test_a_secret_that_is_no_url_is_told_of_without_showing_it(stack: Stack) -> None:

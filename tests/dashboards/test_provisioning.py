@@ -53,6 +53,13 @@ def read_state(service: Service) -> dict[str, list[Any]]:
     return state
 
 
+def test_superset_reads_by_a_login_of_its_own(service: Service) -> None:
+    with sqlite3.connect(service.folder / "superset.db") as database:
+        [(uri,)] = database.execute("SELECT sqlalchemy_uri FROM dbs").fetchall()
+    database.close()
+    assert uri.startswith("postgresql+psycopg2://tapewise_superset@/tapewise?")
+
+
 def provision(service: Service) -> None:
     environment = service._environment(service._start_warehouse())
     service._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)

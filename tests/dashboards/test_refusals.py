@@ -52,6 +52,9 @@ def test_nobody_writes(admin: Api) -> None:
         "CREATE TABLE public.t (i int)",
         "DELETE FROM mart.archives",
         f"{writable}DELETE FROM mart.archives",
+        f"{writable}SELECT lo_from_bytea(0, 'x')",
+        f"{writable}ALTER ROLE tapewise_query SET statement_timeout = 0",
+        f"{writable}ALTER ROLE tapewise_reader PASSWORD 'mine'",
     ):
         assert run_sql(admin, query).status >= 400, query
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from ingest.plans import plan_round
-from ingest.rounds import ROUND_LOCK, hold_round
+from ingest.rounds import hold_round
 from schema.database import Role, Warehouse
 from schema.errors import RevisionError
 from schema.settings import Settings, read_settings
@@ -63,6 +63,7 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "database",
         "sources",
         "rejects",
+        "access",
         "ledger",
     ]
 
@@ -273,22 +274,6 @@ def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.Monke
             monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
             (found,) = check_run(connection)
             assert found.verdict == "wrong"
-
-
-def test_who_only_holds_the_lock_of_runs_is_no_run(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
-    with (
-        closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection,
-        closing(warehouse.connect(Role.READER, autocommit=True)) as reader,
-    ):
-        reader.execute("SELECT pg_advisory_lock(%s, %s)", ROUND_LOCK)
-        (found,) = check_run(connection)
-        assert found.verdict == "note"
-        assert found.sentence.startswith(
-            f"Role tapewise_reader (pid {reader.info.backend_pid}) holds the lock"
-        )
 
 
 def test_status_tells_hours_and_gaps(settings: Settings, warehouse: Warehouse) -> None:

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,10 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ingest import rounds
 from ingest.file_identities import identify_file
 from ingest.ledger import find_last_readings, ledger_path
 from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
@@ -295,27 +296,35 @@ def test_one_round_at_a_time(warehouse: Warehouse) -> None:
         assert third
 
 
-def test_who_may_not_load_stops_no_round(warehouse: Warehouse) -> None:
-    warnings: list[str] = []
-    for function in ("pg_advisory_lock", "pg_advisory_lock_shared"):
-        with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
-            reader.execute(f"SELECT {function}(%s, %s)".encode(), rounds.ROUND_LOCK)
-            with hold_round(warehouse, warnings.append) as is_only:
-                assert is_only
-            said = warnings.pop()
-            assert said.startswith(f"role tapewise_reader (pid {reader.info.backend_pid}) holds the lock")
-            assert warnings == []
-    with hold_round(warehouse, warnings.append) as is_only:
-        assert (is_only, warnings) == (True, [])
-
-
-def test_a_round_is_one_though_a_reader_holds_its_lock_too(warehouse: Warehouse) -> None:
+def test_no_reader_can_hold_the_lock_of_rounds(warehouse: Warehouse) -> None:
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
-        reader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
-        with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
-            loader.execute("SELECT pg_advisory_lock_shared(%s, %s)", rounds.ROUND_LOCK)
+        for mode in ("ACCESS SHARE", "SHARE UPDATE EXCLUSIVE", "ACCESS EXCLUSIVE"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), reader.transaction():
+                reader.execute(f"LOCK TABLE ledger.rounds IN {mode} MODE".encode())
+
+
+def test_a_round_goes_beside_loads_and_backups(warehouse: Warehouse, folder: Path, run: Round) -> None:
+    (folder / "nft.1").write_text(nft(1))
+    with closing(warehouse.connect(Role.OWNER)) as dump:
+        dump.execute("LOCK TABLE ledger.rounds IN ACCESS SHARE MODE")  # as pg_dump takes it of every table
+        with hold_round(warehouse) as is_only:
+            assert is_only
+            assert run()[0].loaded_count == 3
+
+
+def test_a_round_waits_for_an_upgrade_and_calls_it_no_round(warehouse: Warehouse) -> None:
+    with closing(warehouse.connect(Role.OWNER)) as upgrade, ThreadPoolExecutor(1) as pool:
+        upgrade.execute("LOCK TABLE ledger.rounds IN ACCESS EXCLUSIVE MODE")
+
+        def begin() -> bool:
             with hold_round(warehouse) as is_only:
-                assert not is_only
+                return is_only
+
+        waiting = pool.submit(begin)
+        with pytest.raises(TimeoutError):
+            waiting.result(timeout=0.5)
+        upgrade.rollback()
+        assert waiting.result(timeout=60)
 
 
 def test_metrics_are_what_prometheus_reads(

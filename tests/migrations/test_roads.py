@@ -21,6 +21,7 @@ from schema.database import Role, Warehouse
 from schema.errors import RevisionError
 from schema.mart import drop_mart
 from schema.models import metadata
+from schema.roles import make_roles
 from schema.upgrade import (
     check_revision,
     current_revision,
@@ -29,7 +30,7 @@ from schema.upgrade import (
     newest_revision,
     upgrade,
 )
-from tests.conftest import NOW, Site, register
+from tests.conftest import NOW, register
 
 
 def dump_schema(warehouse: Warehouse) -> str:
@@ -58,17 +59,9 @@ def dump_schema(warehouse: Warehouse) -> str:
     return re.sub(r"^\\(un)?restrict .*$", "", dumped, flags=re.MULTILINE)
 
 
-@pytest.fixture
-def empty(site: Site):
-    name = f"tapewise_empty_{os.getpid()}"
-    site.maintain("CREATE DATABASE {}", name)
-    yield site.warehouse(name)
-    site.maintain("DROP DATABASE {} WITH (FORCE)", name)
-
-
 def make_from_models(warehouse: Warehouse) -> None:
     with warehouse.connect(Role.OWNER) as connection:
-        definitions.make_roles(connection)
+        make_roles(connection)
         connection.execute(definitions.SCHEMAS)
         engine = create_mock_engine(
             "postgresql+psycopg://",

@@ -1,0 +1,107 @@
+"""Changes the schema while nobody else uses it, and waits for those who do, but not for ever.
+
+While somebody waits for a lock that shuts everybody out, PostgreSQL has all who come later queue behind. So
+each attempt is short, and between two of them the queue moves on. Only the owner can lock tables and views
+so: an advisory lock could be taken by whoever may connect.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import errors, sql
+
+from schema.blockers import Blocker, watch_blockers
+from schema.errors import DatabaseError
+
+# Less than `deadlock_timeout`, after which PostgreSQL might end the other one's query, not ours.
+ATTEMPT_MS = 500
+PAUSE_S = 1.0
+APPLICATION = "tapewise db upgrade"
+
+
+def lock_warehouse(connection: psycopg.Connection, *, is_altered: bool) -> None:
+    """Be the only one who changes the schema, and drop `mart`, in the caller's transaction.
+
+    `is_altered` says that tables are to be changed, too: nobody else reads or writes them then.
+    """
+    from schema.mart import drop_mart  # noqa: PLC0415  # reads YAML, which few commands need
+
+    connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
+    # Alembic's own table, as Alembic makes it: of two first upgrades the second waits here for the first.
+    connection.execute(
+        "CREATE TABLE IF NOT EXISTS ledger.revisions"
+        " (version_num varchar(32) NOT NULL, CONSTRAINT revisions_pkc PRIMARY KEY (version_num))"
+    )
+    connection.execute("LOCK TABLE ledger.revisions IN SHARE UPDATE EXCLUSIVE MODE")
+    if is_altered:
+        # Whoever uses a month's partition has locked its parent first. Which revision it is may be asked.
+        tables = connection.execute(
+            "SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+            " WHERE nspname IN ('core', 'ledger', 'studies') AND relkind IN ('r', 'p') AND NOT relispartition"
+            " AND relname <> 'revisions'"
+            " ORDER BY 1, 2"
+        ).fetchall()
+        for table in tables:
+            connection.execute(
+                sql.SQL("LOCK TABLE ONLY {} IN ACCESS EXCLUSIVE MODE").format(sql.Identifier(*table))
+            )
+    drop_mart(connection)  # a view would keep a migration from altering the columns it shows
+
+
+@contextmanager
+def locked_out(
+    connection: psycopg.Connection,
+    connect: Callable[[], psycopg.Connection],
+    prepare: Callable[[], None],
+    wait_s: float,
+    on_wait: Callable[[str], None] | None = None,
+) -> Iterator[None]:
+    """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
+
+    Tries for `wait_s`, and calls `on_wait` once with who stands in the way. Raises DatabaseError that names
+    them, if they are still there then. `connect` opens another connection, by which to see who they are.
+    """
+    deadline = time.monotonic() + wait_s
+    connection.execute(sql.SQL("SET LOCAL application_name = {}").format(sql.Literal(APPLICATION)))
+    with watch_blockers(connect, connection.info.backend_pid) as blockers:
+        while True:
+            _limit_waits(connection, min(ATTEMPT_MS, wait_s * 1000))
+            try:
+                with connection.transaction():
+                    prepare()
+                break
+            except errors.UniqueViolation:
+                continue  # another first upgrade has made what this one was about to make
+            except errors.LockNotAvailable as error:
+                if on_wait is not None:
+                    on_wait(_describe(blockers))
+                    on_wait = None
+                if time.monotonic() + PAUSE_S > deadline:
+                    raise _give_up(blockers, wait_s) from error
+            time.sleep(PAUSE_S)
+        # What is left waits for nobody whom the locks have not shut out.
+        _limit_waits(connection, wait_s * 1000)
+        try:
+            yield
+        except errors.LockNotAvailable as error:
+            raise _give_up(blockers, wait_s) from error
+
+
+def _limit_waits(connection: psycopg.Connection, limit_ms: float) -> None:
+    connection.execute(f"SET LOCAL lock_timeout = {max(1, int(limit_ms))}".encode())  # 0 would be for ever
+
+
+def _describe(blockers: list[Blocker]) -> str:
+    return "; ".join(map(str, blockers)) or "somebody who could not be seen"
+
+
+def _give_up(blockers: list[Blocker], wait_s: float) -> DatabaseError:
+    ends = ", ".join(f"SELECT pg_terminate_backend({each.pid})" for each in blockers if each.pid)
+    return DatabaseError(
+        f"the upgrade has waited {wait_s:g} s for {_describe(blockers)}, and has changed nothing",
+        hint="Let them end their transactions"
+        + (f", or end their sessions as the owner or a superuser ({ends})" if ends else "")
+        + "; then upgrade again. `--wait` waits longer.",
+    )

@@ -1,0 +1,88 @@
+"""Logins of those who read: each person and program has its own, with its limits (`schema.roles`)."""
+
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import errors, sql
+from psycopg.rows import class_row
+
+from schema.errors import DatabaseError, LookupFailedError
+from schema.roles import COMMANDS, DASHBOARDS, NAMES, READER, admit, limit_login
+
+# Of one person: psql, a notebook and a spreadsheet at a time.
+CONNECTION_LIMIT = 10
+
+
+@dataclass(frozen=True)
+class Login:
+    """A login that may read `mart`. Its settings may be its own: it can change them."""
+
+    name: str
+    sees_names: bool
+    connection_limit: int
+    settings: str
+
+
+def list_logins(connection: psycopg.Connection) -> list[Login]:
+    """All logins that were admitted to reading, by name; nobody who owns the groups."""
+    with connection.cursor(row_factory=class_row(Login)) as cursor:
+        return cursor.execute(
+            "SELECT rolname AS name, bool_or(roleid = %s::regrole) AS sees_names,"
+            " rolconnlimit AS connection_limit, coalesce(array_to_string(rolconfig, ', '), '') AS settings"
+            " FROM pg_auth_members JOIN pg_roles ON pg_roles.oid = member"
+            " WHERE roleid IN (%s::regrole, %s::regrole) AND rolcanlogin AND NOT admin_option"
+            " GROUP BY rolname, rolconnlimit, rolconfig ORDER BY rolname",
+            [NAMES, READER, NAMES],
+        ).fetchall()
+
+
+def add_login(
+    connection: psycopg.Connection, name: str, *, sees_names: bool, password: str | None = None
+) -> None:
+    """Make a login that reads `mart`, in the caller's transaction. Raises DatabaseError if that cannot be."""
+    role = sql.Identifier(name)
+    # As in `make_roles`: who makes it may see its sessions, and end them.
+    connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
+    try:
+        connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
+    except errors.DuplicateObject as error:
+        raise DatabaseError(
+            f"there is a role '{name}' already",
+            hint=f"Take another name, or let it read: GRANT {READER} TO ... WITH SET FALSE.",
+        ) from error
+    except psycopg.Error as error:
+        raise DatabaseError(f"no role '{name}' can be made: {error.diag.message_primary or error}") from error
+    limit_login(connection, name, CONNECTION_LIMIT)
+    admit(connection, name, NAMES if sees_names else READER)
+    if password is not None:
+        set_password(connection, name, password)
+
+
+def drop_login(connection: psycopg.Connection, name: str) -> None:
+    """Drop a login that reads. Raises LookupFailedError if it is none, DatabaseError if it has to stay."""
+    if name not in {login.name for login in list_logins(connection)}:
+        raise LookupFailedError(
+            f"there is no login '{name}' that reads", hint="`tapewise db logins list` shows them."
+        )
+    if name in {COMMANDS, DASHBOARDS}:
+        raise DatabaseError(f"'{name}' is a login of Tapewise's own, and stays")
+    try:
+        connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
+    except (errors.DependentObjectsStillExist, errors.InsufficientPrivilege) as error:
+        detail = (error.diag.message_detail or error.diag.message_primary or str(error)).splitlines()
+        raise DatabaseError(f"login '{name}' cannot be dropped: {'; '.join(detail)}") from error
+
+
+def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
+    """Give `user` the password. Raises DatabaseError if it is not ours to change.
+
+    The server is told its SCRAM verifier only, so that no log of its statements can hold a password.
+    """
+    verifier = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256")
+    statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(
+        sql.Identifier(user), sql.Literal(verifier.decode())
+    )
+    try:
+        connection.execute(statement)
+    except psycopg.Error as error:
+        raise DatabaseError(f"role {user} gets no password: {error}") from error

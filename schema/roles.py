@@ -1,0 +1,170 @@
+"""The roles of the server: who may do what, by which login, for how long, and what nobody may do.
+
+Reading is a group, and whoever reads is a login of its own in it. A login may change its own password and
+settings, so nobody's change is anybody else's. Limits of time are defaults: a login can lift its own. What it
+cannot lift: its number of connections, the size of its temporary files, and what is taken from PUBLIC here.
+"""
+
+import time
+from collections.abc import Iterator
+
+import psycopg
+from psycopg import errors, sql
+
+OWNER = "tapewise"  # of the embedded PostgreSQL; on a server of the site's, whoever upgrades
+LOADER = "tapewise_loader"
+# Groups, which nobody can log in as.
+READER = "tapewise_reader"
+NAMES = "tapewise_names"
+# Their members: our own commands, and Superset. People get logins of their own (`schema.logins`).
+COMMANDS = "tapewise_query"
+DASHBOARDS = "tapewise_superset"
+
+STATEMENT_TIMEOUT = "10min"
+IDLE_TIMEOUT = "5min"
+TEMPORARY_FILES_LIMIT = "20GB"  # of each process
+CONNECTION_LIMIT = 40
+
+_ATTEMPTS = 10
+
+# Those of the functions below that PUBLIC may call. They write or lock without any limit: large objects fill
+# the disk, advisory locks the table of locks that loads need too, messages the write-ahead log.
+_FIND_COSTLY = """
+    SELECT string_agg(pg_proc.oid::regprocedure::text, ', ' ORDER BY proname, pg_proc.oid)
+    FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
+    WHERE grantee = 0 AND pronamespace = 'pg_catalog'::regnamespace AND (
+        proname IN ('lo_creat', 'lo_create', 'lo_from_bytea', 'lo_put', 'lowrite', 'pg_logical_emit_message')
+        OR proname ~ '^pg_(try_)?advisory_(xact_)?lock'
+    )
+"""
+
+
+def make_roles(connection: psycopg.Connection) -> None:
+    """Make the roles that are missing on the server, and say who may do what in this database, for how long.
+
+    In the caller's transaction. Roles belong to the whole server, not to a database: they are made once and
+    never dropped. New logins have no password: they get in where the server's rules let them (on the embedded
+    server: the owner's programs).
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            with connection.transaction():
+                _make_roles(connection)
+            return
+        # Another database of the same server is making them at this moment, and no lock of
+        # PostgreSQL that we may take reaches over databases ("tuple concurrently updated").
+        except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
+            time.sleep(0.1)
+    _make_roles(connection)
+
+
+def limit_login(connection: psycopg.Connection, login: str, connection_limit: int) -> None:
+    """Give a login that reads its limits, and take away the settings that it gave itself."""
+    statements = [
+        "ALTER ROLE {role} RESET ALL",
+        "ALTER ROLE {role} SET default_transaction_read_only = on",
+        "ALTER ROLE {role} SET statement_timeout = {statement_timeout}",
+        "ALTER ROLE {role} SET idle_in_transaction_session_timeout = {idle_timeout}",
+        "ALTER ROLE {role} CONNECTION LIMIT {connection_limit}",
+    ]
+    if _is_true(connection, "has_parameter_privilege(current_user, 'temp_file_limit', 'SET')"):
+        statements.append("ALTER ROLE {role} SET temp_file_limit = {temporary_files_limit}")
+    for statement in statements:
+        connection.execute(
+            sql.SQL(statement).format(
+                role=sql.Identifier(login),
+                statement_timeout=sql.Literal(STATEMENT_TIMEOUT),
+                idle_timeout=sql.Literal(IDLE_TIMEOUT),
+                connection_limit=sql.Literal(connection_limit),
+                temporary_files_limit=sql.Literal(TEMPORARY_FILES_LIMIT),
+            )
+        )
+
+
+def admit(connection: psycopg.Connection, login: str, group: str) -> None:
+    """Make `login` a member of `group`: it has the group's rights, and cannot become it by `SET ROLE`.
+
+    Who could, might change the group's own settings.
+    """
+    is_member = (
+        "EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid"
+        " JOIN pg_roles AS members ON members.oid = member"
+        " WHERE groups.rolname = %s AND members.rolname = %s AND inherit_option AND NOT set_option)"
+    )
+    if not _is_true(connection, is_member, group, login):
+        connection.execute(
+            sql.SQL("GRANT {} TO {} WITH INHERIT TRUE, SET FALSE").format(
+                sql.Identifier(group), sql.Identifier(login)
+            )
+        )
+
+
+def find_temporary_files_limit(connection: psycopg.Connection) -> str | None:
+    """The statement by which a superuser limits the temporary files of this session's login, None if done."""
+    row = connection.execute(
+        "SELECT current_setting('temp_file_limit') = '-1', quote_ident(session_user)"
+    ).fetchone()
+    assert row is not None
+    is_unlimited, login = row
+    return f"ALTER ROLE {login} SET temp_file_limit = '{TEMPORARY_FILES_LIMIT}'" if is_unlimited else None
+
+
+def find_revocations(connection: psycopg.Connection) -> str | None:
+    """The statement by which a superuser takes costly functions from everybody, None if it is done."""
+    row = connection.execute(_FIND_COSTLY).fetchone()
+    functions = row[0] if row else None
+    return f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC" if functions else None
+
+
+def _make_roles(connection: psycopg.Connection) -> None:
+    # Who makes a role sees its sessions, and may end them, without being a superuser.
+    connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
+    known: dict[str, bool] = dict(connection.execute("SELECT rolname, rolcanlogin FROM pg_roles").fetchall())
+    for login in (LOADER, COMMANDS, DASHBOARDS):
+        if login not in known:
+            connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(login)))
+    for group in (READER, NAMES):
+        if group not in known:
+            connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(group)))
+        elif known[group]:
+            # Before revision 0014 people logged in as it, all by one password and with the same settings.
+            for change in ("NOLOGIN", "CONNECTION LIMIT -1", "RESET ALL"):
+                connection.execute(sql.SQL(f"ALTER ROLE {{}} {change}").format(sql.Identifier(group)))
+    for login in (COMMANDS, DASHBOARDS):
+        limit_login(connection, login, CONNECTION_LIMIT)
+        admit(connection, login, READER)
+    admit(connection, NAMES, READER)
+    for statement in (*_shut_database(connection), *_limit_sessions(connection)):
+        connection.execute(statement)
+    revocations = find_revocations(connection)
+    if revocations and _is_true(connection, "current_setting('is_superuser')::boolean"):
+        connection.execute(revocations.encode())
+
+
+def _shut_database(connection: psycopg.Connection) -> Iterator[sql.Composed]:
+    """The rest of the server's users have no business here; whoever may connect sees mart, if granted."""
+    database = sql.Identifier(connection.info.dbname)
+    roles = sql.SQL(", ").join(map(sql.Identifier, (LOADER, READER, NAMES)))
+    yield sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database)
+    yield sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(database, roles)
+    yield sql.SQL("REVOKE ALL ON SCHEMA {} FROM PUBLIC").format(sql.Identifier("public"))
+
+
+def _limit_sessions(connection: psycopg.Connection) -> Iterator[sql.Composed]:
+    """Limits of time for whoever comes: members of a role do not get its settings.
+
+    Not for the owner and the loader, whose statements may take hours.
+    """
+    database = sql.Identifier(connection.info.dbname)
+    for setting, limit in (
+        ("statement_timeout", STATEMENT_TIMEOUT),
+        ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),
+    ):
+        name, value = sql.Identifier(setting), sql.Literal(limit)
+        yield sql.SQL("ALTER DATABASE {} SET {} = {}").format(database, name, value)
+        for role in (sql.SQL("CURRENT_USER"), sql.Identifier(LOADER)):
+            yield sql.SQL("ALTER ROLE {} IN DATABASE {} SET {} = 0").format(role, database, name)
+
+
+def _is_true(connection: psycopg.Connection, condition: str, *values: str) -> bool:
+    return connection.execute(f"SELECT {condition}".encode(), values).fetchone() == (True,)

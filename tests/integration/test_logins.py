@@ -1,0 +1,275 @@
+"""Who reads has a login of its own: what it does to itself is nobody else's, and some things none may do."""
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+from schema.cli import db
+from schema.database import Role, Warehouse, open_warehouse, shut_other_databases
+from schema.errors import DatabaseError, LookupFailedError
+from schema.logins import Login, add_login, drop_login, list_logins
+from schema.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER, make_roles
+from schema.settings import Settings
+from tests.conftest import Site
+
+PASSWORD = secrets.token_hex(12)
+LIMITS = {
+    "statement_timeout": "10min",
+    "idle_in_transaction_session_timeout": "5min",
+    "default_transaction_read_only": "on",
+    "temp_file_limit": "20GB",
+}
+Connect = Callable[[str], psycopg.Connection]
+
+
+@pytest.fixture
+def names(warehouse: Warehouse) -> Iterator[list[str]]:
+    """Names for logins; roles are the whole server's, so they are dropped again."""
+    made = [f"Reader-{letter}-{secrets.token_hex(4)}" for letter in "ab"]
+    yield made
+    with warehouse.connect(Role.OWNER, autocommit=True) as owner:
+        for name in made:
+            owner.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
+
+
+@pytest.fixture
+def logins(warehouse: Warehouse, names: list[str]) -> list[str]:
+    """Two logins that read; the second sees names."""
+    with warehouse.connect(Role.OWNER) as owner:
+        for name in names:
+            add_login(owner, name, sees_names=name == names[1], password=PASSWORD)
+    return names
+
+
+@pytest.fixture
+def connect(site: Site, warehouse: Warehouse) -> Iterator[Connect]:
+    made = []
+
+    def connect(login: str, database: str = warehouse.database) -> psycopg.Connection:
+        if site.server is not None:
+            place = site.server.conninfo(database, login)
+        else:
+            place = conninfo_to_dict(site.url or "") | {
+                "dbname": database,
+                "user": login,
+                "password": PASSWORD,
+            }
+        made.append(psycopg.connect(make_conninfo(**place), autocommit=True))
+        return made[-1]
+
+    yield connect
+    for connection in made:
+        connection.close()
+
+
+def show(connection: psycopg.Connection, *settings: str) -> dict[str, str]:
+    """Settings of a session."""
+    return {
+        setting: connection.execute("SELECT current_setting(%s)", [setting]).fetchone()[0]
+        for setting in settings
+    }
+
+
+def test_a_login_reads_mart_and_nothing_else(connect: Connect, logins: list[str]) -> None:
+    for login in (COMMANDS, DASHBOARDS, *logins):
+        connection = connect(login)
+        assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (0,)
+        sees_names = login == logins[1]
+        if sees_names:
+            assert connection.execute("SELECT count(*) FROM mart.user_names").fetchone() == (0,)
+        for query in ["core.users", "ledger.secrets", "studies.workload_models"] + ["mart.user_names"] * (
+            not sees_names
+        ):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM {query}".encode())
+
+
+def test_every_login_has_its_limits(connect: Connect, logins: list[str], warehouse: Warehouse) -> None:
+    for login in (COMMANDS, DASHBOARDS, *logins):
+        assert (login, show(connect(login), *LIMITS)) == (login, LIMITS)
+    with warehouse.connect(Role.OWNER) as owner:
+        settings = ", ".join(f"{name}={LIMITS[name]}" for name in
+                             ("default_transaction_read_only", "statement_timeout",
+                              "idle_in_transaction_session_timeout", "temp_file_limit"))  # fmt: skip
+        assert [login for login in list_logins(owner) if login.name in {COMMANDS, *logins}] == [
+            Login(logins[0], False, 10, settings),
+            Login(logins[1], True, 10, settings),
+            Login(COMMANDS, False, 40, settings),
+        ]
+
+
+def test_a_login_changes_nobody_but_itself(connect: Connect, logins: list[str]) -> None:
+    one, other = logins
+    connection = connect(one)
+    connection.execute("SET default_transaction_read_only = off")
+    for role in (READER, NAMES, COMMANDS, other, LOADER):
+        for change in ("SET statement_timeout = 0", "RESET ALL", "PASSWORD 'mine'", "LOGIN"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(f'ALTER ROLE "{role}" {change}'.encode())
+        # Who became the group could change the group's settings.
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute(f'SET ROLE "{role}"'.encode())
+    for statement in (
+        f'ALTER ROLE "{one}" CONNECTION LIMIT -1',
+        f'ALTER ROLE "{one}" SET temp_file_limit = -1',
+        f'ALTER ROLE "{one}" RESET temp_file_limit',
+        "SET temp_file_limit = -1",
+        f"ALTER DATABASE {connection.info.dbname} SET statement_timeout = 0",
+        f'GRANT {READER} TO "{other}"',
+        f'GRANT "{one}" TO "{other}"',
+    ):
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute(statement.encode())
+    # What it may change is its own.
+    connection.execute(f'ALTER ROLE "{one}" SET statement_timeout = 0'.encode())
+    connection.execute(f'ALTER ROLE "{one}" RESET default_transaction_read_only'.encode())
+    mine = {"statement_timeout": "0", "default_transaction_read_only": "off"}
+    assert show(connect(one), *LIMITS) == LIMITS | mine
+    for login in (other, COMMANDS, DASHBOARDS):
+        assert (login, show(connect(login), *LIMITS)) == (login, LIMITS)
+
+
+@pytest.mark.parametrize("call", [
+    "lo_from_bytea(0, 'x')",
+    "lo_create(0)",
+    "lo_creat(-1)",
+    "lo_put(1, 0, 'x')",
+    "lowrite(0, 'x')",
+    "pg_advisory_lock(7461, 2)",
+    "pg_advisory_lock(i) FROM generate_series(1, 1000000) AS i",
+    "pg_advisory_xact_lock_shared(1)",
+    "pg_try_advisory_lock(7461, 2)",
+    "pg_try_advisory_xact_lock(1)",
+    "pg_logical_emit_message(false, 'x', 'x')",
+])  # fmt: skip
+def test_nobody_writes_or_locks_without_limit(warehouse: Warehouse, call: str) -> None:
+    for role in (Role.READER, Role.DASHBOARDS):
+        with closing(warehouse.connect(role, autocommit=True)) as connection:
+            connection.execute("SET default_transaction_read_only = off")
+            with pytest.raises(errors.InsufficientPrivilege, match="permission denied for function"):
+                connection.execute(f"SELECT {call}".encode())
+
+
+def test_the_embedded_server_keeps_few_notifications(site: Site, database: psycopg.Connection) -> None:
+    """Anybody can send them, and keep them from being cleared away."""
+    if site.server is None or site.server.version < 17:
+        pytest.skip("the server is a site's, or too old to have a limit")
+    assert show(database, "max_notify_queue_pages") == {"max_notify_queue_pages": "64"}
+
+
+def test_who_was_admitted_by_hand_has_the_limits_of_the_database(
+    connect: Connect, names: list[str], warehouse: Warehouse
+) -> None:
+    """Settings of a role do not reach its members; a clone of a database has no settings of its own."""
+    with warehouse.connect(Role.OWNER) as owner:
+        make_roles(owner)
+        owner.execute(f"CREATE ROLE \"{names[0]}\" LOGIN PASSWORD '{PASSWORD}'".encode())
+        owner.execute(f'GRANT {READER} TO "{names[0]}"'.encode())
+    times = {"statement_timeout": "10min", "idle_in_transaction_session_timeout": "5min"}
+    assert show(connect(names[0]), *times) == times
+    # Not for those whose statements may take hours, whichever way they come.
+    never = dict.fromkeys(times, "0")
+    for role in (Role.OWNER, Role.LOADER):
+        with closing(warehouse.connect(role)) as connection:
+            assert (role, show(connection, *times)) == (role, never)
+    with closing(warehouse.connect(Role.READER)) as connection:
+        assert show(connection, *times) == times | {"idle_in_transaction_session_timeout": "0"}
+
+
+def test_a_loader_that_logs_in_elsewhere_has_no_limit_of_time(
+    site: Site, connect: Connect, warehouse: Warehouse
+) -> None:
+    if site.server is None:
+        pytest.skip("the site's loader has no password here")
+    with warehouse.connect(Role.OWNER) as owner:
+        make_roles(owner)
+    assert show(connect(LOADER), "statement_timeout") == {"statement_timeout": "0"}
+
+
+def test_the_groups_cannot_log_in_and_who_tries_is_told_what_to_do(site: Site, warehouse: Warehouse) -> None:
+    if site.server is None:
+        pytest.skip("the groups have no password here")
+    for group in (READER, NAMES):
+        with pytest.raises(psycopg.OperationalError, match="is not permitted to log in"):
+            psycopg.connect(**site.server.conninfo(warehouse.database, group))
+    settings = Settings(reader_url=site.server.url(warehouse.database, READER))
+    with open_warehouse(settings) as old, pytest.raises(DatabaseError) as caught:
+        old.connect(Role.READER)
+    assert "tapewise db logins add" in (caught.value.hint or "")
+
+
+def test_an_upgrade_makes_groups_of_roles_that_people_logged_in_as(warehouse: Warehouse) -> None:
+    with warehouse.connect(Role.OWNER) as owner:
+        for role in (READER, NAMES):
+            owner.execute(f'ALTER ROLE "{role}" LOGIN CONNECTION LIMIT 40'.encode())
+            owner.execute(f"ALTER ROLE \"{role}\" SET statement_timeout = '10min'".encode())
+        make_roles(owner)
+        assert owner.execute(
+            "SELECT rolname, rolcanlogin, rolconnlimit, rolconfig FROM pg_roles WHERE rolname = ANY(%s)"
+            " ORDER BY rolname DESC",
+            [[READER, NAMES]],
+        ).fetchall() == [(READER, False, -1, None), (NAMES, False, -1, None)]
+        # Who had been admitted stays so.
+        assert owner.execute("SELECT pg_has_role(%s, %s, 'USAGE')", [NAMES, READER]).fetchone() == (True,)
+
+
+def test_readers_stay_out_of_the_embedded_servers_other_databases(site: Site, connect: Connect) -> None:
+    if site.server is None:
+        pytest.skip("the other databases of a site's server are the site's")
+    with psycopg.connect(site.maintenance, autocommit=True) as owner:
+        owner.execute("GRANT CONNECT, TEMPORARY ON DATABASE postgres, template1 TO PUBLIC")
+        connect(COMMANDS, "postgres").close()
+        shut_other_databases(owner)
+    for database in ("postgres", "template1"):
+        with pytest.raises(psycopg.OperationalError, match="permission denied for database"):
+            connect(COMMANDS, database)
+
+
+def test_a_login_that_cannot_be_made_or_dropped_is_refused(warehouse: Warehouse, logins: list[str]) -> None:
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
+        for name in (logins[0], LOADER, "pg_mine"):
+            with pytest.raises(DatabaseError, match=name), owner.transaction():
+                add_login(owner, name, sees_names=False)
+        for name in ("absent", LOADER, READER, owner.info.user):
+            with pytest.raises(LookupFailedError, match=f"no login '{name}'"):
+                drop_login(owner, name)
+        with pytest.raises(DatabaseError, match="Tapewise's own"):
+            drop_login(owner, COMMANDS)
+        owner.execute(f'GRANT SELECT ON core.users TO "{logins[0]}"'.encode())
+        with pytest.raises(DatabaseError, match=r"cannot be dropped: .*core\.users"):
+            drop_login(owner, logins[0])
+        owner.execute(f'REVOKE ALL ON core.users FROM "{logins[0]}"'.encode())
+        drop_login(owner, logins[0])
+        assert logins[0] not in {login.name for login in list_logins(owner)}
+
+
+def test_the_commands_make_list_and_drop_a_login(
+    site: Site, warehouse: Warehouse, names: list[str], tmp_path: Path
+) -> None:
+    name = names[0]
+    url = warehouse.url(Role.OWNER)
+    settings = Settings(database_url=url)
+
+    def run(*words: str, text: str | None = None) -> str:
+        done = CliRunner().invoke(db, ["logins", *words], obj=settings, input=text, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    (tmp_path / "password").write_text(f"{PASSWORD}\n")
+    shown = run("add", name, "--names", "--password-file", str(tmp_path / "password"))
+    assert shown.startswith(f"{name} can log in: ") and f"user={name}" in shown and PASSWORD not in shown
+    assert f"{name}: reads mart and names, 10 connections at most; " in run("list")
+    with closing(psycopg.connect(shown.split(": ", 1)[1].strip(), password=PASSWORD)) as connection:
+        assert connection.execute("SELECT count(*) FROM mart.user_names").fetchone() == (0,)
+    assert run("drop", name) == f"Login {name} is dropped.\n"
+    # Where nothing is said of a password, it is asked for.
+    assert "Repeat for confirmation" in run("add", name, text=f"{PASSWORD}\n{PASSWORD}\n")
+    run("drop", name)
+    assert "Password" not in run("add", name, "--no-password")

@@ -1,0 +1,156 @@
+"""An upgrade waits for others for a while, says who they are, and holds up nobody meanwhile."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import psycopg
+import pytest
+from click.testing import CliRunner
+
+from ingest.rounds import hold_round
+from schema import upgrade as upgrades
+from schema.blockers import Blocker
+from schema.cli import db
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError
+from schema.settings import Settings
+from schema.upgrade import current_revision, newest_revision, upgrade
+
+WAIT_S = 2.0
+
+
+@pytest.fixture
+def renew(warehouse: Warehouse) -> Callable[..., None]:
+    """Upgrade the warehouse once more; that makes `mart` anew."""
+
+    def renew(wait_s: float = WAIT_S, **options) -> None:
+        upgrade(lambda: warehouse.connect(Role.OWNER), wait_s=wait_s, **options)
+
+    return renew
+
+
+@pytest.fixture
+def reader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
+    """A reader in the midst of a transaction, in which it has read a view."""
+    with closing(warehouse.connect(Role.READER)) as connection:
+        connection.execute("SET application_name = 'notebook'")
+        connection.execute("SELECT count(*) FROM mart.transfers")
+        yield connection
+
+
+def read_comment(warehouse: Warehouse) -> str:
+    with warehouse.connect(Role.OWNER) as connection:
+        return connection.execute(
+            "SELECT oid::text || obj_description(oid) FROM pg_namespace WHERE nspname = 'mart'"
+        ).fetchone()[0]
+
+
+def test_a_transaction_that_goes_on_ends_the_upgrade_which_names_it(
+    warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
+) -> None:
+    before, waits = read_comment(warehouse), []
+    began_at = time.monotonic()
+    with pytest.raises(DatabaseError) as caught:
+        renew(on_wait=waits.append)
+    assert 0.5 < time.monotonic() - began_at < 10 * WAIT_S
+    pid = reader.info.backend_pid
+    blocker = f"pid {pid} (login tapewise_query, application 'notebook', idle in transaction, its transaction"
+    assert caught.value.message.startswith(f"the upgrade has waited 2 s for {blocker} began 0:00:")
+    assert f"SELECT pg_terminate_backend({pid})" in (caught.value.hint or "")
+    assert len(waits) == 1 and waits[0].startswith(blocker)
+    assert read_comment(warehouse) == before
+    reader.rollback()
+    renew()
+    assert read_comment(warehouse) != before
+
+
+def test_a_transaction_that_ends_in_time_only_delays_it(
+    reader: psycopg.Connection, renew: Callable[..., None]
+) -> None:
+    # As soon as the upgrade has told of it.
+    renew(wait_s=60, on_wait=lambda _: reader.rollback())
+
+
+def test_others_read_while_an_upgrade_waits(
+    warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
+) -> None:
+    """PostgreSQL has those who come later queue behind who waits: so nobody waits for long at a time."""
+    is_waiting, took_s = threading.Event(), []
+    with (
+        closing(warehouse.connect(Role.READER, autocommit=True)) as other,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        failing = pool.submit(renew, wait_s=3, on_wait=lambda _: is_waiting.set())
+        assert is_waiting.wait(60)
+        while not failing.done():
+            began_at = time.monotonic()
+            other.execute("SELECT count(*) FROM mart.transfers")
+            took_s.append(time.monotonic() - began_at)
+        with pytest.raises(DatabaseError, match=str(reader.info.backend_pid)):
+            failing.result()
+    assert len(took_s) > 10
+    assert max(took_s) < 2  # the whole of the wait, if they queued
+
+
+def test_no_reader_can_hold_what_an_upgrade_locks(warehouse: Warehouse, renew: Callable[..., None]) -> None:
+    """The advisory lock that upgrades took before can no longer be had, and means nothing."""
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
+            owner.execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(integer, integer) TO PUBLIC")
+        reader.execute("SELECT pg_advisory_lock(7461, 2)")
+        for mode in ("ACCESS SHARE", "SHARE UPDATE EXCLUSIVE"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), reader.transaction():
+                reader.execute(f"LOCK TABLE ledger.revisions IN {mode} MODE".encode())
+        renew()
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            reader.execute("SELECT pg_advisory_lock(7461, 2)")
+
+
+def test_who_only_loads_does_not_stop_an_upgrade_that_changes_no_table(
+    warehouse: Warehouse, renew: Callable[..., None]
+) -> None:
+    with hold_round(warehouse), closing(warehouse.connect(Role.LOADER)) as loader:
+        loader.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'synthetic', 'UTC')")
+        renew()
+        loader.commit()
+
+
+def test_who_loads_stops_an_upgrade_that_changes_tables(
+    warehouse: Warehouse, renew: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upgrades, "newest_revision", lambda: "9999")  # as if there were one more
+    with closing(warehouse.connect(Role.LOADER)) as loader:
+        loader.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'synthetic', 'UTC')")
+        with pytest.raises(DatabaseError, match=f"pid {loader.info.backend_pid} "):
+            renew()
+
+
+def test_two_first_upgrades_at_a_time_make_one_warehouse(empty: Warehouse) -> None:
+    def make() -> None:
+        upgrade(lambda: empty.connect(Role.OWNER), wait_s=60)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(make), pool.submit(make)]:
+            done.result()
+    with empty.connect(Role.OWNER) as connection:
+        assert current_revision(connection) == newest_revision()
+
+
+def test_the_command_exits_with_1_and_tells_that_it_waits(
+    warehouse: Warehouse, reader: psycopg.Connection
+) -> None:
+    settings = Settings(database_url=warehouse.url(Role.OWNER))
+    done = CliRunner().invoke(db, ["upgrade", "--wait", "0.5"], obj=settings)
+    assert isinstance(done.exception, DatabaseError) and done.exception.exit_status == 1
+    assert done.stderr.startswith(f"Waiting for pid {reader.info.backend_pid} (login tapewise_query")
+
+
+def test_what_postgresql_hides_is_said_to_be_hidden() -> None:
+    """Of a stranger's session who is no superuser sees neither state nor age."""
+    assert str(Blocker(17, "anna", "psql", None, None)) == (
+        "pid 17 (login anna, application 'psql', state and age only its owner or a superuser can see)"
+    )
+    assert str(Blocker(0, None, None, None, None)) == "a prepared transaction (see pg_prepared_xacts)"
