@@ -34,7 +34,7 @@ _CLASSED = f"""
             classes.class_number
         LIMIT 1
     ) AS nearest
-    WHERE requests.set_apart IS NULL
+    WHERE requests.set_apart IS NULL AND requests.burst_number IS NOT NULL
 """  # noqa: S608  # our own names
 
 # What is asked of which rows, for each interface and direction.

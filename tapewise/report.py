@@ -19,7 +19,7 @@ from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from schema.settings import Settings
 from tapewise.report_pages import Report, print_report, report_to_json
-from tapewise.report_sections import ARCHIVE, ask
+from tapewise.report_sections import ARCHIVE, ask, count_hourless
 from tapewise.throwaway import open_throwaway
 
 DEFAULT_ZONE = "UTC"
@@ -72,7 +72,7 @@ def report(
         with open_throwaway(settings) as warehouse:
             results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=not as_json)
             with closing(warehouse.connect(Role.READER)) as connection:
-                told = Report(results, choices, ask(connection), timezone)
+                told = Report(results, choices, ask(connection), timezone, count_hourless(connection))
         click.echo(json.dumps(report_to_json(told), default=str)) if as_json else print_report(told)
     if choices.failures:
         raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))

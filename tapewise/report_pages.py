@@ -24,12 +24,16 @@ SHARED = (
 
 @dataclass(frozen=True)
 class Report:
-    """What a report tells. `timezone` is None where none was given, and times were read as UTC."""
+    """What a report tells. `timezone` is None where none was given, and times were read as UTC.
+
+    `hourless_count` lines give the day of an event only: the warehouse has noon for it, which nobody knows.
+    """
 
     results: list[FileResult]
     choices: Choices
     answers: list[Answer]
     timezone: str | None
+    hourless_count: int
 
     @property
     def zone(self) -> ZoneInfo:
@@ -53,8 +57,11 @@ def report_to_json(report: Report) -> dict[str, Any]:
     return {
         "timezone": report.zone.key,
         "is_timezone_given": report.timezone is not None,
-        "first_event_at": None if span is None else span[0].isoformat(),
-        "last_event_at": None if span is None else span[1].isoformat(),
+        "first_event_at": None if span is None or report.hourless_count else span[0].isoformat(),
+        "last_event_at": None if span is None or report.hourless_count else span[1].isoformat(),
+        "first_event_on": None if span is None else span[0].date().isoformat(),
+        "last_event_on": None if span is None else span[1].date().isoformat(),
+        "hour_unknown_count": report.hourless_count,
         "files": [
             result_to_json(result, has_texts=False) | {"format": report.choices.formats[result.path].name}
             for result in report.results
@@ -82,8 +89,13 @@ def print_report(report: Report) -> None:
     if report.span is None:
         click.echo("No line has a time.")
     else:
-        first, last = (f"{at:%a %Y-%m-%d %H:%M:%S}" for at in report.span)
+        layout = "%a %Y-%m-%d" if report.hourless_count else "%a %Y-%m-%d %H:%M:%S"
+        first, last = (at.strftime(layout) for at in report.span)
         click.echo(f"{first} to {last}, {report.zone.key}")
+        if report.hourless_count:
+            click.echo(
+                f"The hour is unknown for {report.hourless_count:,} events: their log gives the day only."
+            )
     if report.timezone is None:
         click.echo("Times were read as UTC, since no --timezone was given.")
     if {log_format.name for log_format in report.choices.distinct} >= set(SAME_TRANSFERS):

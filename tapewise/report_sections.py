@@ -43,6 +43,14 @@ def ask(connection: psycopg.Connection) -> list[Answer]:
     return answers
 
 
+def count_hourless(connection: psycopg.Connection) -> int:
+    """How many lines of the archive `ARCHIVE` give the day of an event, and not its hour."""
+    row = connection.execute(
+        "SELECT count(*) FROM mart.source_events WHERE archive = %s AND is_time_of_day_unknown", [ARCHIVE]
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
 _NO_TRANSFERS = "These logs tell of no transfer."
 
 SECTIONS = (
@@ -54,7 +62,8 @@ SECTIONS = (
         SELECT interface, direction, count(*) AS transfer_count,
             count(*) FILTER (WHERE is_failed) AS failed_count,
             coalesce(sum(size_bytes) FILTER (WHERE NOT is_failed), 0) AS size_bytes,
-            count(DISTINCT user_id) AS user_count, count(DISTINCT client) AS client_count
+            nullif(count(DISTINCT user_id), 0) AS user_count,
+            nullif(count(DISTINCT client), 0) AS client_count
         FROM mart.transfers
         WHERE archive = %(archive)s
         GROUP BY interface, direction
@@ -164,7 +173,10 @@ SECTIONS = (
         ("record", "value", "", "interface", "direction", "when"),
         """
         SELECT record, value::double precision AS value, unit, interface, direction,
-            (happened_at AT TIME ZONE timezone)::text AS happened_local
+            CASE
+                WHEN record LIKE '%% in a day%%' THEN happened_on::text
+                ELSE coalesce((happened_at AT TIME ZONE timezone)::text, happened_on || ', hour unknown')
+            END AS happened_local
         FROM mart.records(archive => %(archive)s)
         JOIN mart.archives USING (archive)
         ORDER BY record_number
@@ -199,7 +211,7 @@ SECTIONS = (
         ORDER BY transfer_count DESC, hour
         LIMIT 5
         """,
-        _NO_TRANSFERS,
+        "These logs report no transfer whose hour is known.",
     ),
     Section(
         "users",

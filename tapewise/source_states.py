@@ -46,10 +46,13 @@ class SourceState:
 
 @dataclass(frozen=True)
 class DayHours:
-    """The hours of a local day (23 to 25), up to the source's last line: whether each has a line."""
+    """The hours of a local day (23 to 25), up to the source's last line: whether each has a line.
+
+    None for an hour that may have one: lines of the day do not report their hour.
+    """
 
     midnight: datetime
-    has_lines: tuple[bool, ...]
+    has_lines: tuple[bool | None, ...]
 
 
 def read_states(connection: psycopg.Connection, archive: str | None = None) -> list[SourceState]:
@@ -81,17 +84,21 @@ def read_days(connection: psycopg.Connection, state: SourceState, day_count: int
         for day in (last_on + DAY * (number + 1 - day_count) for number in range(day_count + 1))
     ]
     rows = connection.execute(
-        "SELECT hour_at FROM mart.source_hours(archive => %s, since => %s, until => %s, source => %s)",
+        "SELECT hour_at, starts_on"
+        " FROM mart.source_hours(archive => %s, since => %s, until => %s, source => %s)",
         [state.archive, midnights[0], midnights[-1], state.source],
-    )
+    ).fetchall()
     # Counted from midnight, because clocks may be put forward by half an hour.
-    found = {(hour_at - midnights[0]) // HOUR for (hour_at,) in rows}
+    found = {(hour_at - midnights[0]) // HOUR for hour_at, _ in rows if hour_at is not None}
+    vague = {starts_on for hour_at, starts_on in rows if hour_at is None}
     days = []
     for midnight, next_midnight in pairwise(midnights):
         first = (midnight - midnights[0]) // HOUR
-        end = min(next_midnight, state.last_event_at + HOUR)
+        local = midnight.astimezone(zone)
+        missing = None if local.date() in vague else False
+        end = next_midnight if missing is None else min(next_midnight, state.last_event_at + HOUR)
         hours = range(first, first + max(0, (end - midnight) // HOUR))
-        days.append(DayHours(midnight.astimezone(zone), tuple(hour in found for hour in hours)))
+        days.append(DayHours(local, tuple(hour in found or missing for hour in hours)))
     return days
 
 
@@ -101,7 +108,7 @@ def find_gaps(days: list[DayHours]) -> list[tuple[datetime, datetime]]:
     for day in days:
         for number, has_lines in enumerate(day.has_lines):
             began_at = day.midnight.astimezone(ZoneInfo("UTC")) + HOUR * number
-            if has_lines:
+            if has_lines is not False:
                 continue
             if gaps and gaps[-1][1] == began_at:
                 gaps[-1] = (gaps[-1][0], began_at + HOUR)

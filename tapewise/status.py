@@ -29,6 +29,8 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
+# An hour with lines, without any, and one that may have some: lines of its day do not report their hour.
+_HOURS = {True: "#", False: ".", None: "?"}
 
 
 @click.command()
@@ -82,7 +84,7 @@ def _to_json(state: SourceState, days: list[DayHours], now: datetime) -> dict[st
         {"started_at": began_at.isoformat(), "ended_at": ended_at.isoformat()}
         for began_at, ended_at in find_gaps(days)
     ]
-    return told | {"lag_s": lag_s, "hour_count": sum(len(day.has_lines) for day in days), "gaps": gaps}
+    return told | {"lag_s": lag_s, "hour_count": _count_hours(days), "gaps": gaps}
 
 
 def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[str]:
@@ -92,10 +94,11 @@ def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[s
     if state.last_event_at is None:
         lines.append("  no event yet")
     else:
-        lines.append(
-            f"  last line   {state.last_event_at.astimezone(zone):%Y-%m-%d %H:%M:%S %z},"
-            f" {describe_span(now - state.last_event_at)} ago"
-        )
+        local = state.last_event_at.astimezone(zone)
+        is_vague = bool(days) and None in days[-1].has_lines
+        at = f"{local:%Y-%m-%d}, hour unknown" if is_vague else f"{local:%Y-%m-%d %H:%M:%S %z}"
+        about = "about " if is_vague else ""
+        lines.append(f"  last line   {at}, {about}{describe_span(now - state.last_event_at)} ago")
     if state.last_read_at is not None:
         lines.append(
             f"  last read   {state.last_read_at.astimezone(zone):%Y-%m-%d %H:%M:%S %z},"
@@ -109,11 +112,16 @@ def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[s
     )
     silent = sum(day.has_lines.count(False) for day in days)
     if days:
-        lines.append(f"  silent      {silent} of the last {sum(len(day.has_lines) for day in days)} hours")
+        lines.append(f"  silent      {silent} of the last {_count_hours(days)} hours")
     for day in days:
-        strip = "".join("#" if has_lines else "." for has_lines in day.has_lines)
+        strip = "".join(_HOURS[has_lines] for has_lines in day.has_lines)
         lines.append(f"    {day.midnight:%a %Y-%m-%d}  {strip}")
     return lines
+
+
+def _count_hours(days: list[DayHours]) -> int:
+    """How many hours are known to have lines, or none."""
+    return sum(has_lines is not None for day in days for has_lines in day.has_lines)
 
 
 def describe_span(span: timedelta) -> str:

@@ -21,13 +21,15 @@ CREATE FUNCTION mart.burst_requests(
     size_log10 double precision,
     time_log10 double precision,
     set_apart text,
+    is_time_of_day_unknown boolean,
     asked_at timestamptz,
     ended_at timestamptz
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Failed requests are asked for again: they would make bursts look larger than what the user wanted.
+-- Failed requests are asked for again: they would make bursts look larger than what the user wanted. A
+-- request of which only the day is known is in no burst; it is kept for those who count requests.
 WITH requests AS (
     SELECT
         requests.archive,
@@ -39,6 +41,7 @@ WITH requests AS (
         requests.size_log10,
         requests.time_log10,
         requests.set_apart,
+        requests.is_time_of_day_unknown,
         requests.asked_at,
         requests.ended_at,
         lag(requests.asked_at) OVER of_user AS last_asked_at,
@@ -58,7 +61,7 @@ WITH requests AS (
         requests.user_id IS NOT NULL
         AND requests.set_apart IS DISTINCT FROM 'failed'
     WINDOW of_user AS (
-        PARTITION BY requests.user_id, requests.interface, requests.direction
+        PARTITION BY requests.user_id, requests.interface, requests.direction, requests.is_time_of_day_unknown
         ORDER BY requests.asked_at, requests.ended_at, requests.size_bytes
     )
 ),
@@ -76,7 +79,7 @@ numbered AS (
     SELECT
         marked.*,
         count(*) FILTER (WHERE marked.is_first) OVER (
-            PARTITION BY marked.user_id, marked.interface, marked.direction
+            PARTITION BY marked.user_id, marked.interface, marked.direction, marked.is_time_of_day_unknown
             ORDER BY marked.asked_at, marked.ended_at, marked.size_bytes
             ROWS UNBOUNDED PRECEDING
         ) AS burst_number
@@ -89,21 +92,32 @@ SELECT
     numbered.interface,
     numbered.direction,
     numbered.user_id,
-    numbered.burst_number,
-    row_number() OVER (
-        PARTITION BY numbered.user_id, numbered.interface, numbered.direction, numbered.burst_number
-        ORDER BY numbered.asked_at, numbered.ended_at, numbered.size_bytes
-    ) AS place,
+    CASE WHEN NOT numbered.is_time_of_day_unknown THEN numbered.burst_number END AS burst_number,
+    CASE
+        WHEN NOT numbered.is_time_of_day_unknown
+            THEN
+                row_number() OVER (
+                    PARTITION BY
+                        numbered.user_id,
+                        numbered.interface,
+                        numbered.direction,
+                        numbered.is_time_of_day_unknown,
+                        numbered.burst_number
+                    ORDER BY numbered.asked_at, numbered.ended_at, numbered.size_bytes
+                )
+    END AS place,
 
     numbered.size_bytes,
     CASE
-        WHEN NOT numbered.is_first THEN extract(EPOCH FROM numbered.asked_at - numbered.last_asked_at)
+        WHEN NOT (numbered.is_first OR numbered.is_time_of_day_unknown)
+            THEN extract(EPOCH FROM numbered.asked_at - numbered.last_asked_at)
     END::double precision AS gap_s,
     numbered.size_log10,
     numbered.time_log10,
     numbered.set_apart,
+    numbered.is_time_of_day_unknown,
 
-    numbered.asked_at,
+    CASE WHEN NOT numbered.is_time_of_day_unknown THEN numbered.asked_at END AS asked_at,
     numbered.ended_at
 FROM numbered
 

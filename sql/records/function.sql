@@ -41,6 +41,7 @@ asked_for AS (
         transfers.duration_s,
         transfers.is_failed,
         transfers.is_size_saturated,
+        transfers.is_time_of_day_unknown,
         transfers.ended_at,
         date_trunc('day', transfers.ended_at, archives.timezone) AS day_at,
         -- Ten minutes of the local clock, told apart where its hour comes twice.
@@ -77,17 +78,24 @@ cells AS MATERIALIZED (
             ARRAY[
                 asked_for.size_bytes,
                 -extract(EPOCH FROM asked_for.ended_at)::double precision,
-                asked_for.is_size_saturated::integer
+                asked_for.is_size_saturated::integer,
+                asked_for.is_time_of_day_unknown::integer
             ]
         ) FILTER (WHERE NOT asked_for.is_failed AND asked_for.size_bytes IS NOT NULL) AS largest,
         max(
-            ARRAY[asked_for.duration_s, -extract(EPOCH FROM asked_for.ended_at)::double precision]
+            ARRAY[
+                asked_for.duration_s,
+                -extract(EPOCH FROM asked_for.ended_at)::double precision,
+                asked_for.is_time_of_day_unknown::integer
+            ]
         ) FILTER (WHERE NOT asked_for.is_failed AND asked_for.duration_s IS NOT NULL) AS longest,
+        asked_for.is_time_of_day_unknown,
         asked_for.day_at,
         asked_for.cell_at
     FROM asked_for
     GROUP BY
         asked_for.cell_at,
+        asked_for.is_time_of_day_unknown,
         asked_for.day_at,
         asked_for.interface,
         asked_for.direction,
@@ -104,6 +112,7 @@ ten_minutes AS (
         sum(cells.transfer_count) AS transfer_count,
         cells.cell_at
     FROM cells
+    WHERE NOT cells.is_time_of_day_unknown
     GROUP BY cells.archive, cells.kind, cells.timezone, cells.cell_at
 ),
 
@@ -147,6 +156,7 @@ candidates AS (
         NULL AS interface,
         named.direction,
         named.is_lower_bound,
+        FALSE AS is_hour_unknown,
         days.day_at AS happened_at
     FROM days
     CROSS JOIN
@@ -168,6 +178,7 @@ candidates AS (
         NULL AS interface,
         NULL AS direction,
         FALSE AS is_lower_bound,
+        FALSE AS is_hour_unknown,
         ten_minutes.cell_at AS happened_at
     FROM ten_minutes
     UNION ALL
@@ -182,6 +193,7 @@ candidates AS (
         files.interface,
         files.direction,
         files.largest[3] = 1 AS is_lower_bound,
+        files.largest[4] = 1 AS is_hour_unknown,
         to_timestamp(-files.largest[2]) AS happened_at
     FROM files
     UNION ALL
@@ -196,6 +208,7 @@ candidates AS (
         files.interface,
         files.direction,
         FALSE AS is_lower_bound,
+        files.longest[3] = 1 AS is_hour_unknown,
         to_timestamp(-files.longest[2]) AS happened_at
     FROM files
 )
@@ -212,7 +225,7 @@ SELECT DISTINCT ON (candidates.archive, candidates.record_number)
     candidates.direction,
 
     (candidates.happened_at AT TIME ZONE candidates.timezone)::date AS happened_on,
-    candidates.happened_at
+    CASE WHEN NOT candidates.is_hour_unknown THEN candidates.happened_at END AS happened_at
 FROM candidates
 WHERE candidates.value IS NOT NULL
 ORDER BY

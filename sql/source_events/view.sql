@@ -57,6 +57,7 @@ events AS (
         transfers.direction,
         transfers.host_id,
         transfers.class_of_service,
+        transfers.is_time_of_day_unknown,
         transfers.ended_at AS event_at
     FROM transfers
     UNION ALL
@@ -67,6 +68,7 @@ events AS (
         opens.direction,
         opens.host_id,
         opens.class_of_service,
+        opens.is_time_of_day_unknown,
         opens.opened_at AS event_at
     FROM opens
     UNION ALL
@@ -77,6 +79,7 @@ events AS (
         NULL AS direction,
         namespace_events.host_id,
         namespace_events.class_of_service,
+        namespace_events.is_time_of_day_unknown,
         namespace_events.happened_at AS event_at
     FROM namespace_events
     UNION ALL
@@ -87,6 +90,7 @@ events AS (
         unitree_jobs.direction,
         unitree_jobs.host_id,
         unitree_jobs.class_of_service,
+        FALSE AS is_time_of_day_unknown,
         unitree_jobs.ended_at AS event_at
     FROM unitree_jobs
     UNION ALL
@@ -97,6 +101,7 @@ events AS (
         NULL AS direction,
         stages.host_id,
         stages.class_of_service,
+        stages.is_time_of_day_unknown,
         stages.staged_at AS event_at
     FROM stages
     UNION ALL
@@ -107,6 +112,7 @@ events AS (
         transfer_starts.direction,
         transfer_starts.host_id,
         transfer_starts.class_of_service,
+        FALSE AS is_time_of_day_unknown,
         transfer_starts.began_at AS event_at
     FROM transfer_starts
     UNION ALL
@@ -117,6 +123,7 @@ events AS (
         NULL AS direction,
         tape_events.host_id,
         tape_events.class_of_service,
+        FALSE AS is_time_of_day_unknown,
         tape_events.happened_at AS event_at
     FROM tape_events
     UNION ALL
@@ -127,6 +134,7 @@ events AS (
         NULL AS direction,
         migrations.host_id,
         migrations.class_of_service,
+        migrations.is_time_of_day_unknown,
         migrations.migrated_at AS event_at
     FROM migrations
     UNION ALL
@@ -137,6 +145,7 @@ events AS (
         NULL AS direction,
         srb_sessions.host_id,
         srb_sessions.class_of_service,
+        srb_sessions.is_time_of_day_unknown,
         srb_sessions.closed_at AS event_at
     FROM srb_sessions
 )
@@ -153,6 +162,7 @@ SELECT
     events.class_of_service,
 
     sources.is_counted,
+    events.is_time_of_day_unknown,
 
     events.event_at
 FROM events

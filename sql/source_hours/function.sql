@@ -13,7 +13,8 @@ CREATE FUNCTION mart.source_hours(
     source text,
     line_count bigint,
     hour_at timestamptz,
-    hour_local timestamp
+    hour_local timestamp,
+    starts_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
@@ -26,6 +27,7 @@ WITH quarters AS (
         source_events.kind,
         source_events.timezone,
         source_events.source,
+        source_events.is_time_of_day_unknown,
         date_bin(
             interval '15 minutes', source_events.event_at, timestamptz '2000-01-01 00:00Z'
         ) AS quarter_at,
@@ -44,13 +46,22 @@ WITH quarters AS (
             OR source_events.class_of_service = source_hours.class_of_service
         )
     GROUP BY
-        source_events.archive, source_events.kind, source_events.timezone, source_events.source, quarter_at
+        source_events.archive,
+        source_events.kind,
+        source_events.timezone,
+        source_events.source,
+        source_events.is_time_of_day_unknown,
+        quarter_at
 ),
 
 hours AS (
     SELECT
         quarters.*,
-        date_trunc('hour', quarters.quarter_at, quarters.timezone) AS hour_at
+        (quarters.quarter_at AT TIME ZONE quarters.timezone)::date AS starts_on,
+        CASE
+            WHEN NOT quarters.is_time_of_day_unknown
+                THEN date_trunc('hour', quarters.quarter_at, quarters.timezone)
+        END AS hour_at
     FROM quarters
 )
 
@@ -62,8 +73,9 @@ SELECT
     sum(hours.line_count)::bigint AS line_count,
 
     hours.hour_at,
-    hours.hour_at AT TIME ZONE hours.timezone AS hour_local
+    hours.hour_at AT TIME ZONE hours.timezone AS hour_local,
+    hours.starts_on
 FROM hours
-GROUP BY hours.archive, hours.kind, hours.source, hours.timezone, hours.hour_at
+GROUP BY hours.archive, hours.kind, hours.source, hours.timezone, hours.hour_at, hours.starts_on
 
 $function$;

@@ -46,6 +46,7 @@ FROM
         class_of_service => user_bursts.class_of_service,
         idle_s => user_bursts.idle_s
     ) AS requests
+WHERE requests.burst_number IS NOT NULL
 GROUP BY
     requests.archive,
     requests.kind,

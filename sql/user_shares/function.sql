@@ -26,16 +26,16 @@ AS $function$
 
 WITH users AS (
     SELECT
-        bursts.archive,
-        bursts.kind,
-        bursts.interface,
-        bursts.direction,
-        bursts.user_id,
-        count(*) AS burst_count,
-        sum(bursts.request_count)::bigint AS request_count,
-        sum(bursts.size_bytes) AS size_bytes
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        requests.user_id,
+        count(*) FILTER (WHERE requests.place = 1) AS burst_count,
+        count(*) AS request_count,
+        coalesce(sum(requests.size_bytes), 0) AS size_bytes
     FROM
-        mart.user_bursts(
+        mart.burst_requests(
             archive => user_shares.archive,
             since => user_shares.since,
             until => user_shares.until,
@@ -44,13 +44,13 @@ WITH users AS (
             client => user_shares.client,
             class_of_service => user_shares.class_of_service,
             idle_s => user_shares.idle_s
-        ) AS bursts
+        ) AS requests
     GROUP BY
-        bursts.archive,
-        bursts.kind,
-        bursts.interface,
-        bursts.direction,
-        bursts.user_id
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        requests.user_id
 )
 
 SELECT

@@ -43,6 +43,7 @@ requests AS (
             idle_s => week_profiles.idle_s
         ) AS requests
     INNER JOIN archives ON requests.archive = archives.archive
+    WHERE NOT requests.is_time_of_day_unknown
 ),
 
 placed AS (

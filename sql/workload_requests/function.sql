@@ -20,6 +20,7 @@ CREATE FUNCTION mart.workload_requests(
     time_log10 double precision,
     is_cached boolean,
     set_apart text,
+    is_time_of_day_unknown boolean,
     asked_at timestamptz,
     ended_at timestamptz
 )
@@ -58,6 +59,7 @@ SELECT
         WHEN requests.time_s IS NULL THEN 'unknown time'
         WHEN requests.time_s <= 0 THEN 'zero time'
     END AS set_apart,
+    requests.is_time_of_day_unknown,
 
     coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at,
     requests.ended_at

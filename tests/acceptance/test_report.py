@@ -110,6 +110,27 @@ def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report)
     assert result.stderr.startswith(STARTED)
 
 
+def test_what_has_no_hour_is_given_none(report, tmp_path):
+    log = tmp_path / "hsi.2019-03-05.log"
+    log.write_text("put 'a' : '/k/a' ( 1000000 bytes, 500.0 KBS (cos=1))\n" * 3)
+    found = json.loads(report("--json", log).stdout)
+    assert (found["first_event_at"], found["last_event_at"]) == (None, None)
+    assert (found["first_event_on"], found["last_event_on"]) == ("2019-03-05", "2019-03-05")
+    assert found["hour_unknown_count"] == 3
+    assert found["busiest_hours"] == []
+    # Nor users and clients, which are not in that log either.
+    assert [(row["user_count"], row["client_count"]) for row in found["transfers"]] == [(None, None)]
+    assert {row["record"]: row["happened_local"] for row in found["records"]} == {
+        "most transfers in a day": "2019-03-05",
+        "most bytes put in a day": "2019-03-05",
+        "largest file put": "2019-03-05, hour unknown",
+        "longest transfer": "2019-03-05, hour unknown",
+    }
+    shown = report(log).stdout
+    assert "Tue 2019-03-05 to Tue 2019-03-05, UTC\nThe hour is unknown for 3 events" in shown
+    assert "12:00" not in shown
+
+
 def test_of_two_logs_of_the_same_transfers_one_counts(report):
     both, nft = (json.loads(report("--json", *logs).stdout) for logs in ((NFT, STAT), (NFT,)))
     assert both["transfers"] == nft["transfers"]

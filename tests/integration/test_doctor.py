@@ -307,6 +307,27 @@ def test_days_have_the_hours_that_they_have(database: psycopg.Connection) -> Non
     assert [hour for hour, has_lines in enumerate(long.has_lines) if has_lines] == [0, 2]
 
 
+def test_a_day_without_hours_is_not_silent(database: psycopg.Connection) -> None:
+    insert_rows(
+        database,
+        {
+            "sources": [{"name": "hsi"}],
+            "transfers": [
+                {"source": "hsi", "ended_at": "2000-01-15T12:00:00Z", "is_time_of_day_unknown": True},
+                {"source": "hsi", "ended_at": "2000-01-15T20:00:00Z"},
+            ],
+            "log_files": [{"source": "hsi", "last_event_at": "2000-01-15T20:00:00Z"}],
+        },
+    )
+    (state,) = states(database)
+    before, day = read_days(database, state, 2)
+    assert before.has_lines == (False,) * 24
+    assert day.has_lines == (None,) * 20 + (True,) + (None,) * 3
+    assert find_gaps([before, day]) == [
+        (datetime(2000, 1, 14, tzinfo=UTC), datetime(2000, 1, 15, tzinfo=UTC))
+    ]
+
+
 @pytest.mark.parametrize(
     ("span", "said"),
     [

@@ -1,0 +1,3 @@
+SELECT record_number, value, happened_on, happened_at
+FROM mart.records()
+ORDER BY record_number

@@ -1,0 +1,2 @@
+SELECT burst_number, request_count
+FROM mart.user_bursts()

@@ -1,0 +1,2 @@
+SELECT hour_of_week, burst_count, request_count
+FROM mart.week_profiles()
