@@ -15,6 +15,7 @@ from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError
 from schema.leash import leash
+from schema.lockouts import WAIT_S, locked_out
 from schema.mart import drop_mart, rebuild_mart
 from schema.roles import make_roles
 from schema.upgrade import check_revision, current_revision
@@ -110,23 +111,28 @@ def _already_exists(file: Path) -> DatabaseError:
     )
 
 
-def restore(warehouse: Warehouse, file: Path) -> None:
+def restore(warehouse: Warehouse, file: Path, *, wait_s: float = WAIT_S) -> None:
     """Read `file` into a database without archives, in one transaction, and rebuild `mart`.
 
-    Raises DatabaseError if there are any or the file is no backup, RevisionError if it was made by
-    another version: upgrade it then.
+    Raises DatabaseError if there are any, if the file is no backup, or if others go on using what is replaced
+    for longer than `wait_s`; RevisionError if it was made by another version: upgrade it then.
     """
     with warehouse.connect(Role.OWNER) as connection:
-        if current_revision(connection) is not None:
-            if connection.execute("SELECT FROM core.archives LIMIT 1").fetchone() is not None:
-                raise DatabaseError(
-                    "the database holds archives already",
-                    hint="Restore into another home or an empty database.",
-                )
-            # Any command makes the schema in an empty home; without an archive nothing is lost with it.
-            drop_mart(connection)
-            connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
-        make_roles(connection)
+
+        def prepare() -> None:
+            if current_revision(connection) is not None:
+                if connection.execute("SELECT FROM core.archives LIMIT 1").fetchone() is not None:
+                    raise DatabaseError(
+                        "the database holds archives already",
+                        hint="Restore into another home or an empty database.",
+                    )
+                # Any command makes the schema in an empty home; without an archive nothing is lost with it.
+                drop_mart(connection)
+                connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
+            make_roles(connection)
+
+        with locked_out(connection, lambda: warehouse.connect(Role.OWNER), prepare, "restore", wait_s):
+            pass
     _run(
         warehouse,
         "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction",

@@ -7,11 +7,12 @@ import click
 from schema.backups import back_up, remove_unfinished, restore
 from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import SettingsError
+from schema.lockouts import WAIT_S
 from schema.logins_cli import logins
 from schema.server import EmbeddedServer
 from schema.settings import Settings
 from schema.texts import escape_controls
-from schema.upgrade import WAIT_S, current_revision, newest_revision, open_ready_warehouse, upgrade
+from schema.upgrade import current_revision, newest_revision, open_ready_warehouse, upgrade
 
 ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
 

@@ -18,7 +18,7 @@ from schema.errors import DatabaseError
 # Less than `deadlock_timeout`, after which PostgreSQL might end the other one's query, not ours.
 ATTEMPT_MS = 500
 PAUSE_S = 1.0
-APPLICATION = "tapewise db upgrade"
+WAIT_S = 30.0
 
 
 def lock_warehouse(connection: psycopg.Connection, *, is_altered: bool) -> None:
@@ -55,16 +55,20 @@ def locked_out(
     connection: psycopg.Connection,
     connect: Callable[[], psycopg.Connection],
     prepare: Callable[[], None],
-    wait_s: float,
+    action: str,
+    wait_s: float = WAIT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
     """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
 
     Tries for `wait_s`, and calls `on_wait` once with who stands in the way. Raises DatabaseError that names
-    them, if they are still there then. `connect` opens another connection, by which to see who they are.
+    them, if they are still there then: `action` ("upgrade") waited for them. `connect` opens another
+    connection, by which to see who they are.
     """
     deadline = time.monotonic() + wait_s
-    connection.execute(sql.SQL("SET LOCAL application_name = {}").format(sql.Literal(APPLICATION)))
+    connection.execute(
+        sql.SQL("SET LOCAL application_name = {}").format(sql.Literal(f"tapewise db {action}"))
+    )
     with watch_blockers(connect, connection.info.backend_pid) as blockers:
         while True:
             _limit_waits(connection, min(ATTEMPT_MS, wait_s * 1000))
@@ -79,14 +83,14 @@ def locked_out(
                     on_wait(_describe(blockers))
                     on_wait = None
                 if time.monotonic() + PAUSE_S > deadline:
-                    raise _give_up(blockers, wait_s) from error
+                    raise _give_up(action, blockers, wait_s) from error
             time.sleep(PAUSE_S)
         # What is left waits for nobody whom the locks have not shut out.
         _limit_waits(connection, wait_s * 1000)
         try:
             yield
         except errors.LockNotAvailable as error:
-            raise _give_up(blockers, wait_s) from error
+            raise _give_up(action, blockers, wait_s) from error
 
 
 def _limit_waits(connection: psycopg.Connection, limit_ms: float) -> None:
@@ -97,11 +101,11 @@ def _describe(blockers: list[Blocker]) -> str:
     return "; ".join(map(str, blockers)) or "somebody who could not be seen"
 
 
-def _give_up(blockers: list[Blocker], wait_s: float) -> DatabaseError:
+def _give_up(action: str, blockers: list[Blocker], wait_s: float) -> DatabaseError:
     ends = ", ".join(f"SELECT pg_terminate_backend({each.pid})" for each in blockers if each.pid)
     return DatabaseError(
-        f"the upgrade has waited {wait_s:g} s for {_describe(blockers)}, and has changed nothing",
+        f"the {action} has waited {wait_s:g} s for {_describe(blockers)}, and has changed nothing",
         hint="Let them end their transactions"
         + (f", or end their sessions as the owner or a superuser ({ends})" if ends else "")
-        + "; then upgrade again. `--wait` waits longer.",
+        + f"; then {action} again.",
     )

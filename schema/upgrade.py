@@ -9,7 +9,7 @@ import psycopg
 
 from schema.database import Role, Warehouse, open_warehouse
 from schema.errors import RevisionError
-from schema.lockouts import lock_warehouse, locked_out
+from schema.lockouts import WAIT_S, lock_warehouse, locked_out
 from schema.roles import make_roles
 from schema.settings import Settings
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parent.parent / "migrations"
-WAIT_S = 30.0
 # The first command of a new home makes the warehouse; other first commands wait for that one only.
 _FIRST_WAIT_S = 300.0
 
@@ -105,7 +104,7 @@ def upgrade(
             lock_warehouse(connection, is_altered=current_revision(connection) != newest)
             make_roles(connection)
 
-        with locked_out(connection, connect, prepare, wait_s, on_wait):
+        with locked_out(connection, connect, prepare, "upgrade", wait_s, on_wait):
             command.upgrade(config, revision)
             connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
             if current_revision(connection) == newest_revision():

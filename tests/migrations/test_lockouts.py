@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from ingest.rounds import hold_round
 from schema import upgrade as upgrades
+from schema.backups import back_up, restore
 from schema.blockers import Blocker
 from schema.cli import db
 from schema.database import Role, Warehouse
@@ -146,6 +148,18 @@ def test_the_command_exits_with_1_and_tells_that_it_waits(
     done = CliRunner().invoke(db, ["upgrade", "--wait", "0.5"], obj=settings)
     assert isinstance(done.exception, DatabaseError) and done.exception.exit_status == 1
     assert done.stderr.startswith(f"Waiting for pid {reader.info.backend_pid} (login tapewise_query")
+
+
+def test_a_restore_names_who_is_in_the_way_too(
+    warehouse: Warehouse, reader: psycopg.Connection, tmp_path: Path
+) -> None:
+    back_up(warehouse, tmp_path / "a.dump")
+    with pytest.raises(
+        DatabaseError, match=f"the restore has waited 0.5 s for pid {reader.info.backend_pid} "
+    ):
+        restore(warehouse, tmp_path / "a.dump", wait_s=0.5)
+    reader.rollback()
+    restore(warehouse, tmp_path / "a.dump")
 
 
 def test_what_postgresql_hides_is_said_to_be_hidden() -> None:
