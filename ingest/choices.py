@@ -21,12 +21,14 @@ SAME_TRANSFERS = ("nft", "stat")
 class Choices:
     """The format of each file, or its error where none could be chosen.
 
-    `reason` says what has chosen, None that the user has.
+    `reason` says what has chosen, None that the user has. `empty` are files that have no whole line yet, and
+    are passed over: they say no format, and nothing is lost.
     """
 
     reason: str | None
     formats: dict[Path, Format] = field(default_factory=dict)
     failures: dict[Path, LogFileError] = field(default_factory=dict)
+    empty: list[Path] = field(default_factory=list)
 
     @property
     def distinct(self) -> list[Format]:
@@ -34,7 +36,14 @@ class Choices:
         return list(dict.fromkeys(self.formats.values()))
 
 
-def choose_formats(warehouse: Warehouse, archive: str, source: str | None, paths: Sequence[Path]) -> Choices:
+def choose_formats(
+    warehouse: Warehouse,
+    archive: str,
+    source: str | None,
+    paths: Sequence[Path],
+    *,
+    is_complete: bool = False,
+) -> Choices:
     """The format of each of `paths`, which are to be loaded into `source` (None: each into its format's own).
 
     A source that has brought facts has its format, whatever the lines tell. Raises SourceError if files of
@@ -45,19 +54,23 @@ def choose_formats(warehouse: Warehouse, archive: str, source: str | None, paths
             held = find_held_format(connection, archive, source)
         if held is not None:
             return Choices(f"as source '{source}' is", dict.fromkeys(paths, held))
-    choices = read_formats(paths)
+    choices = read_formats(paths, is_complete=is_complete)
     if source is not None:
         _check_one_source(choices, source)
     _check_counted_once(choices)
     return choices
 
 
-def read_formats(paths: Sequence[Path]) -> Choices:
+def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices:
     """The format of each of `paths` by its lines; one that cannot be read, or tells none, fails by itself."""
     choices = Choices("as its lines tell")
-    for path in paths:
+    for path in dict.fromkeys(paths):
         try:
-            choices.formats[path] = _settle_format(detect_format(path))
+            detection = detect_format(path)
+            if detection.format is None and _has_no_line_yet(detection, is_complete=is_complete):
+                choices.empty.append(path)
+            else:
+                choices.formats[path] = _settle_format(detection)
         except LogFileError as error:
             choices.failures[path] = error
     return choices
@@ -74,15 +87,19 @@ def find_held_format(connection: psycopg.Connection, archive: str, source: str) 
     return None if row is None else restore_format(*row)
 
 
+def _has_no_line_yet(detection: Detection, *, is_complete: bool) -> bool:
+    """Whether there is nothing to load: no line but blank ones, or one that is not finished."""
+    return detection.is_whole and (detection.line_count == 0 or (detection.is_unfinished and not is_complete))
+
+
 def _settle_format(detection: Detection) -> Format:
     """The format of a file. Raises LogFileError, with the shares of the two best, if its lines tell none."""
     found = detection.format
     if found is not None:
         return found
-    if not detection.line_count:
+    if not detection.line_count:  # of a large file
         raise LogFileError(
-            f"{detection.path}: has no line yet that could tell its format",
-            hint="Say --format where a file has no lines, or no whole one.",
+            f"{detection.path}: no format can be told: all lines looked at are blank", hint="Say --format."
         )
     best, second = (f"{fit.format.name} fits {describe_share(fit)}" for fit in detection.fits[:2])
     raise LogFileError(

@@ -1,5 +1,6 @@
 """Files that are no logs, or none yet, told by their first bytes: archives of files, programs and so on."""
 
+import re
 from pathlib import Path
 
 from schema.errors import LogFileError
@@ -39,6 +40,18 @@ _MARKS = (
     (0, b"PAR1", "a Parquet file", "Name log files only."),
     (0, b"SQLite format 3\x00", "an SQLite database", "Name log files only."),
 )
+
+
+# What a file begins with that is compressed while one looks: the header, perhaps not all of it, and no data.
+_HEADER_ALONE = re.compile(
+    rb"\x1f\x8b(?:\x08?|\x08.{1,7}|\x08\x08.{6}[^\0]*\0?)|BZh[1-9]?|\xfd7zXZ\0.{0,6}|\x28\xb5\x2f\xfd.{0,14}",
+    re.DOTALL,
+)
+
+
+def is_header_alone(content: bytes) -> bool:
+    """Whether `content`, all of a compressed file, is no more than what comes before compressed data."""
+    return _HEADER_ALONE.fullmatch(content) is not None
 
 
 def check_head(path: Path, head: bytes) -> None:

@@ -49,13 +49,15 @@ class Detection:
     """What a file's lines tell of its format.
 
     `line_count` lines, none of them blank, were looked at, in the `places` of the file (beginning, middle,
-    end; or all of it). `fits` holds every format, the best first.
+    end; or all of it). `fits` holds every format, the best first. `is_unfinished`: the file is one line that
+    has no newline, or none.
     """
 
     path: Path
     places: tuple[str, ...]
     line_count: int
     fits: tuple[FormatFit, ...]
+    is_unfinished: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -84,11 +86,13 @@ def detect_format(path: Path) -> Detection:
     be finished, says nothing unless it is the only one. Raises LogFileError where the file cannot be read.
     """
     with open_log(path) as reader:
-        places, pieces = _take_pieces(reader, path)
+        places, pieces, is_unfinished = _take_pieces(reader, path)
     lines = split_lines(b"".join(pieces))["text"]
     lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
     fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in FORMATS.values()]
-    return Detection(path, places, lines.len(), tuple(sorted(fits, key=lambda fit: -fit.fit_count)))
+    return Detection(
+        path, places, lines.len(), tuple(sorted(fits, key=lambda fit: -fit.fit_count)), is_unfinished
+    )
 
 
 def describe_share(fit: FormatFit) -> str:
@@ -112,22 +116,22 @@ def _count_fits(log_format: Format, lines: pl.Series) -> int:
     return records.filter(~is_none.fill_null(False)).height
 
 
-def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes]]:
-    """Whole lines of the file, and the names of the places where they stand."""
+def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:
+    """Whole lines of the file after the names of their places, and whether it is one that has no end yet."""
     head = _read_up_to(reader, 3 * PIECE_BYTES)
     if len(head) < 3 * PIECE_BYTES:
-        return WHOLE, [_whole_lines(head)]
+        return WHOLE, [_whole_lines(head)], b"\n" not in head
     size = path.stat().st_size
     with path.open("rb") as raw:
         if raw.read(PIECE_BYTES) != head[:PIECE_BYTES]:
             # Compressed: what was unpacked is the beginning.
-            return ("beginning",), [_whole_lines(_finish_line(reader, head))]
+            return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
         pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
         for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
             raw.seek(start)
             # Most likely within a line.
             pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
-    return ("beginning", "middle", "end"), pieces
+    return ("beginning", "middle", "end"), pieces, False
 
 
 def _read_up_to(reader: LogFileReader, size: int) -> bytes:

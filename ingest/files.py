@@ -3,6 +3,7 @@
 Only whole lines are read: what stands behind the last newline waits until it is finished.
 """
 
+import io
 import os
 import stat
 import time
@@ -18,7 +19,7 @@ import polars as pl
 import xxhash
 from xopen import xopen
 
-from ingest.contents import HEAD_BYTES, check_head
+from ingest.contents import HEAD_BYTES, check_head, is_header_alone
 from ingest.file_identities import TICK_S, FileIdentity, identify_file
 from ingest.lines import count_newlines, seal_digest, split_content
 from ingest.pseudonym_keys import PseudonymKey
@@ -218,6 +219,9 @@ class LogFileReader:
             return self._stream.read(size)
         # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
         except Exception as error:
+            if is_header_alone(os.pread(self._raw.fileno(), HEAD_BYTES, 0)):
+                self._stream = io.BytesIO()  # there is nothing else yet
+                return b""
             self._check_same(is_through=False)
             place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
             raise LogFileError(

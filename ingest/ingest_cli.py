@@ -1,6 +1,7 @@
 """`tapewise ingest`: the files that are named, or what is new in all configured sources."""
 
 import json
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from ingest.pseudonym_keys import get_key
 from ingest.results import describe_result, result_to_json, sum_failures, tell_failure
 from ingest.rounds import prepare_source
 from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
+from ingest.tallies import Tally
+from ingest.unused_sources import drop_unused_sources
 from ingest.workers import FileTask, read_files
 from schema.database import Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
@@ -186,48 +189,87 @@ def _load_paths(
         )
         return prepare_source(warehouse, request, is_dry=dry_run)
 
-    failures: list[TapewiseError] = []
     day = log_date.date() if log_date else None
     with open_ready_warehouse(settings) as warehouse:
-        choices = given or choose_formats(warehouse, archive, source, paths)
+        choices = given or choose_formats(warehouse, archive, source, paths, is_complete=complete)
         check_dates(choices, log_date, paths)
-        targets = {log_format.name: prepare(log_format) for log_format in choices.distinct}
-        tasks = [
-            FileTask(targets[choices.formats[path].name], path, day, is_complete=complete, is_dry=dry_run)
-            for path in paths
-            if path in choices.formats
-        ]
-        results = zip(
-            tasks,
-            read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait),
-            strict=True,
-        )
-        for path in paths:
-            if path in choices.failures:
-                result: FileResult | TapewiseError = choices.failures[path]
-            else:
-                task, result = next(results)
-                target = task.source
-                if not as_json:
-                    _tell_choice(path, target.format, choices.reason)
-            if isinstance(result, TapewiseError):
-                if not isinstance(result, LogFileError) and (
-                    len(paths) == 1 or not _is_back(warehouse, result)
-                ):
-                    raise result
-                failures.append(result)
-                tell_failure(path, result, as_json=as_json)
-                continue
-            shown = json.dumps(result_to_json(result) | {"format": target.format.name}) if as_json else None
-            click.echo(shown or "\n".join(describe_result(result)))
-            if result.tally.is_all_rejected:
-                failures.append(LogFileError(f"{path}: no line of it is of format {target.format.name}"))
-                said = escape_controls(failures[-1].message)
-                click.echo(f"tapewise: {said}; see `tapewise detect`", err=True)
+        targets: dict[str, Source] = {}
+        with drop_unused_sources(warehouse, targets.values(), is_dry=dry_run) as used:
+            for log_format in choices.distinct:
+                targets[log_format.name] = prepare(log_format)
+            tasks = [
+                FileTask(targets[choices.formats[path].name], path, day, is_complete=complete, is_dry=dry_run)
+                for path in paths
+                if path in choices.formats
+            ]
+            results = zip(
+                tasks,
+                read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait),
+                strict=True,
+            )
+            failures = _tell_results(warehouse, choices, paths, results, used, as_json=as_json)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
         raise sum_failures(failures, len(paths))
+
+
+def _tell_results(
+    warehouse: Warehouse,
+    choices: Choices,
+    paths: Sequence[Path],
+    results: Iterator[tuple[FileTask, FileResult | TapewiseError]],
+    used: set[str],
+    *,
+    as_json: bool,
+) -> list[TapewiseError]:
+    """Tell what became of each file, and add to `used` the names of sources that are; gives the failures.
+
+    Raises a failure that is no file's where no other file can be loaded either.
+    """
+    failures: list[TapewiseError] = []
+    for path in choices.empty:
+        _tell_empty(path, as_json=as_json)
+    for path in (path for path in paths if path not in choices.empty):
+        if path in choices.failures:
+            result: FileResult | TapewiseError = choices.failures[path]
+        else:
+            task, result = next(results)
+            target = task.source
+            if not as_json:
+                _tell_choice(path, target.format, choices.reason)
+        if isinstance(result, FileResult):
+            failure = _tell_result(result, target, as_json=as_json)
+        elif isinstance(result, LogFileError) or (len(paths) > 1 and _is_back(warehouse, result)):
+            tell_failure(path, failure := result, as_json=as_json)
+        else:
+            raise result
+        if failure is not None:
+            failures.append(failure)
+        if not isinstance(failure, LogFileError):  # what the database broke off is to be loaded again
+            used.add(target.name)
+    return failures
+
+
+def _tell_result(result: FileResult, target: Source, *, as_json: bool) -> TapewiseError | None:
+    """Tell what became of a file's lines; gives the error if none of them is of its source's format."""
+    if as_json:
+        click.echo(json.dumps(result_to_json(result) | {"format": target.format.name}))
+    else:
+        click.echo("\n".join(describe_result(result)))
+    if not result.tally.is_all_rejected:
+        return None
+    error = LogFileError(f"{result.path}: no line of it is of format {target.format.name}")
+    click.echo(f"tapewise: {escape_controls(error.message)}; see `tapewise detect`", err=True)
+    return error
+
+
+def _tell_empty(path: Path, *, as_json: bool) -> None:
+    """Tell of a file that is passed over, because it has no whole line yet."""
+    if as_json:
+        click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
+    else:
+        click.echo(f"{escape_controls(str(path))}: no whole line yet; passed over until it has one")
 
 
 def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:

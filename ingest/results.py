@@ -27,7 +27,9 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
         f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
         f" + {tally.rejected.total():,} rejected"
     ]
-    if result.is_unchanged:
+    if not tally.line_count and not result.waiting_bytes:
+        lines.append("  empty: no line yet; it is read on when it has grown")
+    elif result.is_unchanged:
         lines.append("  unchanged since it was last read: nothing is counted twice")
     elif tally.held_count:
         lines.append(
@@ -92,7 +94,8 @@ def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileE
 
 def describe_outcome(outcome: SourceOutcome) -> str:
     """What a round did for a source, in one line; the lines are of the files that were opened."""
-    files = [f"{outcome.read_count:,} files read", f"{outcome.untouched_count:,} untouched"]
+    empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
+    files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
     if outcome.failures:
         files.append(f"{len(outcome.failures):,} FAILED")
     return (

@@ -27,6 +27,7 @@ from ingest.sources import (
     make_source,
     unsaved_source,
 )
+from ingest.unused_sources import drop_unused_source
 from ingest.workers import FileTask, read_files
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
@@ -40,6 +41,7 @@ class SourceOutcome:
     archive: str
     source: str
     read_count: int = 0
+    empty_count: int = 0
     untouched_count: int = 0
     failures: list[TapewiseError] = field(default_factory=list)
     line_count: int = 0
@@ -52,6 +54,7 @@ class SourceOutcome:
         """Count one file that was opened."""
         tally = result.tally
         self.read_count += 1
+        self.empty_count += not tally.line_count
         self.line_count += tally.line_count
         self.loaded_count += tally.loaded_count
         self.held_count += tally.held_count
@@ -142,6 +145,8 @@ def read_sources(
             _fail(plan, outcome, found, tell)
         left[number] -= 1
         if not left[number]:
+            if not is_dry and len(plan.paths) == len(outcome.failures):
+                _drop_unused(warehouse, task.source, plan, outcome, tell)
             yield outcome
 
 
@@ -155,6 +160,18 @@ def _plan_tasks(
     changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
     outcome.untouched_count = len(plan.paths) - len(changed)
     return [FileTask(source, path, is_complete=plan.settings.complete, is_dry=is_dry) for path in changed]
+
+
+def _drop_unused(
+    warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, tell: Tell
+) -> None:
+    """Drop a source none of whose files was accepted, unless it holds others: they will be read again."""
+    try:
+        # What the database broke off is not refused.
+        if all(isinstance(failure, LogFileError) for failure in outcome.failures):
+            drop_unused_source(warehouse, source)
+    except DatabaseError as error:
+        _fail(plan, outcome, error, tell)
 
 
 def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, tell: Tell) -> None:

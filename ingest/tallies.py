@@ -6,6 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
+from ingest.formats.base import BLANK
 from ingest.parts import Part, SegmentFate
 
 SAMPLES = 3
@@ -40,7 +41,8 @@ class Tally:
     @property
     def is_all_rejected(self) -> bool:
         """Whether there were lines, and none could be read: then the format is the wrong one."""
-        return self.rejected.total() > 0 and self.loaded_count + self.held_count == 0
+        told_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
+        return self.rejected.total() > 0 and told_count == 0
 
     def add_part(self, part: Part) -> None:
         """Count the fates that need no warehouse; where a part is known, its facts are held."""

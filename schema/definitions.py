@@ -201,6 +201,49 @@ COMMENT ON FUNCTION core.move_second_passes(
     text, integer, timestamptz[], timestamptz[], bigint[], integer[]
 ) IS
     'Moves facts of a source into the second pass of an hour that its clocks repeat; gives what was moved';
+
+CREATE FUNCTION core.drop_unused_source(unused integer) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+DECLARE
+    archive integer;
+BEGIN
+    -- Whoever loads the archive needs the source: it stays then.
+    SELECT archives.id INTO archive FROM core.archives
+    WHERE archives.id = (SELECT archive_id FROM ledger.sources WHERE sources.id = unused)
+    FOR UPDATE SKIP LOCKED;
+    IF archive IS NULL OR EXISTS (
+        SELECT FROM ledger.log_files WHERE source_id = unused AND (
+            loaded_count + held_count > 0 OR rejected_count = 0 OR EXISTS (
+                SELECT FROM ledger.ignored_lines WHERE log_file_id = log_files.id AND reason <> 'blank line'
+            )
+        )
+    ) THEN
+        RETURN false;
+    END IF;
+    DELETE FROM ledger.ignored_lines USING ledger.log_files
+    WHERE log_file_id = log_files.id AND source_id = unused;
+    DELETE FROM ledger.rejected_lines USING ledger.log_files
+    WHERE log_file_id = log_files.id AND source_id = unused;
+    DELETE FROM ledger.segments WHERE source_id = unused;
+    DELETE FROM ledger.log_files WHERE source_id = unused;
+    DELETE FROM ledger.sources WHERE id = unused;
+    IF NOT (
+        EXISTS (SELECT FROM core.archives WHERE id = archive AND retained_since IS NOT NULL)
+        OR EXISTS (SELECT FROM ledger.sources WHERE archive_id = archive)
+        OR EXISTS (SELECT FROM core.activity_cells WHERE archive_id = archive)
+        OR EXISTS (SELECT FROM core.outages WHERE archive_id = archive)
+        OR EXISTS (SELECT FROM core.config_changes WHERE archive_id = archive)
+        OR EXISTS (SELECT FROM studies.workload_models WHERE archive_id = archive)
+    ) THEN
+        DELETE FROM core.users WHERE archive_id = archive;
+        DELETE FROM core.hosts WHERE archive_id = archive;
+        DELETE FROM core.archives WHERE id = archive;
+    END IF;
+    RETURN true;
+END
+$function$;
+COMMENT ON FUNCTION core.drop_unused_source(integer) IS
+    'Drops a source no line of which was one of its format, and its archive if it holds nothing else';
 """
 
 GRANTS = f"""
@@ -216,6 +259,8 @@ REVOKE ALL ON FUNCTION core.move_second_passes(
 GRANT EXECUTE ON FUNCTION core.move_second_passes(
     text, integer, timestamptz[], timestamptz[], bigint[], integer[]
 ) TO {LOADER};
+REVOKE ALL ON FUNCTION core.drop_unused_source(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.drop_unused_source(integer) TO {LOADER};
 GRANT USAGE ON SCHEMA ledger, core TO {LOADER};
 GRANT SELECT ON ALL TABLES IN SCHEMA ledger, core TO {LOADER};
 GRANT INSERT, UPDATE ON core.archives TO {LOADER};

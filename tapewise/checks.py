@@ -86,9 +86,23 @@ def check_sources(
         else:
             yield Finding("sources", "wrong", f"{said}, and it is silent after {describe_span(limit)}.")
     for state in known.values():
-        yield Finding(
-            "sources", "note", f"Source {state.label} is in the warehouse, but not in the configuration."
-        )
+        said = f"Source {state.label} is in the warehouse, but not in the configuration"
+        if not state.file_count:
+            said += ", and no file of it was loaded: load its logs, or `tapewise sources drop` it"
+        yield Finding("sources", "note", f"{said}.")
+
+
+def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
+    """Note the archives that hold nothing, as a first load leaves one that is killed at once.
+
+    `connection` is the loader's.
+    """
+    for (name,) in connection.execute(
+        "SELECT name FROM core.archives WHERE NOT EXISTS"
+        " (SELECT FROM ledger.sources WHERE archive_id = archives.id) ORDER BY name"
+    ):
+        said = f"Archive {name} has no source. Load its logs, or `tapewise archives drop` it."
+        yield Finding("sources", "note", said)
 
 
 def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.checks import (
     Finding,
     check_access,
+    check_archives,
     check_disk,
     check_globs,
     check_ledger,
@@ -102,6 +103,7 @@ def examine_warehouse(
             for state in states:
                 yield from check_rejects(reader, state)
             yield from check_access(loader, reader)
+        yield from check_archives(loader)
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
         yield from check_disk(loader, warehouse, now)

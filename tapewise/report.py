@@ -18,6 +18,7 @@ from ingest.sources import Source, SourceRequest, check_timezone, make_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from tapewise.report_pages import Report, print_report, report_to_json
 from tapewise.report_sections import ARCHIVE, ask, count_hourless
 from tapewise.throwaway import open_throwaway
@@ -66,6 +67,8 @@ def report(
     check_timezone(timezone or DEFAULT_ZONE)
     for path, error in choices.failures.items():
         tell_failure(path, error)
+    for path in choices.empty:
+        click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
     if choices.formats:
         if not as_json:
             click.echo("Starting a PostgreSQL for this report; it goes with it ...", err=True)

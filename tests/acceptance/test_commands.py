@@ -329,9 +329,21 @@ def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
     result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
     assert result.returncode == 1
     assert "a.log: no line of it is of format hsi" in result.stderr
+    assert "source 'hsi' of archive 'wrong' is not kept: no file was accepted" in result.stderr
+    assert "wrong (" not in tapewise("archives", "list").stdout
     result = ingest(tapewise, "a.log", "--source", "hsi", archive="wrong")
     assert (result.returncode, "2 loaded" in result.stdout) == (0, True), result.stderr
     assert "wrong (synthetic, UTC)" in tapewise("archives", "list").stdout
+
+
+def test_what_is_refused_leaves_nothing(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(HSI)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
+    for name, zone in (("a.log", "UTC"), ("missing", "UTC"), ("cut.gz", "UTC"), ("a.log", "Mars/Olympus")):
+        assert ingest(tapewise, name, archive="refused", zone=zone).returncode == 1
+    assert tapewise("ingest", "--archive", "refused", "--timezone", "UTC", "missing").returncode == 1
+    assert "refused" not in tapewise("archives", "list").stdout
+    assert "refused" not in tapewise("doctor").stdout
 
 
 def test_explain_row_does_not_show_the_line_of_another_file(tapewise, tmp_path):

@@ -1,5 +1,6 @@
 """`tapewise detect`, and `tapewise ingest` without --format."""
 
+import gzip
 import json
 
 import pytest
@@ -119,6 +120,32 @@ def test_the_format_taken_is_a_field_of_json(tapewise, mixed):
     shown = ingest(tapewise, "taken", "--dry-run", "hsi.log").stdout
     assert "    line 20: not a line of this format: 'nonsense'\n" in shown
     assert "taken" not in tapewise("archives", "list").stdout
+
+
+def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
+    (mixed / "empty.log").touch()
+    (mixed / "blank.log").write_text("\n \n")
+    (mixed / "begun.gz").write_bytes(gzip.compress(b"")[:10])
+    (mixed / "first.log").write_text(HSI[:30])
+    names = ["empty.log", "blank.log", "begun.gz", "first.log"]
+    result = ingest(tapewise, "fresh", *names, "nft.log")
+    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, as its lines tell\n")
+    assert result.stdout.splitlines()[:5] == [
+        *(f"{name}: no whole line yet; passed over until it has one" for name in names),
+        "nft.log: 20 lines = 20 loaded + 0 held + 0 ignored + 0 rejected",
+    ]
+    result = ingest(tapewise, "bare", "--json", "empty.log")
+    told = json.loads(result.stdout)
+    assert (result.returncode, told["path"], told["line_count"], told["format"]) == (0, "empty.log", 0, None)
+    assert "bare (" not in tapewise("archives", "list").stdout
+    given = ingest(tapewise, "fresh", "--format", "nft", "empty.log")
+    assert (given.returncode, given.stdout.splitlines()[1]) == (
+        0,
+        "  empty: no line yet; it is read on when it has grown",
+    )
+    write(mixed, "empty.log", (HSI, 4))
+    assert ingest(tapewise, "fresh", *names[:3]).returncode == 0
+    assert sources(tapewise, "fresh") == {("nft", "nft"): 20, ("hsi", "hsi"): 4}
 
 
 def test_one_source_is_of_one_format(tapewise, mixed):

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "Another run over the sources is under way": "tests/acceptance/test_nightly.py",
     "Permission denied": "tests/acceptance/test_exit_statuses.py",
     "the database broke off the load": "tests/integration/test_gone_databases.py",
+    "no whole line yet": "tests/acceptance/test_detect.py",
     "was rewritten while it was read": "tests/integration/test_rewritten_files.py",
     "the upgrade has waited": "tests/migrations/test_lockouts.py",
     "did not start": "tests/integration/test_server.py",

@@ -156,6 +156,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_
     "arguments, status, said",
     [
         (["absent"], 1, "absent: No such file"),
+        (["empty"], 0, "empty: no whole line yet; passed over"),
         (["--timezone", "Mars/Olympus", HSI], 1, "Mars/Olympus"),
         (["--format", "netflow", HSI], 1, "netflow"),
         (["--date", "1998-10-18", HSI], 2, "lines of format hsi have dates"),
@@ -163,7 +164,8 @@ def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_
         ([], 2, "PATHS"),
     ],
 )
-def test_what_cannot_be_reported_starts_no_server(report, scratch, arguments, status, said):
+def test_what_cannot_be_reported_starts_no_server(report, scratch, tmp_path, arguments, status, said):
+    (tmp_path / "empty").touch()
     result = report(*arguments)
     assert (result.returncode, result.stdout) == (status, "")
     assert said in result.stderr

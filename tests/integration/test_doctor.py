@@ -121,6 +121,27 @@ def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse
     ]
 
 
+def test_what_a_killed_first_load_leaves_is_noted(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    database.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('bare', 'measured', 'UTC')")
+    database.execute(
+        "INSERT INTO ledger.sources (archive_id, name, format, timezone, clock_resolution_s, is_counted,"
+        " earliest_at) SELECT id, 'stat', 'stat', 'UTC', 1, true, now() FROM core.archives"
+        " WHERE name = 'llnl'"
+    )
+    database.commit()
+    assert find(settings, warehouse) == []
+    assert find(settings, warehouse, "note") == [
+        (
+            "sources",
+            "Source llnl/stat is in the warehouse, but not in the configuration, and no file of it was"
+            " loaded: load its logs, or `tapewise sources drop` it.",
+        ),
+        ("sources", "Archive bare has no source. Load its logs, or `tapewise archives drop` it."),
+    ]
+
+
 def test_a_ledger_that_does_not_add_up(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:

@@ -252,6 +252,38 @@ def test_one_bad_file_or_source_keeps_nothing_else_out(
     assert (len(nft_outcome.failures), len(cond_outcome.failures)) == (1, 0)
 
 
+def test_a_source_none_of_whose_files_is_of_its_format_is_not_kept(
+    warehouse: Warehouse, folder: Path, run: Round
+) -> None:
+    (folder / "nft.1").write_text("nonsense\n")
+    for _ in range(2):  # a failure every night, not only on the first
+        (nft_outcome, cond_outcome) = run()
+        assert (nft_outcome.untouched_count, len(nft_outcome.failures), cond_outcome.failures) == (0, 1, [])
+        with closing(warehouse.connect(Role.OWNER)) as connection:
+            sources = connection.execute("SELECT name FROM ledger.sources").fetchall()
+        assert sources == [("cond",)]
+    (folder / "nft.2").write_text(nft(2))
+    (nft_outcome, _) = run()
+    assert (nft_outcome.loaded_count, nft_outcome.rejected_count) == (3, 1)
+
+
+def test_a_log_without_a_line_yet_is_no_failure(folder: Path, run: Round) -> None:
+    (folder / "nft.1").touch()
+    (folder / "nft.2.gz").write_bytes(gzip.compress(b""))
+    (folder / "nft.3.gz").write_bytes(gzip.compress(b"")[:10])
+    (empty, _) = run()
+    assert empty.failures == []
+    assert describe_outcome(empty).startswith(
+        "llnl/nft: 3 files read (3 without a line yet), 0 untouched; 0 l"
+    )
+    assert [each.untouched_count for each in run()] == [3, 1]
+    (folder / "nft.1").write_text(nft(1))
+    for number in (2, 3):
+        (folder / f"nft.{number}.gz").write_bytes(gzip.compress(nft(number).encode()))
+    (grown, _) = run()
+    assert (grown.loaded_count, grown.empty_count, grown.failures) == (9, 0, [])
+
+
 def test_what_is_no_regular_file_is_not_waited_for(
     folder: Path, run: Round, told: list[TapewiseError]
 ) -> None:

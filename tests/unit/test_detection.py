@@ -139,8 +139,15 @@ def test_nothing_can_be_said_of_an_empty_file(tmp_path, content):
     found = detect_format(write(tmp_path, content))
     assert (found.line_count, found.format) == (0, None)
     choices = read_formats([found.path])
-    assert choices.formats == {}
-    assert "has no line yet" in str(choices.failures[found.path])
+    assert (choices.empty, choices.formats, choices.failures) == ([found.path], {}, {})
+
+
+def test_a_first_line_that_is_not_finished_says_nothing_yet(tmp_path):
+    path = write(tmp_path, NFT[:20])
+    assert read_formats([path, path]).empty == [path]
+    assert list(read_formats([path], is_complete=True).failures) == [path]
+    for content in (NFT[:20] + "\n", "\n" * 2_000_000):  # a whole line; of a large file not all is looked at
+        assert list(read_formats([write(tmp_path, content)]).failures) == [path]
 
 
 def test_an_unfinished_last_line_counts_only_where_it_is_alone(tmp_path):
@@ -188,7 +195,7 @@ def test_no_line_is_looked_at_twice(tmp_path, monkeypatch):
         lines = "".join(f"{number:06}\n" for number in range(300))[: size // 7 * 7 + 3]
         path = write(tmp_path, lines)
         with detection.open_log(path) as reader:
-            _, pieces = detection._take_pieces(reader, path)
+            _, pieces, _ = detection._take_pieces(reader, path)
         seen = Counter(b"".join(pieces).splitlines())
         assert max(seen.values()) == 1
         assert set(seen) <= set(lines.encode().splitlines()[:-1])

@@ -165,6 +165,29 @@ def test_damage_is_told_with_the_last_line_before_it(compress, tmp_path: Path) -
     assert 60_000 <= int(found[1].replace(",", "")) <= 134_000
 
 
+HEADERS = {
+    "gz": gzip.compress(b"")[:10],
+    "gz with a name": b"\x1f\x8b\x08\x08\x00\x00\x00\x00\x00\x03nft.log.1\x00",
+    "gz halfway": b"\x1f\x8b\x08\x00",
+    "bz2": b"BZh9",
+    "xz": lzma.compress(b"x")[:12],
+    "zst": zstd.compress(LINES)[:6],
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
+def test_a_compressed_file_that_has_just_begun_has_no_line_yet(header: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(header)
+    with open_log(path) as reader:
+        assert list(reader.blocks()) == []
+        assert (reader.read_bytes, reader.waiting_bytes) == (0, 0)
+    # With data behind it, it is one that is not copied to its end.
+    path.write_bytes(gzip.compress(LINES)[:40])
+    with pytest.raises(LogFileError, match="cannot be read beyond line 0"):
+        read_lines(path)
+
+
 def test_no_bytes_are_lost_between_the_first_ones_and_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES)

@@ -1,0 +1,134 @@
+"""A source that no file was accepted into is not kept, nor its archive: a refused load leaves nothing."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from ingest.formats import find_format
+from ingest.loads import FileResult, load_file
+from ingest.sources import Source, SourceRequest
+from ingest.unused_sources import drop_unused_source, drop_unused_sources
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError, LogFileError
+from tests.conftest import NOW, register
+
+LINE = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+REFUSED = "nonsense\n\n" * 3
+
+Read = Callable[..., FileResult]
+
+
+@pytest.fixture
+def source(warehouse: Warehouse) -> Source:
+    return make(warehouse, "nft")
+
+
+@pytest.fixture
+def read(warehouse: Warehouse, source: Source, tmp_path: Path) -> Read:
+    def read(text: str, name: str = "a.log") -> FileResult:
+        (tmp_path / name).write_text(text)
+        return load_file(warehouse, source, tmp_path / name, now=NOW)
+
+    return read
+
+
+def make(warehouse: Warehouse, name: str) -> Source:
+    return register(warehouse, SourceRequest("test", "synthetic", find_format("nft"), "UTC", name))
+
+
+def execute(warehouse: Warehouse, statement: str) -> None:
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+        connection.execute(statement.encode())
+
+
+def count(warehouse: Warehouse) -> tuple[int, ...]:
+    """How many archives, sources, log files, rejected lines, ignored lines, users and hosts there are."""
+    tables = ("core.archives", "ledger.sources", "ledger.log_files", "ledger.rejected_lines")
+    tables += ("ledger.ignored_lines", "core.users", "core.hosts")
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        return tuple(
+            connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()[0] for table in tables
+        )
+
+
+def test_a_source_whose_files_were_all_refused_goes_with_its_archive(
+    warehouse: Warehouse, source: Source, read: Read
+) -> None:
+    read(REFUSED)
+    read(REFUSED + "unfinished", "b.log")
+    execute(warehouse, "INSERT INTO core.users (archive_id, name) SELECT id, 'u' FROM core.archives")
+    execute(warehouse, "INSERT INTO core.hosts (archive_id, name) SELECT id, 'h' FROM core.archives")
+    assert count(warehouse) == (1, 1, 2, 6, 2, 1, 1)
+    assert drop_unused_source(warehouse, source)
+    assert count(warehouse) == (0, 0, 0, 0, 0, 0, 0)
+    assert not drop_unused_source(warehouse, source)
+
+
+@pytest.mark.parametrize("accepted", [LINE, "", "\n \n", LINE.replace("js", "kw")])
+def test_a_source_that_took_a_file_stays(
+    warehouse: Warehouse, source: Source, read: Read, accepted: str
+) -> None:
+    read(REFUSED)
+    read(accepted, "b.log")
+    before = count(warehouse)
+    assert not drop_unused_source(warehouse, source)
+    assert count(warehouse) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE core.archives SET retained_since = now()",
+        "INSERT INTO core.outages (archive_id, kind, note, started_at)"
+        " SELECT id, 'scheduled', 'moved', now() FROM core.archives",
+        "INSERT INTO core.config_changes (archive_id, kind, note, started_at)"
+        " SELECT id, 'other', 'moved', now() FROM core.archives",
+        "INSERT INTO core.activity_cells SELECT id, now(), 'nft', 'get', 1, 0, 0, 1, 1 FROM core.archives",
+        "INSERT INTO ledger.sources (archive_id, name, format, timezone, clock_resolution_s, is_counted,"
+        " earliest_at) SELECT id, 'stat', 'stat', 'UTC', 1, true, now() FROM core.archives",
+    ],
+)
+def test_an_archive_that_holds_anything_else_stays(
+    warehouse: Warehouse, source: Source, read: Read, statement: str
+) -> None:
+    read(REFUSED)
+    execute(warehouse, statement)
+    sources = count(warehouse)[1]
+    assert drop_unused_source(warehouse, source)
+    assert count(warehouse)[:3] == (1, sources - 1, 0)
+
+
+def test_what_somebody_loads_stays(warehouse: Warehouse, source: Source) -> None:
+    with closing(warehouse.connect()) as connection:
+        connection.execute("SELECT FROM core.archives FOR NO KEY UPDATE")
+        assert not drop_unused_source(warehouse, source)
+    assert count(warehouse)[:2] == (1, 1)
+    with (
+        closing(warehouse.connect(Role.READER)) as reader,
+        pytest.raises(psycopg.errors.InsufficientPrivilege),
+    ):
+        reader.execute("SELECT core.drop_unused_source(1)")
+
+
+def test_a_command_keeps_what_it_used_and_what_the_database_broke_off(
+    warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(DatabaseError), drop_unused_sources(warehouse, [make(warehouse, "a")], is_dry=False):
+        raise DatabaseError("the server is gone")
+    with drop_unused_sources(warehouse, [make(warehouse, "a")], is_dry=True):
+        pass
+    sources: list[Source] = []
+    with pytest.raises(KeyboardInterrupt), drop_unused_sources(warehouse, sources, is_dry=False) as used:
+        sources += [make(warehouse, "a"), make(warehouse, "b")]
+        used.add("a")
+        raise KeyboardInterrupt
+    assert count(warehouse)[:2] == (1, 1)
+    assert capsys.readouterr().err == (
+        "tapewise: source 'b' of archive 'test' is not kept: no file was accepted\n"
+    )
+    with pytest.raises(LogFileError), drop_unused_sources(warehouse, sources[:1], is_dry=False):
+        raise LogFileError("a.log: is damaged")
+    assert count(warehouse)[:2] == (0, 0)

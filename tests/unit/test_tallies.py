@@ -1,0 +1,20 @@
+"""When a file is said to be of another format."""
+
+from collections import Counter
+
+import pytest
+
+from ingest.formats.base import BEFORE_RETENTION, BLANK, NO_ARCHIVE, UNRECOGNISED
+from ingest.tallies import Tally
+
+
+@pytest.mark.parametrize(
+    ("ignored", "is_all_rejected"),
+    [({}, True), ({BLANK: 2}, True), ({NO_ARCHIVE: 1}, False), ({BLANK: 2, BEFORE_RETENTION: 1}, False)],
+)
+def test_a_line_that_is_ignored_is_of_the_format_unless_it_is_blank(
+    ignored: dict[str, int], is_all_rejected: bool
+) -> None:
+    tally = Tally(line_count=1 + sum(ignored.values()), rejected=Counter({UNRECOGNISED: 1}))
+    tally.ignored.update(ignored)
+    assert tally.is_all_rejected == is_all_rejected
