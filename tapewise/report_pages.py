@@ -116,7 +116,7 @@ def _say(heading: str) -> None:
 def _print_rows(answer: Answer) -> None:
     """Print a table with its numbers in units of people, to the right."""
     section, columns, rows = answer.section, answer.columns, answer.rows
-    shown = [_describe_row(dict(zip(columns, row, strict=True))) for row in rows]
+    shown = [describe_row(dict(zip(columns, row, strict=True))) for row in rows]
     heads = list(section.heads)
     for index in range(len(columns)):
         if any(isinstance(row[index], int | float | Decimal) for row in rows):
@@ -127,8 +127,15 @@ def _print_rows(answer: Answer) -> None:
     print_table(heads, shown)
 
 
-def _describe_row(row: dict[str, Any]) -> list[str]:
-    return [_describe(column, value, row.get("unit")) for column, value in row.items()]
+def describe_row(row: dict[str, Any]) -> list[str]:
+    """The values of a row with the units of people; a quantile below `clock_step_s` says only that."""
+    step_s = row.get("clock_step_s") or 0
+    return [
+        f"< {format_seconds(step_s)}"
+        if column.startswith("p") and column.endswith("_s") and value is not None and value < step_s
+        else _describe(column, value, row.get("unit"))
+        for column, value in row.items()
+    ]
 
 
 def _describe(column: str, value: Any, unit: str | None) -> str:

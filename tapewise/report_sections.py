@@ -136,15 +136,19 @@ SECTIONS = (
     Section(
         "times",
         "Times: so many percent took no longer (wait: from being asked for until the transfer began)",
-        ("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
+        (
+            *("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
+            *("clock", "below it", "clocks disagree"),
+        ),
         """
         SELECT quantity, direction, request_count,
             max(value) FILTER (WHERE percent = 5) AS p5_s, max(value) FILTER (WHERE percent = 25) AS p25_s,
             max(value) FILTER (WHERE percent = 50) AS p50_s, max(value) FILTER (WHERE percent = 75) AS p75_s,
-            max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s
+            max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s,
+            clock_step_s, below_clock_count, negative_count
         FROM mart.request_quantiles(archive => %(archive)s)
         WHERE unit = 's'
-        GROUP BY quantity, direction, request_count
+        GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
         ORDER BY quantity, direction DESC
         """,
         "These logs do not tell how long transfers took.",

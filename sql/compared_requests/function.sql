@@ -19,6 +19,7 @@ CREATE FUNCTION mart.compared_requests(
     duration_s double precision,
     stage_s double precision,
     total_s double precision,
+    is_total_negative boolean,
     is_cached boolean,
     asked_at timestamptz,
     started_at timestamptz,
@@ -42,7 +43,8 @@ runs AS (
 requests AS MATERIALIZED (
     SELECT
         requests.*,
-        coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at
+        coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at,
+        extract(EPOCH FROM requests.ended_at - requests.submitted_at)::double precision AS measured_total_s
     FROM mart.requests
     WHERE
         requests.archive IN (compared_requests.a, compared_requests.b)
@@ -113,12 +115,15 @@ SELECT
     requests.size_bytes,
     requests.duration_s,
     requests.stage_s,
-    -- Clocks of whole seconds may show an end before its beginning.
+    -- As with waits: within a step of the clock it took no time that shows; beyond it, the clocks disagree.
     CASE
-        WHEN requests.ended_at < requests.submitted_at THEN 0
-        ELSE extract(EPOCH FROM requests.ended_at - requests.submitted_at)
-    END::double precision AS total_s,
+        WHEN requests.measured_total_s >= 0 THEN requests.measured_total_s
+        WHEN requests.measured_total_s > -requests.clock_step_s THEN 0
+    END AS total_s,
 
+    coalesce(
+        requests.measured_total_s < 0 AND requests.measured_total_s <= -requests.clock_step_s, FALSE
+    ) AS is_total_negative,
     requests.is_cached,
 
     requests.asked_at,

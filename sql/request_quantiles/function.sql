@@ -14,7 +14,10 @@ CREATE FUNCTION mart.request_quantiles(
     unit text,
     percent integer,
     request_count bigint,
-    value double precision
+    value double precision,
+    clock_step_s double precision,
+    below_clock_count bigint,
+    negative_count bigint
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
@@ -61,6 +64,9 @@ summaries AS (
         count(asked_for.size_bytes) AS size_count,
         count(asked_for.duration_s) AS duration_count,
         count(asked_for.waited_s) AS waited_count,
+        max(asked_for.clock_step_s) FILTER (WHERE asked_for.is_wait_below_clock) AS clock_step_s,
+        count(*) FILTER (WHERE asked_for.is_wait_below_clock) AS below_clock_count,
+        count(*) FILTER (WHERE asked_for.is_wait_negative) AS negative_count,
         percentile_disc(
             ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
         ) WITHIN GROUP (ORDER BY asked_for.size_bytes) AS sizes_bytes,
@@ -83,15 +89,26 @@ SELECT
     points.percent,
 
     quantities.request_count,
-    points.value
+    points.value,
+    quantities.clock_step_s,
+    quantities.below_clock_count,
+    quantities.negative_count
 FROM summaries
 CROSS JOIN
     LATERAL (
         VALUES
-        ('size', 'bytes', summaries.size_count, summaries.sizes_bytes::double precision[]),
-        ('transfer time', 's', summaries.duration_count, summaries.durations_s),
-        ('wait', 's', summaries.waited_count, summaries.waits_s)
-    ) AS quantities (quantity, unit, request_count, quantile_values)
+        (
+            'size', 'bytes', summaries.size_count, summaries.sizes_bytes::double precision[],
+            NULL::double precision, NULL::bigint, NULL::bigint
+        ),
+        ('transfer time', 's', summaries.duration_count, summaries.durations_s, NULL, NULL, NULL),
+        (
+            'wait', 's', summaries.waited_count, summaries.waits_s,
+            summaries.clock_step_s, summaries.below_clock_count, summaries.negative_count
+        )
+    ) AS quantities (
+        quantity, unit, request_count, quantile_values, clock_step_s, below_clock_count, negative_count
+    )
 CROSS JOIN
     LATERAL unnest(
         ARRAY[1, 5, 10, 25, 50, 75, 90, 95, 99], quantities.quantile_values

@@ -97,6 +97,7 @@ told AS (
         requests.is_size_saturated,
         requests.is_time_ambiguous,
         FALSE AS is_time_of_day_unknown,
+        FALSE AS is_of_one_clock,
         requests.submitted_at,
         requests.opened_at,
         requests.staged_at,
@@ -130,6 +131,8 @@ told AS (
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
         transfers.is_time_of_day_unknown,
+        -- The open time and the transfer time of one line.
+        TRUE AS is_of_one_clock,
         transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
         CASE WHEN transfers.open_s IS NOT NULL THEN transfers.started_at END AS opened_at,
         NULL::timestamptz AS staged_at,
@@ -183,82 +186,122 @@ with_evidence AS (
             WHEN judged.open_s IS NOT NULL THEN 'open time'
         END AS cache_evidence
     FROM judged
+),
+
+-- Two clocks measure what several lines report. A time without a fraction of a second comes from a clock of
+-- whole seconds: a wait of less is only known to be that short, and can come out a little below 0. One that
+-- comes out further below 0 says that the clocks disagree, and not how long the wait was.
+measured AS (
+    SELECT
+        with_evidence.*,
+        archives.name AS archive,
+        archives.kind,
+        archives.timezone,
+        extract(
+            EPOCH FROM with_evidence.started_at - with_evidence.submitted_at
+        )::double precision AS measured_wait_s,
+        CASE
+            WHEN with_evidence.is_of_one_clock OR archives.kind = 'simulated' THEN 0
+            WHEN mod(extract(MICROSECONDS FROM with_evidence.ended_at)::bigint, 1000000) = 0 THEN 1
+            WHEN
+                -- An open's own time is when it had opened.
+                mod(
+                    extract(
+                        MICROSECONDS FROM coalesce(
+                            CASE
+                                WHEN coalesce(with_evidence.job_id, with_evidence.start_id) IS NULL
+                                    THEN with_evidence.opened_at
+                            END,
+                            with_evidence.submitted_at
+                        )
+                    )::bigint,
+                    1000000
+                ) = 0
+                THEN 1
+            ELSE 0
+        END::double precision AS clock_step_s
+    FROM with_evidence
+    -- It is always there. But what is read from two tables at once has no statistics, and the planner would
+    -- take an inner join for a sieve that lets one row in a million through.
+    LEFT JOIN archives ON with_evidence.archive_id = archives.id
 )
 
 SELECT
-    archives.name AS archive,
-    archives.kind,
-    archives.timezone,
+    measured.archive,
+    measured.kind,
+    measured.timezone,
     sources.name AS source,
-    with_evidence.transfer_id,
-    with_evidence.twin_transfer_id,
-    with_evidence.open_id,
-    with_evidence.stage_id,
-    with_evidence.job_id,
-    with_evidence.start_id,
+    measured.transfer_id,
+    measured.twin_transfer_id,
+    measured.open_id,
+    measured.stage_id,
+    measured.job_id,
+    measured.start_id,
     concat_ws(
         ', ',
-        CASE WHEN with_evidence.job_id IS NOT NULL THEN 'job' END,
-        CASE WHEN with_evidence.start_id IS NOT NULL THEN 'start' END,
-        CASE WHEN with_evidence.open_id IS NOT NULL THEN 'open' END,
-        CASE WHEN with_evidence.stage_id IS NOT NULL THEN 'stage' END,
-        CASE WHEN with_evidence.transfer_id IS NOT NULL THEN 'transfer' END,
-        CASE WHEN with_evidence.twin_transfer_id IS NOT NULL THEN 'twin' END
+        CASE WHEN measured.job_id IS NOT NULL THEN 'job' END,
+        CASE WHEN measured.start_id IS NOT NULL THEN 'start' END,
+        CASE WHEN measured.open_id IS NOT NULL THEN 'open' END,
+        CASE WHEN measured.stage_id IS NOT NULL THEN 'stage' END,
+        CASE WHEN measured.transfer_id IS NOT NULL THEN 'transfer' END,
+        CASE WHEN measured.twin_transfer_id IS NOT NULL THEN 'twin' END
     ) AS told_by,
     nullif(
         concat_ws(
             ', ',
-            CASE WHEN with_evidence.has_starts AND with_evidence.start_id IS NULL THEN 'start' END,
+            CASE WHEN measured.has_starts AND measured.start_id IS NULL THEN 'start' END,
             CASE
-                WHEN NOT with_evidence.is_logged_as_cached AND with_evidence.stage_id IS NULL THEN 'stage'
+                WHEN NOT measured.is_logged_as_cached AND measured.stage_id IS NULL THEN 'stage'
             END,
             CASE
-                WHEN with_evidence.start_id IS NOT NULL AND with_evidence.transfer_id IS NULL THEN 'transfer'
+                WHEN measured.start_id IS NOT NULL AND measured.transfer_id IS NULL THEN 'transfer'
             END
         ),
         ''
     ) AS missing,
-    with_evidence.interface,
-    with_evidence.direction,
-    with_evidence.user_id,
+    measured.interface,
+    measured.direction,
+    measured.user_id,
     hosts.name AS client,
-    with_evidence.class_of_service,
-    with_evidence.file_key,
-    with_evidence.capability_key,
-    with_evidence.persona,
+    measured.class_of_service,
+    measured.file_key,
+    measured.capability_key,
+    measured.persona,
 
-    with_evidence.size_bytes,
-    with_evidence.duration_s,
-    with_evidence.open_s,
-    with_evidence.stage_s,
-    -- COND's clock shows whole seconds only: a wait may come out a little below none.
+    measured.size_bytes,
+    measured.duration_s,
+    measured.open_s,
+    measured.stage_s,
     CASE
-        WHEN with_evidence.started_at < with_evidence.submitted_at THEN 0
-        ELSE extract(EPOCH FROM with_evidence.started_at - with_evidence.submitted_at)
-    END::double precision AS waited_s,
+        WHEN measured.measured_wait_s >= 0 THEN measured.measured_wait_s
+        WHEN measured.measured_wait_s > -measured.clock_step_s THEN 0
+    END AS waited_s,
+    measured.clock_step_s,
 
-    with_evidence.is_failed,
-    with_evidence.is_size_saturated,
-    with_evidence.is_time_ambiguous,
-    with_evidence.is_time_of_day_unknown,
-    with_evidence.is_staging_bypassed,
-    CASE with_evidence.cache_evidence
+    measured.is_failed,
+    measured.is_size_saturated,
+    measured.is_time_ambiguous,
+    measured.is_time_of_day_unknown,
+    coalesce(abs(measured.measured_wait_s) < measured.clock_step_s, FALSE) AS is_wait_below_clock,
+    coalesce(
+        measured.measured_wait_s < 0 AND measured.measured_wait_s <= -measured.clock_step_s, FALSE
+    ) AS is_wait_negative,
+    measured.is_staging_bypassed,
+    CASE measured.cache_evidence
         WHEN 'stage' THEN FALSE
         WHEN 'no stage' THEN TRUE
-        WHEN 'log' THEN with_evidence.is_logged_as_cached
+        WHEN 'log' THEN measured.is_logged_as_cached
         -- The least frequent whole seconds of SDSC's open times lie between disk and tape here.
-        WHEN 'open time' THEN with_evidence.open_s < 8
+        WHEN 'open time' THEN measured.open_s < 8
     END AS is_cached,
-    with_evidence.cache_evidence,
+    measured.cache_evidence,
 
-    with_evidence.submitted_at,
-    with_evidence.opened_at,
-    with_evidence.staged_at,
-    with_evidence.started_at,
-    with_evidence.ended_at
-FROM with_evidence
--- Both are always there. But what is read from two tables at once has no statistics, and the planner would
--- take an inner join for a sieve that lets one row in a million through.
-LEFT JOIN archives ON with_evidence.archive_id = archives.id
-LEFT JOIN sources ON with_evidence.source_id = sources.id
-LEFT JOIN hosts ON with_evidence.host_id = hosts.id;
+    measured.submitted_at,
+    measured.opened_at,
+    measured.staged_at,
+    measured.started_at,
+    measured.ended_at
+FROM measured
+-- As above.
+LEFT JOIN sources ON measured.source_id = sources.id
+LEFT JOIN hosts ON measured.host_id = hosts.id;

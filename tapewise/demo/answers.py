@@ -75,7 +75,8 @@ def show_requests(connection: psycopg.Connection) -> None:
         """
         SELECT is_cached, count(*), count(*) / sum(count(*)) OVER (PARTITION BY is_cached IS NULL),
             percentile_cont(0.5) WITHIN GROUP (ORDER BY waited_s) FILTER (WHERE NOT is_time_ambiguous),
-            avg(waited_s) FILTER (WHERE NOT is_time_ambiguous)
+            avg(waited_s) FILTER (WHERE NOT is_time_ambiguous),
+            max(clock_step_s) FILTER (WHERE is_wait_below_clock), count(*) FILTER (WHERE is_wait_negative)
         FROM mart.requests
         WHERE archive = %s AND interface = 'nft' AND direction = 'get' AND transfer_id IS NOT NULL
         GROUP BY is_cached
@@ -84,22 +85,27 @@ def show_requests(connection: psycopg.Connection) -> None:
         [ARCHIVE],
     ).fetchall()
     shown: list[list[Any]] = []
-    for is_cached, count, ratio, median_s, mean_s in rows:
+    for is_cached, count, ratio, median_s, mean_s, step_s, _ in rows:
         if is_cached is None:
             shown.append(["not known", count, "", "", None, None, None, None])
             continue
         origin = "disk" if is_cached else "tape"
         true_ratio = origins[origin] / sum(origins.values())
-        waited = [median_s, waits[origin]["median_s"], mean_s, waits[origin]["mean_s"]]
-        shown.append(
-            [f"on {origin}", count, f"{ratio:.1%}", f"{true_ratio:.1%}", *(round(s, 1) for s in waited)]
-        )
+        is_below = step_s is not None and median_s < step_s
+        median = f"< {step_s:g}" if is_below else f"{median_s:.1f}"
+        waited = [round(s, 1) for s in (waits[origin]["median_s"], mean_s, waits[origin]["mean_s"])]
+        shown.append([f"on {origin}", count, f"{ratio:.1%}", f"{true_ratio:.1%}", f"{median:>13}", *waited])
     columns = ["file was", "gets", "share", "true", "median wait s", "true", "mean wait s", "true"]
     print_table(columns, shown)
     click.echo(
         "\nSTAT tells of the stages, COND of the jobs and so of waits, in whole seconds. Broken lines leave\n"
         "some gets unjudged or judged wrong. Jobs over midnight have no start to believe, and waited longest."
     )
+    if negative_count := sum(row[-1] for row in rows):
+        click.echo(
+            f"By the clocks of two machines {negative_count} gets began before they were asked for:"
+            " their waits are not known,\nand are left out."
+        )
 
 
 def show_cache_hits(connection: psycopg.Connection) -> None:

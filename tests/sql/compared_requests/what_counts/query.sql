@@ -7,6 +7,7 @@ SELECT
     duration_s,
     stage_s,
     total_s,
+    is_total_negative,
     is_cached,
     asked_at,
     started_at,
