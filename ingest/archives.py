@@ -72,6 +72,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.segments USING ledger.sources"
             " WHERE source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.landmarks USING ledger.sources"
+            " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.log_files USING ledger.sources"
             " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.sources WHERE archive_id = %s",

@@ -38,8 +38,8 @@ class Block:
     `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
     would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
     line's bytes without its line end, or with a key their HMAC) and `text` (bytes that are no UTF-8, and
-    NULs, escaped). `ends` says for each line how many bytes the block has up to the line's end, line ends
-    apart (int64).
+    NULs, escaped); with a key also `plain_hash` (xxh3), which no table gets. `ends` says for each line how
+    many bytes the block has up to the line's end, line ends apart (int64).
     """
 
     newline_count: int

@@ -47,6 +47,7 @@ def split_content(
         line_number=pl.int_range(first_line_number, first_line_number + pl.len(), dtype=pl.Int64),
         line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
         text="text",
+        **({} if key is None else {"plain_hash": hash_bytes(pl.col("raw"))}),
     )
     return lines, ends
 

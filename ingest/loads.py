@@ -36,6 +36,7 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
+from ingest.other_holders import OtherHolders
 from ingest.partitions import Partitions
 from ingest.parts import Part
 from ingest.prefixes import compare_prefix
@@ -109,7 +110,8 @@ def load_file(
     lines have none; without it, the file's name says the day. With `keeps_date`, a file that begins as it did
     when it was last read keeps the day of then. `is_complete` says that an unfinished last line is none,
     `is_forced` that a file is read also if it is as it was. `progress` is told the position in the file,
-    `on_wait` is called if another load of the archive goes first. Raises LogFileError, DatabaseError.
+    `on_wait` is called if another load of the archive goes first. Raises LogFileError (HeldElsewhereError if
+    another source holds lines of the file), DatabaseError.
     """
     given_date = None if keeps_date else settle_date(source, path, log_date)
     with (
@@ -273,10 +275,12 @@ class _Load:
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         holdings = Holdings(connection, settling, source.id, source.timezone)
         partitions = Partitions(settling)
-        items = self._prepare(parts, reader, settling, holdings, partitions, fresh, log_file_id)
+        others = OtherHolders(settling, source, self._path, self._log_date)
+        items = self._prepare(parts, reader, settling, holdings, others, partitions, fresh, log_file_id)
         with run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells, derivations)
         log.end(source.id)
+        others.write(connection, log_file_id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
@@ -301,6 +305,7 @@ class _Load:
         reader: LogFileReader,
         settling: psycopg.Connection,
         holdings: Holdings,
+        others: OtherHolders,
         partitions: Partitions,
         fresh: FreshLines,
         log_file_id: int,
@@ -332,11 +337,13 @@ class _Load:
                 yield from pieces
                 yield _END_OF_FACTS
                 partitions.follow(facts.height)
+            others.look_at(part, self._tally.loaded_count)
             fresh.settle()
             # What waits here is only what the ledger needs of it: records are large.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
+        others.end(self._tally.loaded_count)
         fresh.end()
 
     def _send(

@@ -14,4 +14,5 @@ def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
             [source_id],
         )
     connection.execute("DELETE FROM ledger.segments WHERE source_id = %s", [source_id])
+    connection.execute("DELETE FROM ledger.landmarks WHERE source_id = %s", [source_id])
     return connection.execute("DELETE FROM ledger.log_files WHERE source_id = %s", [source_id]).rowcount

@@ -13,6 +13,7 @@ from ingest.known_files import check_date, is_continued, settle_date
 from ingest.known_segments import find_segments
 from ingest.ledger import find_log_file, ledger_path
 from ingest.loads import FileResult, Progress, check_key
+from ingest.other_holders import OtherHolders
 from ingest.prefixes import compare_prefix
 from ingest.reading import read_parts, split_by_table
 from ingest.sources import Source
@@ -48,11 +49,14 @@ def preview_file(
             is_continued(source, path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
         holdings = Holdings(connection, connection, source.id, source.timezone)
+        others = OtherHolders(connection, source, path, log_date)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)
             for table, found in split_by_table(part.records):
                 tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+            others.look_at(part, tally.loaded_count)
             if progress is not None:
                 progress(reader.progress_bytes)
+        others.end(tally.loaded_count)
         check_date(connection, source, path, log_date, tally, reader.digest)
         return FileResult(path, tally, reader.waiting_bytes)

@@ -86,16 +86,16 @@ def check_key_id(label: str, held: str | None, given: str | None) -> None:
     """
     if held == given:
         return
-    other = "name another source (--source), or drop the archive and read its logs again"
+    other = "`tapewise sources drop` this source and read its logs again"
     if given is None:
         raise SourceError(
             f"the names of {label} are pseudonyms, and none are asked for now",
-            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), {other}.",
+            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), or {other}.",
         )
     if held is None:
         raise SourceError(
             f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
-            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, {other}.",
+            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, or {other}.",
         )
     raise SourceError(
         f"the pseudonyms of {label} were made with key {held}, not with {given}",

@@ -135,8 +135,8 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         if held != given:
             raise SourceError(
                 f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
-                hint="A source's settings stay as they were at its first load. Name another source"
-                " (--source), or `tapewise sources drop` this one and read its logs again.",
+                hint="A source's settings stay as they were at its first load. `tapewise sources drop` it and"
+                " read its logs again; or name another source (--source) if these are logs of another host.",
             )
     label = f"source '{request.name}' of archive '{request.archive}'"
     check_layouts(label, found.format, request.format)
@@ -226,11 +226,13 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
 
 def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
     """A source that is not in the warehouse, for a dry run before its first load; its archive may be."""
-    row = connection.execute("SELECT retained_since FROM core.archives WHERE name = %s", [request.archive])
+    row = connection.execute(
+        "SELECT retained_since, id FROM core.archives WHERE name = %s", [request.archive]
+    )
     archive = row.fetchone()
     return Source(
         id=0,
-        archive_id=0,
+        archive_id=archive[1] if archive else 0,
         archive=request.archive,
         kind=request.kind,
         archive_timezone=check_timezone(request.archive_timezone or request.timezone),

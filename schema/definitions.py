@@ -276,6 +276,7 @@ GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};
+GRANT INSERT, UPDATE, DELETE ON ledger.landmarks TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};
 GRANT UPDATE ON ledger.rounds TO {LOADER};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA ledger, core TO {LOADER};

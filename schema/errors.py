@@ -10,7 +10,8 @@
     │   └── SchemaMismatchError  ... a frame's columns are not the table's
     ├── SourceError              an archive or source exists already with other settings
     ├── LogFileError             a log file cannot be read
-    │   └── RewrittenFileError   ... because it was rewritten meanwhile
+    │   ├── RewrittenFileError   ... because it was rewritten meanwhile
+    │   └── HeldElsewhereError   ... because another source of the archive holds its lines
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
     │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
@@ -86,6 +87,10 @@ class LogFileError(TapewiseError):
 
 class RewrittenFileError(LogFileError):
     """A log file changed otherwise than by growing while it was read."""
+
+
+class HeldElsewhereError(LogFileError):
+    """Lines of a log file are held by another source of the archive, and would count twice."""
 
 
 class WorkerError(TapewiseError):

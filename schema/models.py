@@ -179,6 +179,20 @@ rounds = sa.Table(
     comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
 )
 
+# No foreign keys: they are checked row by row, and what deletes log files deletes these by their source.
+landmarks = sa.Table(
+    "landmarks",
+    metadata,
+    sa.Column("source_id", sa.Integer, primary_key=True, autoincrement=False),
+    # Of four consecutive lines, with the day of the file where lines have none.
+    sa.Column("digest", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("log_file_id", sa.Integer, nullable=False),
+    # A bit for each of the lines, the first one the lowest: whether it is a fact.
+    sa.Column("fact_lines", sa.SmallInteger, nullable=False),
+    schema="ledger",
+    comment="One row per place of a source's log files by which copies are found in other sources",
+)
+
 ignored_lines = sa.Table(
     "ignored_lines",
     metadata,

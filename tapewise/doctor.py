@@ -28,6 +28,7 @@ from tapewise.checks import (
     check_run,
     check_sources,
 )
+from tapewise.double_checks import check_doubles
 from tapewise.pseudonym_checks import check_pseudonyms
 from tapewise.source_states import read_states
 from tapewise.status import MOMENT
@@ -106,6 +107,7 @@ def examine_warehouse(
         yield from check_archives(loader)
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
+        yield from check_doubles(loader)
         yield from check_disk(loader, warehouse, now)
         yield from check_run(loader)
 

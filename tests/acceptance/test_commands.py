@@ -445,3 +445,23 @@ def test_a_name_too_long_for_an_index_rejects_its_line_only(tapewise, tmp_path):
     result = ingest(tapewise, "a.log", archive="long", log_format="hsi")
     assert "2 lines = 1 loaded + 0 held + 0 ignored + 1 rejected" in result.stdout
     assert "name of user or host too long" in result.stdout
+
+
+def test_a_file_of_another_source_is_refused_and_nothing_counts_twice(tapewise, tmp_path):
+    lines = "Mon Nov 23 09:14:2{} 2020 1 10.0.0.1 7700 /a/b{} b _ i r kim ftp 0 * c\n"
+    (tmp_path / "ftp.log").write_text("".join(lines.format(number, number) for number in range(4)))
+    (tmp_path / "other.log").write_text("".join(lines.format(number, number) for number in range(4, 8)))
+    (tmp_path / "copy.toml").write_text(tapewise("formats", "show", "xferlog").stdout)
+    first = ingest(tapewise, "ftp.log", archive="once", log_format="xferlog")
+    assert first.stdout.startswith("ftp.log: 4 lines = 4 loaded")
+    (tmp_path / "ftp.log").rename(tmp_path / "ftp.log.1")
+    refused = ingest(tapewise, "ftp.log.1", "other.log", archive="once", log_format="./copy.toml")
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines()[0] == (
+        "tapewise: ftp.log.1: source 'xferlog' of the same archive holds lines of this file, read from"
+        f" {tmp_path / 'ftp.log'}"
+    )
+    assert "would count twice" in refused.stderr
+    assert refused.stdout.startswith("other.log: 4 lines = 4 loaded")
+    query = "SELECT count(*) AS n FROM mart.transfers WHERE archive = 'once'"
+    assert json.loads(tapewise("sql", "--json", query).stdout) == [{"n": 8}]

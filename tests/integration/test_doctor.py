@@ -65,6 +65,7 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "rejects",
         "access",
         "ledger",
+        "doubles",
     ]
 
 

@@ -59,7 +59,7 @@ def test_a_newer_program_reads_the_files_again(
     if suffix:
         path.write_bytes(gzip.compress(path.read_bytes()))
     for name in ("one", "two"):
-        read(warehouse, source_of(warehouse, format_name, name=name, is_counted=name == "one"), path)
+        read(warehouse, source_of(warehouse, format_name, archive=name, name=name), path)
     facts, balance = read_facts(warehouse), read_balance(warehouse)
     assert [each.result and each.result.tally.rejected.total() for each in retry(warehouse)] == [3, 3]
     assert (read_facts(warehouse), read_balance(warehouse)) == (facts, balance)

@@ -280,6 +280,8 @@ def test_a_source_that_comes_after_is_not_read_back_either(warehouse: Warehouse,
     log.write_text(TRANSFERS.format(1, 1) + "2 97/10/02 12:00:00 js 1 1.500\n")
     read(warehouse, source_of(warehouse, "nft"), log)
     forget(warehouse, date(1997, 10, 2))
+    log = tmp_path / "late"
+    log.write_text(TRANSFERS.format(1, 1) + "2 97/10/02 12:00:30 js 1 1.500\n")
     request = SourceRequest("test", "synthetic", find_format("nft"), "UTC", "late")
     unsaved = prepare_source(warehouse, request, is_dry=True)
     assert preview_file(warehouse, unsaved, log, now=NOW).tally.ignored == {BEFORE_RETENTION: 1}

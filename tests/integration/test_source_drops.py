@@ -20,9 +20,14 @@ from schema.database import Role, Warehouse
 from schema.errors import LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
-from tests.integration.test_exactly_once import DAY, SOME_FORMATS, make_lines, write
+from tests.integration.test_exactly_once import DAY, SOME_FORMATS, log_line, make_lines, write
 from tests.integration.test_requests import dump, make_world
 from tests.integration.test_retention import count, read, read_cells, source_of, start, wait_for_lock
+
+
+def make_others(format_name: str, shift_s: int) -> list[bytes]:
+    """Lines of the times of `make_lines`, so much later each, as another host's."""
+    return [log_line(format_name, index, 420 * index + shift_s) for index in range(30)]
 
 
 def read_names(connection: psycopg.Connection, archive: str) -> list[tuple[Any, ...]]:
@@ -105,7 +110,7 @@ def test_a_source_read_with_the_wrong_zone_is_undone(
 ) -> None:
     """Read rightly at once, or wrongly, dropped and read again: the same."""
     log = write(tmp_path / "log", make_lines(format_name))
-    other = write(tmp_path / "other", make_lines(format_name)[:30])
+    other = write(tmp_path / "other", make_others(format_name, 1))
     outcomes = []
     for archive, zones in (("right", ["UTC"]), ("undone", ["America/Los_Angeles", "UTC"])):
         read(warehouse, source_of(warehouse, format_name, archive=archive, name="other"), other)
@@ -136,14 +141,11 @@ def list_sources_of(warehouse: Warehouse) -> Any:
 
 
 def test_cells_are_subtracted_to_the_ends_of_months_and_days(warehouse: Warehouse, tmp_path: Path) -> None:
-    log = tmp_path / "log"
     days = ("97/09/30", "97/10/01", "97/10/31", "97/11/01", "98/02/28", "99/12/31")
-    log.write_text(
-        "".join(
-            f"1 {day} {clock} js 7 1.5\n" for day in days for clock in ("00:00:00", "12:00:00", "23:59:59")
-        )
-    )
-    for name in ("one", "two"):
+    clocks = ("00:00:00", "12:00:00", "23:59:59")
+    for user, name in enumerate(("one", "two")):
+        log = tmp_path / name
+        log.write_text("".join(f"{user} {day} {clock} js 7 1.5\n" for day in days for clock in clocks))
         read(warehouse, source_of(warehouse, "nft", name=name), log)
     drop_source(warehouse, "test", "one")
     assert read_facts(warehouse)["activity_cells"].total() == 18
@@ -166,8 +168,8 @@ def test_the_archives_zone_may_change_when_its_only_source_is_dropped(
 def test_cells_of_a_forgotten_time_stay_if_they_may_be_of_another_source(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    log = write(tmp_path / "log", make_lines("nft"))
-    for name, is_counted in (("one", True), ("two", True), ("twin", False)):
+    for number, (name, is_counted) in enumerate((("one", True), ("two", True), ("twin", False))):
+        log = write(tmp_path / name, make_others("nft", number))
         read(warehouse, source_of(warehouse, "nft", name=name, is_counted=is_counted), log)
     forget_detail(warehouse, "test", DAY + timedelta(days=1), NOW)
     old = (
@@ -180,7 +182,7 @@ def test_cells_of_a_forgotten_time_stay_if_they_may_be_of_another_source(
         check_warehouse(warehouse)
     assert not drop_source(warehouse, "test", "two").has_left_cells
     assert count(warehouse, "SELECT count(*) FROM core.activity_cells") == 0
-    again = read(warehouse, source_of(warehouse, "nft", name="one"), log)
+    again = read(warehouse, source_of(warehouse, "nft", name="one"), tmp_path / "one")
     assert again.tally.ignored[BEFORE_RETENTION] > 0
     check_warehouse(warehouse)
 
@@ -246,9 +248,9 @@ def test_a_load_that_waits_while_its_source_is_dropped_loads_nothing(
 
 
 def test_known_pieces_go_with_the_source_and_with_the_archive(warehouse: Warehouse, tmp_path: Path) -> None:
-    for name in ("one", "two", "three"):
+    for number, name in enumerate(("one", "two", "three")):
         source = source_of(warehouse, "nft", name=name)
-        read(warehouse, source, write(tmp_path / "log", make_lines("nft")))
+        read(warehouse, source, write(tmp_path / name, make_others("nft", number)))
     assert count(warehouse, "SELECT count(*) FROM ledger.segments") == 3
     drop_source(warehouse, "test", "one")
     assert count(warehouse, "SELECT count(*) FROM ledger.segments") == 2

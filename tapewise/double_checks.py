@@ -1,0 +1,51 @@
+"""What `tapewise doctor` finds of sources that hold the same lines, which count twice.
+
+A load refuses them. They are in warehouses that were loaded before it did.
+"""
+
+from collections.abc import Iterator
+
+import psycopg
+
+from tapewise.checks import Finding
+
+# Digests of files and segments that both read as facts. Of one line nobody can say whose it is.
+_SELECT_DOUBLES = """
+    WITH twins AS (
+        SELECT one.id AS log_file_id, one.source_id, other.source_id AS other_id
+        FROM ledger.log_files AS one JOIN ledger.log_files AS other USING (content_digest)
+        WHERE one.source_id < other.source_id AND content_digest <> ''
+            AND least(one.loaded_count + one.held_count, other.loaded_count + other.held_count) > 1
+        UNION
+        SELECT one.log_file_id, one.source_id, other.source_id
+        FROM ledger.segments AS one JOIN ledger.segments AS other USING (digest)
+        WHERE one.source_id < other.source_id AND one.fact_count > 1
+        UNION
+        SELECT one.log_file_id, one.source_id, other.source_id
+        FROM ledger.landmarks AS one JOIN ledger.landmarks AS other USING (digest)
+        WHERE one.source_id < other.source_id
+            AND bit_count((one.fact_lines | other.fact_lines)::integer::bit(4)) > 1
+    )
+    SELECT archives.name, one.name, other.name, min(path), count(DISTINCT path) - 1
+    FROM twins JOIN ledger.log_files ON log_files.id = log_file_id
+    JOIN ledger.sources AS one ON one.id = twins.source_id
+    JOIN ledger.sources AS other ON other.id = other_id AND other.archive_id = one.archive_id
+    JOIN core.archives ON archives.id = one.archive_id
+    GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""
+
+
+def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
+    """Whether two sources of an archive hold the same lines. `connection` is the loader's."""
+    rows = connection.execute(_SELECT_DOUBLES).fetchall()
+    for archive, one, other, path, more_count in rows:
+        more = f" and of {more_count:,} more files" if more_count else ""
+        yield Finding(
+            "doubles",
+            "wrong",
+            f"Sources '{one}' and '{other}' of archive '{archive}' hold the same lines, of {path}{more}: they"
+            " count twice. Drop one of the two (`tapewise sources drop`), and load again what only that one"
+            " had read.",
+        )
+    if not rows:
+        yield Finding("doubles", "ok", "No two sources of an archive hold the same lines.")
