@@ -114,6 +114,8 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
         "hba_file": "pg_hba.conf",
         "ident_file": "pg_ident.conf",
         "logging_collector": "off",
+        # Whoever connects, Superset and psql too: a query does not go on for a client that is gone.
+        "client_connection_check_interval": "2s",
     }
     if binaries.version >= 17:
         # Anybody can send notifications that nobody picks up; they would take up to 8 GB.

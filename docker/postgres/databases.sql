@@ -21,6 +21,9 @@ CREATE DATABASE superset OWNER superset ENCODING 'UTF8' TEMPLATE template0;
 
 REVOKE ALL ON DATABASE tapewise, superset, postgres, template1 FROM PUBLIC;
 
+-- A query does not go on for a client that is gone.
+ALTER DATABASE tapewise SET client_connection_check_interval = '2s';
+
 -- What only a superuser can take from everybody, and what `tapewise doctor` else asks for (schema/roles.py).
 GRANT SET ON PARAMETER temp_file_limit TO tapewise;
 \connect tapewise
