@@ -18,6 +18,7 @@ from clustering.storage import check_name, list_models, load_model, remove_model
 from clustering.traces_cli import trace
 from schema.database import Role
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
@@ -167,7 +168,7 @@ def export(settings: Settings, name: str, output: Path | None) -> None:
         click.echo(text, nl=False)
         return
     output.write_text(text, encoding="utf-8")
-    click.echo(f"{output}: workload model '{name}' is written.")
+    click.echo(escape_controls(f"{output}: workload model '{name}' is written."))
 
 
 @workload.command()

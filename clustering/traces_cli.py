@@ -13,6 +13,7 @@ from clustering.archives import find_archive
 from clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
 from schema.database import Role
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
 _MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
@@ -113,7 +114,7 @@ def trace(
         )
         requests = read_requests(reader, found, request)
     write_trace(requests, output)
-    click.echo(f"{output}: {describe_trace(requests)}")
+    click.echo(f"{escape_controls(str(output))}: {describe_trace(requests)}")
 
 
 def describe_trace(trace: Trace) -> str:

@@ -66,10 +66,11 @@ def _find_key(settings: Settings) -> PseudonymKey | None:
 
 
 def _print_fate(fate: LineFate) -> None:
-    click.echo(f"{fate.path}, line {fate.line_number:,} (source {fate.source})")
+    click.echo(escape_controls(f"{fate.path}, line {fate.line_number:,} (source {fate.source})"))
     absent = LACKS_KEY if fate.lacks_key else GONE
     click.echo(f"  {absent if fate.text is None else escape_controls(fate.text)}")
-    click.echo(f"  {fate.fate}" + (f" into core.{fate.table}" if fate.fate == "loaded" else ""))
+    into = f" into core.{fate.table}" if fate.fate == "loaded" else ""
+    click.echo(escape_controls(f"  {fate.fate}{into}"))
     for name, value in (fate.row or {}).items():
         if value is not None and value is not False:
             click.echo(f"    {name:<24} {escape_controls(str(value))}")

@@ -45,4 +45,4 @@ def _make_bar(measure: "ProgressColumn") -> "Progress":
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415  # as above
 
     columns = (TextColumn("{task.description}"), BarColumn(), measure, TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Progress(*columns, console=Console(stderr=True, file=sys.__stderr__), transient=True)

@@ -124,6 +124,6 @@ def _write_report(
             with closing(warehouse.connect(Role.LOADER)) as connection:
                 lines, size = read_lines(connection), read_database_bytes(connection)
         except (DatabaseError, psycopg.Error) as error:
-            click.echo(f"tapewise: {path} lacks what the database knows: {error}", err=True)
+            _warn(f"{path} lacks what the database knows: {error}")
     report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size)
     write_metrics(path, report)

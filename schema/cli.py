@@ -150,10 +150,10 @@ def backup(settings: Settings, file: Path) -> None:
     Example: tapewise db backup warehouse.dump
     """
     for path in remove_unfinished(file.parent):
-        click.echo(f"{path} is removed: a backup that was killed left it.", err=True)
+        click.echo(escape_controls(f"{path} is removed: a backup that was killed left it."), err=True)
     with open_warehouse(settings) as warehouse:
         back_up(warehouse, file)
-    click.echo(f"{file}: {file.stat().st_size:,} bytes.")
+    click.echo(escape_controls(f"{file}: {file.stat().st_size:,} bytes."))
 
 
 @db.command(name="restore")
@@ -166,4 +166,4 @@ def restore_command(settings: Settings, file: Path) -> None:
     """
     with open_warehouse(settings) as warehouse:
         restore(warehouse, file)
-    click.echo(f"{file} is restored.")
+    click.echo(escape_controls(f"{file} is restored."))

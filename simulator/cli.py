@@ -1,6 +1,7 @@
 """`tapewise simulate`: run requests on a machine that a file describes, and keep it as an archive."""
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 
 from schema.database import Role, Warehouse
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 from simulator.archives import check_name
 from simulator.comparisons_cli import compare
@@ -148,11 +150,11 @@ def run(
             fill_ratio=fill_ratio,
             options=describe_options(since=since, until=until, interface=interface, rate_factor=rate_factor),
         )
-        click.echo("\n".join(describe_plan(plan)))
+        click.echo("\n".join(map(escape_controls, describe_plan(plan))))
         with _show_progress(given) as tell:
             keep_run(warehouse, into, plan, now=datetime.now(UTC), sample_s=sample_s, progress=tell)
         with closing(warehouse.connect(Role.READER)) as reader:
-            click.echo("\n".join(describe_run(reader, get_run(reader, into))))
+            click.echo("\n".join(map(escape_controls, describe_run(reader, get_run(reader, into)))))
 
 
 def _read_requests(
@@ -187,7 +189,7 @@ def _read_requests(
 @contextmanager
 def _show_progress(given: Requests) -> Iterator["Progress | None"]:
     """Gives a function that takes the simulated time and the requests submitted: a bar on a terminal."""
-    console = Console(stderr=True)
+    console = Console(stderr=True, file=sys.__stderr__)
     if not console.is_terminal:
         yield None
         return
@@ -218,8 +220,10 @@ def list_command(settings: Settings, as_json: bool) -> None:
             click.echo(json.dumps({"warnings": each.warnings, **asdict(each)}, default=str))
             continue
         click.echo(
-            f"{each.archive}: {each.job_count:,} requests of {each.demand} {each.demand_name} on"
-            f" {each.machine_title}, seed {each.seed}, made {each.simulated_at:%Y-%m-%d %H:%M}Z"
+            escape_controls(
+                f"{each.archive}: {each.job_count:,} requests of {each.demand} {each.demand_name} on"
+                f" {each.machine_title}, seed {each.seed}, made {each.simulated_at:%Y-%m-%d %H:%M}Z"
+            )
         )
     if not runs and not as_json:
         click.echo("No simulated archive yet: `tapewise simulate run --help`.")
@@ -234,7 +238,7 @@ def show(settings: Settings, name: str) -> None:
     Example: tapewise simulate show rebuilt
     """
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
-        click.echo("\n".join(describe_run(connection, get_run(connection, name))))
+        click.echo("\n".join(map(escape_controls, describe_run(connection, get_run(connection, name)))))
 
 
 @simulate.command(name="machine")

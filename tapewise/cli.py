@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 import psycopg
@@ -29,7 +29,7 @@ if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
 
 from schema.errors import ConfigError, QueryError, ServerError, TapewiseError  # after the check
 from schema.settings import read_settings
-from schema.texts import escape_controls
+from schema.texts import Terminal, escape_controls
 from tapewise.signals import Ended, raise_endings
 
 # Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
@@ -108,12 +108,10 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    # A terminal of another encoding shows \\xNN for what it cannot, and a closed output takes everything.
+    # A stream of another encoding shows \\xNN for what it cannot, and a closed output takes everything.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  # for the process's life
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  # as above
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout, sys.stderr = _make_safe(sys.stdout), _make_safe(sys.stderr)
     raise_endings()
     wants_traceback = "--debug" in (sys.argv[1:] if arguments is None else arguments)
     try:
@@ -138,6 +136,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     sys.exit(0)
 
 
+def _make_safe(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper):
+        return stream
+    stream.reconfigure(errors="backslashreplace")
+    return Terminal(stream) if stream.isatty() else stream
+
+
 def tell(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do."""
     if isinstance(error, TapewiseError):
@@ -154,7 +159,8 @@ def tell(error: BaseException) -> None:
         click.echo(f"tapewise: {said}", err=True)
         return
     if isinstance(error, psycopg.Error):
-        click.echo(f"tapewise: the database refused: {' '.join(str(error).split())}", err=True)
+        said = escape_controls(" ".join(str(error).split()))
+        click.echo(f"tapewise: the database refused: {said}", err=True)
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
             click.echo("The role that the settings' URL logs in as may not do this; the owner may.", err=True)
         return
