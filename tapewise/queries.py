@@ -4,11 +4,8 @@ import csv
 import itertools
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 import click
@@ -17,8 +14,17 @@ import psycopg
 from schema.database import Role, open_warehouse
 from schema.errors import QueryError
 from schema.settings import Settings
+from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 from tapewise.tables import print_table
+from tapewise.values import (
+    load_cells,
+    load_elements,
+    load_texts,
+    make_csv_writer,
+    make_json_writer,
+    name_apart,
+)
 
 TABLE_ROWS = 1000
 
@@ -52,63 +58,68 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
         connection.cursor() as cursor,
     ):
         try:
-            rows = cursor.stream(text, size=1000)
-            first = next(rows, None)
-            if first is None:
-                columns = _describe(connection, text)  # a stream without rows tells no columns
-            else:
-                columns = _name_apart([column.name for column in cursor.description or ()])
-            _WRITERS[shape](columns, itertools.chain([] if first is None else [first], rows))
+            _print(cursor, text, shape)
         except psycopg.Error as error:
             raise _explain(error, text) from error
 
 
-def _describe(connection: psycopg.Connection, query: str) -> list[str]:
-    """The columns that `query` would give, without running it."""
+def _print(cursor: psycopg.Cursor, query: str, shape: str | None) -> None:
+    """Print what `query` gives, row by row as the server sends it."""
+    load, write = _SHAPES[shape]
+    load(cursor.adapters)
+    # Values may be large, and a table has few rows.
+    rows = cursor.stream(query, size=1 if shape is None else 100)
+    first = next(rows, None)
+    if first is None:
+        columns = _describe(cursor.connection, query)  # a stream without rows tells no columns
+    else:
+        columns = [(column.name, column.type_code) for column in cursor.description or ()]
+    names = name_apart([name for name, _ in columns])
+    write(names, [oid for _, oid in columns], itertools.chain([] if first is None else [first], rows))
+
+
+def _describe(connection: psycopg.Connection, query: str) -> list[tuple[str, int]]:
+    """Name and type of the columns that `query` would give, without running it."""
     connection.pgconn.prepare(b"", query.encode())
     result = connection.pgconn.describe_prepared(b"")
-    return _name_apart([(result.fname(index) or b"").decode() for index in range(result.nfields)])
+    return [((result.fname(index) or b"").decode(), result.ftype(index)) for index in range(result.nfields)]
 
 
-def _name_apart(columns: list[str]) -> list[str]:
-    """`columns`, those of a name that is taken with a number behind it: an object has each key once."""
-    seen: Counter[str] = Counter()
-    named = []
-    for column in columns:
-        seen[column] += 1
-        named.append(column if seen[column] == 1 else f"{column}_{seen[column]}")
-    return named
-
-
-def _write_json(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+def _write_json(columns: Sequence[str], types: Sequence[int], rows: Iterator[Sequence[Any]]) -> None:
+    keys = [json.dumps(column) for column in columns]
+    writers = [make_json_writer(oid) for oid in types]
     before = "[\n"
     for row in rows:
-        values = [None if isinstance(value, float) and not isfinite(value) else value for value in row]
-        click.echo(before + json.dumps(dict(zip(columns, values, strict=True)), default=_to_json), nl=False)
+        values = zip(keys, writers, row, strict=True)
+        members = ", ".join(f"{key}: {write(value)}" for key, write, value in values)
+        click.echo(f"{before}{{{members}}}", nl=False)
         before = ",\n"
     click.echo("[]" if before == "[\n" else "\n]")
 
 
-def _write_csv(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(rows)
+def _write_csv(columns: Sequence[str], types: Sequence[int], rows: Iterator[Sequence[Any]]) -> None:
+    writers = [make_csv_writer(oid) for oid in types]
+    # On a terminal a line of a text could pass for a row.
+    show = escape_controls if sys.stdout.isatty() else str
+    lines = csv.writer(sys.stdout, lineterminator="\n")
+    lines.writerow(map(show, columns))
+    for row in rows:
+        values = (write(value) for write, value in zip(writers, row, strict=True))
+        lines.writerow([None if value is None else show(value) for value in values])
 
 
-def _write_table(columns: Sequence[str], rows: Iterator[Sequence[Any]]) -> None:
+def _write_table(columns: Sequence[str], _types: Sequence[int], rows: Iterator[Sequence[Any]]) -> None:
     shown = list(itertools.islice(rows, TABLE_ROWS))
     print_table(columns, shown)
     if next(rows, None) is not None:
         click.echo(f"... and more: only the first {TABLE_ROWS} rows are shown; --csv and --json give all.")
 
 
-_WRITERS = {"json": _write_json, "csv": _write_csv, None: _write_table}
-
-
-def _to_json(value: Any) -> Any:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+_SHAPES = {
+    "json": (load_elements, _write_json),
+    "csv": (load_texts, _write_csv),
+    None: (load_cells, _write_table),
+}
 
 
 def _explain(error: psycopg.Error, query: str) -> QueryError:

@@ -1,0 +1,151 @@
+"""Values of a query, taken as PostgreSQL writes them, and what tables and JSON make of them.
+
+Python's own types lose what PostgreSQL can say (months of an interval, digits of a number), or refuse it
+(infinite times, years before 1 and after 9999).
+"""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import psycopg
+from psycopg.abc import Buffer
+from psycopg.adapt import AdaptersMap, Loader
+from psycopg.types.string import TextLoader
+
+# A terminal shows so much of a value. What is longer takes minutes to lay out, and nobody reads it there.
+CELL_CHARACTERS = 1000
+
+_TYPES = psycopg.adapters.types
+
+
+def _find(*names: str) -> set[int]:
+    return {_TYPES[name].oid for name in names}
+
+
+_BOOLS = _find("bool")
+_NUMBERS = _find("int2", "int4", "int8", "float4", "float8", "numeric", "oid")
+_DOCUMENTS = _find("json", "jsonb")
+_MOMENTS = _find("timestamp", "timestamptz")
+
+
+class _CutLoader(Loader):
+    """Text, cut behind its first characters, with the number of the others."""
+
+    def load(self, data: Buffer) -> str:
+        if len(data) <= CELL_CHARACTERS:
+            return bytes(data).decode()
+        # A character has up to four bytes; the last one here may be cut in two.
+        begin = bytes(data[: 4 * CELL_CHARACTERS]).decode(errors="ignore")[:CELL_CHARACTERS]
+        left = _count_characters(data) - len(begin)
+        return f"{begin}... ({left:,} characters more)" if left else begin
+
+
+class _MomentLoader(TextLoader):
+    """A time with its offset; Z for UTC."""
+
+    def load(self, data: Buffer) -> str:
+        return re.sub(r"\+00(?=$| BC$)", "Z", bytes(data).decode())
+
+
+def _count_characters(data: Buffer) -> int:
+    """How many characters the bytes of UTF-8 are, without a second copy of all of them."""
+    step = 2**20
+    parts = (bytes(data[begin : begin + step]) for begin in range(0, len(data), step))
+    # Every character has one byte that does not continue another.
+    return sum(len(part.translate(None, _CONTINUING)) for part in parts)
+
+
+_CONTINUING = bytes(range(0x80, 0xC0))
+
+
+def load_texts(adapters: AdaptersMap) -> None:
+    """Have a cursor with these adapters give each value as text, arrays too."""
+    for info in _TYPES:
+        for oid in filter(None, (info.oid, info.array_oid)):
+            adapters.register_loader(oid, TextLoader)
+
+
+def load_elements(adapters: AdaptersMap) -> None:
+    """Have a cursor with these adapters give each value as text, and an array as a list of those."""
+    for info in _TYPES:
+        adapters.register_loader(info.oid, TextLoader)
+
+
+def load_cells(adapters: AdaptersMap) -> None:
+    """Have a cursor with these adapters give numbers and booleans as Python's, and all else as short text."""
+    for info in _TYPES:
+        kept = info.oid in _BOOLS | _NUMBERS
+        for oid in filter(None, (0 if kept else info.oid, info.array_oid)):
+            adapters.register_loader(oid, _CutLoader)
+    adapters.register_loader(0, _CutLoader)  # types that are no part of PostgreSQL itself
+    adapters.register_loader("timestamptz", _MomentLoader)
+
+
+def name_apart(columns: Sequence[str]) -> list[str]:
+    """`columns`, each but the first of a name with a number behind it that makes no name of another."""
+    taken = set(columns)
+    seen: set[str] = set()
+    named = []
+    for column in columns:
+        name, number = column, 1
+        while name in seen or (number > 1 and name in taken):
+            number += 1
+            name = f"{column}_{number}"
+        seen.add(name)
+        named.append(name)
+    return named
+
+
+def make_csv_writer(oid: int) -> Callable[[Any], Any]:
+    """What makes a field of CSV of each value of a column of that type, which `load_texts` gave."""
+    if oid in _BOOLS:
+        return lambda text: text and _write_bool(text)
+    return lambda text: text
+
+
+def make_json_writer(oid: int) -> Callable[[Any], str]:
+    """What makes JSON of each value of a column of that type, which `load_elements` gave."""
+    info = _TYPES.get(oid)
+    write_one = _choose_json_writer(info.oid if info is not None else oid)
+
+    def write(value: Any) -> str:
+        if value is None:
+            return "null"
+        if isinstance(value, list):
+            return f"[{', '.join(map(write, value))}]"
+        return write_one(value)
+
+    return write
+
+
+def _choose_json_writer(oid: int) -> Callable[[str], str]:
+    if oid in _BOOLS:
+        return _write_bool
+    if oid in _NUMBERS:
+        return _write_number
+    if oid in _DOCUMENTS:
+        return _write_document
+    if oid in _MOMENTS:
+        return _write_moment
+    return json.dumps
+
+
+def _write_bool(text: str) -> str:
+    return "true" if text == "t" else "false"
+
+
+def _write_number(text: str) -> str:
+    """All its digits; JSON has no NaN and no infinity, which are texts as in PostgreSQL's own to_json."""
+    return text if text[-1].isdigit() else json.dumps(text)
+
+
+def _write_document(text: str) -> str:
+    # Outside of its texts, JSON is of ASCII; space that is not a blank means nothing there.
+    return re.sub(r"[^\x20-\x7e]", lambda found: json.dumps(found[0])[1:-1], re.sub(r"[\t\n\r]", " ", text))
+
+
+def _write_moment(text: str) -> str:
+    """ISO 8601, as PostgreSQL's own to_json writes it."""
+    return json.dumps(re.sub(r"([+-]\d\d)(?=$| BC$)", r"\1:00", text.replace(" ", "T", 1)))
