@@ -150,11 +150,11 @@ def run(
             fill_ratio=fill_ratio,
             options=describe_options(since=since, until=until, interface=interface, rate_factor=rate_factor),
         )
-        click.echo("\n".join(map(escape_controls, describe_plan(plan))))
+        click.echo("\n".join(describe_plan(plan)))
         with _show_progress(given) as tell:
             keep_run(warehouse, into, plan, now=datetime.now(UTC), sample_s=sample_s, progress=tell)
         with closing(warehouse.connect(Role.READER)) as reader:
-            click.echo("\n".join(map(escape_controls, describe_run(reader, get_run(reader, into)))))
+            click.echo("\n".join(describe_run(reader, get_run(reader, into))))
 
 
 def _read_requests(
@@ -238,7 +238,7 @@ def show(settings: Settings, name: str) -> None:
     Example: tapewise simulate show rebuilt
     """
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
-        click.echo("\n".join(map(escape_controls, describe_run(connection, get_run(connection, name)))))
+        click.echo("\n".join(describe_run(connection, get_run(connection, name))))
 
 
 @simulate.command(name="machine")

@@ -11,6 +11,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from schema.errors import SimulationError
+from schema.texts import escape_controls
 from simulator.results import TIME_COLUMNS
 
 if TYPE_CHECKING:  # it loads the compiler
@@ -73,9 +74,10 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             " begin on tape"
         )
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
+    machine = escape_controls(plan.machine.title)
     yield (
-        f"{given.trace.height:,} requests on {plan.machine.title}; its disk is {used_ratio:.0%} full at the"
-        f" start: {held.trace_count:,} files that they ask for, {held.made_up_count:,} made up."
+        f"{given.trace.height:,} requests on {machine}; its disk is {used_ratio:.0%} full at the start:"
+        f" {held.trace_count:,} files that they ask for, {held.made_up_count:,} made up."
     )
     for reason, count in given.left_out.items():
         yield f"  left out: {count:,} {reason}"
@@ -108,9 +110,9 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     yield from map(style_warning, run.warnings)
     zone = ZoneInfo(run.timezone)
     origin = {"archive": "as asked of archive", "model": "of workload model", "file": "of trace"}[run.demand]
-    yield f"Simulated archive '{run.archive}': {run.machine_title}, seed {run.seed}"
+    yield f"Simulated archive '{run.archive}': {escape_controls(run.machine_title)}, seed {run.seed}"
     yield (
-        f"  {run.job_count:,} requests {origin} {run.demand_name}"
+        f"  {run.job_count:,} requests {origin} {escape_controls(run.demand_name)}"
         + (f" ({run.demand_kind})" if run.demand_kind else "")
         + f", {_show(run.began_at, zone)} to {_show(run.ended_at, zone)} {run.timezone}"
     )

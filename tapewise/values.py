@@ -147,5 +147,6 @@ def _write_document(text: str) -> str:
 
 
 def _write_moment(text: str) -> str:
-    """ISO 8601, as PostgreSQL's own to_json writes it."""
-    return json.dumps(re.sub(r"([+-]\d\d)(?=$| BC$)", r"\1:00", text.replace(" ", "T", 1)))
+    """ISO 8601 as Python's `isoformat` writes it, which other commands use."""
+    text = re.sub(r"\.\d+", lambda found: found[0].ljust(7, "0"), text.replace(" ", "T", 1))
+    return json.dumps(re.sub(r"([+-]\d\d)(?=$| BC$)", r"\1:00", text))
