@@ -123,7 +123,7 @@ def check(
     log_format = find_format(layout)
     day = log_date.date() if log_date else None
     if log_format.is_dated_by_file and day is None:
-        day = find_log_date(log)
+        day = find_log_date(log, log_format).day
     found = check_log(log_format, log, check_timezone(timezone), day, failed)
     there = {
         table: {name for name, field in fields.items() if field.count}

@@ -14,7 +14,12 @@ from ingest.formats import find_format
 from ingest.formats.base import Format
 from ingest.loads import FileResult
 from ingest.pseudonym_keys import get_key
-from ingest.results import describe_result, result_to_json, sum_failures, tell_failure
+from ingest.results import (
+    describe_result,
+    result_to_json,
+    sum_failures,
+    tell_failure,
+)
 from ingest.rounds import prepare_source
 from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
 from ingest.tallies import Tally
@@ -257,10 +262,9 @@ def _tell_result(result: FileResult, target: Source, *, as_json: bool) -> Tapewi
         click.echo(json.dumps(result_to_json(result) | {"format": target.format.name}))
     else:
         click.echo("\n".join(describe_result(result)))
-    if not result.tally.is_all_rejected:
-        return None
-    error = LogFileError(f"{result.path}: no line of it is of format {target.format.name}")
-    click.echo(f"tapewise: {escape_controls(error.message)}; see `tapewise detect`", err=True)
+    error = result.find_fault(target.format)
+    if error is not None:
+        click.echo(f"tapewise: {escape_controls(error.message)}; see `tapewise detect`", err=True)
     return error
 
 

@@ -7,24 +7,27 @@ import psycopg
 
 from ingest.formats.yearless import is_same_year
 from ingest.ledger import LogFileRow, find_other_date
-from ingest.log_dates import find_log_date
+from ingest.log_dates import LogDate, find_log_date
 from ingest.prefixes import Prefix
 from ingest.sources import Source
 from ingest.tallies import Tally
 from schema.errors import LogFileError
 
 
-def settle_date(source: Source, path: Path, log_date: date | None) -> date | None:
-    """The day of the file, None for formats that need none: their lines say it themselves."""
+def settle_date(source: Source, path: Path, given: date | None) -> LogDate | None:
+    """The day of the file, None for formats that need none: their lines say it themselves.
+
+    Raises LogFileError if it is not `given`, and the file's name does not say it.
+    """
     if not source.format.is_dated_by_file:
         return None
-    return log_date or find_log_date(path)
+    return LogDate(given, "--date") if given else find_log_date(path, source.format)
 
 
-def keep_date(source: Source, path: Path, known: LogFileRow | None, prefix: Prefix | None) -> date | None:
+def keep_date(source: Source, path: Path, known: LogFileRow | None, prefix: Prefix | None) -> LogDate | None:
     """The day as of which the file was read last, if it begins as it did then; else the one in its name."""
     if known is not None and prefix is not None and prefix.digest == known.content_digest:
-        return known.log_date
+        return LogDate(known.log_date, "last reading") if known.log_date else None
     return settle_date(source, path, None)
 
 

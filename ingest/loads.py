@@ -8,7 +8,7 @@ requests together of their lines.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from ingest.derivations import Derivations
 from ingest.facts import make_facts
 from ingest.file_keys import FileKeys
 from ingest.files import LogFileReader, open_log
-from ingest.formats.base import OUTSIDE_WINDOW
+from ingest.formats.base import OUTSIDE_WINDOW, UNRECOGNISED, Format
 from ingest.fresh_lines import FreshLines
 from ingest.holdings import Holdings
 from ingest.interruptions import begins_again, losses_told
@@ -36,6 +36,7 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
+from ingest.log_dates import LogDate
 from ingest.other_holders import OtherHolders
 from ingest.partitions import Partitions
 from ingest.parts import Part
@@ -48,7 +49,7 @@ from ingest.tallies import Tally
 from schema.archives import lock_archive
 from schema.cells import add_cells, sum_cells
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, SourceError
+from schema.errors import DatabaseError, LogFileError, SourceError
 from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
 from schema.models import FACT_TABLES, event_time_columns
 from schema.names import NameTable
@@ -69,6 +70,22 @@ class FileResult:
     tally: Tally
     waiting_bytes: int
     is_unchanged: bool = False
+    # Where lines do not say the day: which one they were read as of.
+    log_date: LogDate | None = None
+
+    def find_fault(self, log_format: Format) -> LogFileError | None:
+        """Why the file cannot be what it was read as: all of its lines were rejected. Else None."""
+        rejected = self.tally.rejected
+        if not self.tally.is_all_rejected:
+            return None
+        reasons = [reason for reason, _ in rejected.most_common() if reason != UNRECOGNISED]
+        if not reasons:
+            return LogFileError(f"{self.path}: no line of it is of format {log_format.name}")
+        day = f", read {self.log_date.describe()}" if self.log_date is not None else ""
+        return LogFileError(
+            f"{self.path}: all of its lines are rejected, as {reasons[0]}{day}",
+            hint="Where this is not the day of the file, say which one is: --date." if day else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -126,7 +143,8 @@ def load_file(
             prefix = None
             if known is not None:
                 prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-            log_date = keep_date(source, path, known, prefix) if keeps_date else given_date
+            said = keep_date(source, path, known, prefix) if keeps_date else given_date
+            log_date = said.day if said else None
             if known is not None and prefix is not None:
                 is_same = is_continued(source, path, known, prefix, log_date)
                 is_read = not prefix.has_more and known.format_version == source.format.version
@@ -139,7 +157,7 @@ def load_file(
                         identity=prefix.identity,
                         now=now,
                     )
-                    return FileResult(path, tally, prefix.waiting_bytes, True)
+                    return FileResult(path, tally, prefix.waiting_bytes, True, said)
                 if is_same and not prefix.ends_line:
                     # An unfinished last line was read, and is read again unless it goes on by now.
                     is_same = not prefix.waiting_bytes
@@ -147,7 +165,10 @@ def load_file(
                 known = known if is_same else None
             load = _Load(warehouse, source, path, name, log_date, now, newest, progress)
             try:
-                return load.run(settling, known, is_complete=ends_file, is_forced=is_forced, on_wait=on_wait)
+                result = load.run(
+                    settling, known, is_complete=ends_file, is_forced=is_forced, on_wait=on_wait
+                )
+                return replace(result, log_date=said)
             except ChangedMeanwhileError:
                 continue
 

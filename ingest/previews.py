@@ -35,7 +35,8 @@ def preview_file(
 ) -> FileResult:
     """What `load_file` would do, without writing anything."""
     check_key(source)
-    log_date = settle_date(source, path, log_date)
+    said = settle_date(source, path, log_date)
+    log_date = said.day if said else None
     settings = source.line_settings(now, log_date)
     with (
         losses_told(path),
@@ -59,4 +60,4 @@ def preview_file(
                 progress(reader.progress_bytes)
         others.end(tally.loaded_count)
         check_date(connection, source, path, log_date, tally, reader.digest)
-        return FileResult(path, tally, reader.waiting_bytes)
+        return FileResult(path, tally, reader.waiting_bytes, log_date=said)

@@ -27,6 +27,8 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
         f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
         f" + {tally.rejected.total():,} rejected"
     ]
+    if result.log_date is not None:
+        lines.append(f"  {result.log_date.describe()}")
     if not tally.line_count and not result.waiting_bytes:
         lines.append("  empty: no line yet; it is read on when it has grown")
     elif result.is_unchanged:
@@ -53,9 +55,10 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
     """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
 
     `rejected_samples` are the first rejected lines that this reading met, without
-    `has_texts` only their numbers and reasons.
+    `has_texts` only their numbers and reasons. `log_date` is the day as of which the file was read, null
+    where its lines say it, and `log_date_from` what says it: name, --date or last reading.
     """
-    tally = result.tally
+    tally, said = result.tally, result.log_date
     return {
         "path": str(result.path),
         "line_count": tally.line_count,
@@ -70,6 +73,8 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
         ],
         "loaded": {table: count for table, count in tally.loaded.items() if count},
         "waiting_bytes": result.waiting_bytes,
+        "log_date": None if said is None else said.day.isoformat(),
+        "log_date_from": None if said is None else said.origin,
     }
 
 

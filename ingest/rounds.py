@@ -138,9 +138,8 @@ def read_sources(
         if isinstance(found, FileResult):
             outcome.add(found)
             tell(plan, found)
-            if found.tally.is_all_rejected:
-                said = f"{task.path}: no line of it is of format {task.source.format.name}"
-                _fail(plan, outcome, LogFileError(said), tell)
+            if (fault := found.find_fault(task.source.format)) is not None:
+                _fail(plan, outcome, fault, tell)
         else:
             _fail(plan, outcome, found, tell)
         left[number] -= 1
@@ -236,7 +235,7 @@ def _is_untouched(path: Path, last: LastReading, source: Source, settings: Sourc
     ):
         return False
     try:
-        if source.format.is_dated_by_file and find_log_date(path) != last.log_date:
+        if source.format.is_dated_by_file and find_log_date(path, source.format).day != last.log_date:
             return False
         return identify_file(path) == last.identity
     except (OSError, LogFileError):

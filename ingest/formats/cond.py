@@ -148,4 +148,5 @@ COND = Format(
     ),
     parse=parse,
     is_dated_by_file=True,
+    dated_name="cond",
 )

@@ -80,6 +80,8 @@ def test_ingest_as_json(tapewise, tmp_path):
         "rejected_samples": [{"line_number": 3, "reason": "not a line of this format", "text": "nonsense"}],
         "loaded": {"transfers": 2},
         "waiting_bytes": 0,
+        "log_date": None,
+        "log_date_from": None,
         "format": "nft",
     }
 
@@ -239,14 +241,16 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
     )  # fmt: skip
     assert refused.returncode == 1
     assert refused.stderr.splitlines() == [
-        "tapewise: cond: its lines have no dates, and its name has no date",
+        "tapewise: cond: its lines have no dates, and its name has no date of which the year is certain",
         "tapewise: cond.980506-980507: its lines have no dates, and its name has several dates",
         "tapewise: 2 of 3 files could not be read.",
-        "Name the file like cond.980505 (year, month, day), or say --date 1998-05-05.",
+        "Say the day of each such file by itself, --date 1998-05-05, or name it like cond.1998-05-05.log,"
+        " or like cond.980505.",
         "The others were read; see above.",
     ]
     assert refused.stdout.splitlines() == [
         "cond.980506: 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "  as of 1998-05-06: the date in its name",
         "  loaded: 1 unitree jobs",
     ]
     for options in ([], ["--dry-run"]):

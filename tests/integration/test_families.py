@@ -12,6 +12,7 @@ import pytest
 from ingest.explanations import explain_line, explain_row
 from ingest.formats import FORMATS
 from ingest.loads import FileResult
+from ingest.results import describe_result, result_to_json
 from ingest.retention import forget_detail
 from ingest.source_drops import drop_source
 from schema.database import Role, Warehouse
@@ -110,6 +111,44 @@ def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
         assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests() ORDER BY left_out"
     assert fetch(warehouse, left_out, Role.READER) == [("failed",), ("unknown time",)]
+
+
+def test_the_day_of_a_file_is_shown_with_what_says_it(load: Load, tmp_path: Path) -> None:
+    lines = FORMATS["hsi-client"].examples[:2]
+    named = write(tmp_path, "hsi-client", lines, "slurm-140916.2019-03-05.out")
+    numbered = write(tmp_path, "hsi-client", lines[:1], "slurm-140916.out")
+    said = {"log_date": "2019-03-05", "log_date_from": "name"}
+    for _ in ("first reading", "unchanged"):
+        result = load(named, "hsi-client")
+        assert describe_result(result)[1] == "  as of 2019-03-05: the date in its name"
+        assert result_to_json(result).items() >= said.items()
+    with pytest.raises(LogFileError, match="its lines have no dates, and its name has no date") as raised:
+        load(numbered, "hsi-client")
+    assert "--date 1998-05-05" in (raised.value.hint or "")
+    result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
+    assert describe_result(result)[1] == "  as of 2019-03-06: as --date says"
+    assert result_to_json(result)["log_date_from"] == "--date"
+    # Lines that say their day themselves have none.
+    result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
+    assert result.log_date is None and result_to_json(result)["log_date"] is None
+
+
+def test_a_file_of_a_day_to_come_is_not_said_to_be_of_another_format(load: Load, tmp_path: Path) -> None:
+    lines = FORMATS["hsi-client"].examples[:2]
+    log_format = FORMATS["hsi-client"]
+    path = write(tmp_path, "hsi-client", lines, "slurm-20300101.out")
+    ahead = load(path, "hsi-client").find_fault(log_format)
+    assert ahead is not None and ahead.message.endswith(
+        "slurm-20300101.out: all of its lines are rejected, as time outside the source's window, read as of"
+        " 2030-01-01: the date in its name"
+    )
+    assert "--date" in (ahead.hint or "")
+    other = load(write(tmp_path, "hsi-client", ["nonsense"]), "hsi-client").find_fault(log_format)
+    assert other is not None and other.message.endswith("no line of it is of format hsi-client")
+    assert (
+        load(write(tmp_path, "hsi-client", lines, "a.2019-03-05"), "hsi-client").find_fault(log_format)
+        is None
+    )
 
 
 def test_a_line_that_a_file_has_twice_is_two(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:

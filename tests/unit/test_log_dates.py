@@ -5,39 +5,59 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.log_dates import find_log_date
+from ingest.formats import FORMATS
+from ingest.log_dates import LogDate, find_log_date
 from schema.errors import LogFileError
 
 MAY_5 = date(1998, 5, 5)
+COND, CLIENT, DCACHE = FORMATS["cond"], FORMATS["hsi-client"], FORMATS["dcache"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cond.19980505",
+        "cond.19980505.gz",
+        "cond-1998-05-05",
+        "cond_1998_05_05.log",
+        "1998.05.05",
+        "job.19980505T080000.out",
+        "billing-1998-05-05T08:00",
+        "srv-07-1998-05-05",
+        # A number of a job, and what is beside it is no day.
+        "slurm-140916.1998-05-05.out",
+        "slurm-19970229-19980505",
+        # With signs between year, month and day it is no number.
+        "slurm-20140916-1998-05-05.out",
+        "jobA190512B.1998_05_05",
+    ],
+)
+@pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
+def test_a_whole_part_of_the_name_with_a_year_of_four_digits_is_the_date(name, log_format):
+    assert find_log_date(Path("/logs/970101") / name, log_format) == LogDate(MAY_5, "name")
 
 
 @pytest.mark.parametrize(
     "name",
     [
         "cond.980505",
-        "cond.19980505",
-        "cond.19980505.gz",
-        "cond-1998-05-05",
-        "cond_1998_05_05.log",
-        "cond.1998.05.05",
         "cond.98.05.05",
         "98-05-05-cond.zst",
-        "980505",
-        "cond980505x",
+        "cond980505",
         "cond.980505.1",
         "unitree2.cond.980505",
         "cond.980505.080000",
-        "srv-07-1998-05-05",
         "cond.980505-1998-05-05",
         "cond.980505 (copy of 980505)",
-        # What is beside it is no day.
         "cond.980505.980230",
-        "cond.970229-19980505",
         "cond.123456.980505",
+        # What is certain is taken.
+        "cond.970101.1998-05-05",
+        "cond.970101.19980505",
     ],
 )
-def test_the_date_in_a_name_is_found(name: str) -> None:
-    assert find_log_date(Path("/logs/970101") / name) == MAY_5
+def test_names_of_conds_own_kind_may_have_years_of_two_digits(name):
+    assert find_log_date(Path("/logs/970101") / name, COND).day == MAY_5
 
 
 @pytest.mark.parametrize(
@@ -53,8 +73,30 @@ def test_the_date_in_a_name_is_found(name: str) -> None:
         ("cond.19050505", date(1905, 5, 5)),
     ],
 )
-def test_years(name: str, expected: date) -> None:
-    assert find_log_date(Path(name)) == expected
+def test_years(name, expected):
+    assert find_log_date(Path(name), COND).day == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "slurm-140916.out",
+        "slurm-300101.out",
+        "jobA190512B.out",
+        "jobA20190512B.out",
+        "host-10.11.12.log",
+        "010203.log",
+        "980505",
+        "98-05-05-second.zst",
+        "second.980505",
+        "hsi.980505.log",
+    ],
+)
+@pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
+def test_a_number_in_a_name_is_no_date(name, log_format):
+    with pytest.raises(LogFileError, match="its name has no date") as raised:
+        find_log_date(Path(name), log_format)
+    assert "--date" in (raised.value.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -73,6 +115,8 @@ def test_years(name: str, expected: date) -> None:
         ("cond.05051998", "no date"),
         ("cond.5-5-98", "no date"),
         ("cond.98-5-5", "no date"),
+        ("cond980505x", "no date"),
+        ("cond.x980505", "no date"),
         # Digits beside it: another number.
         ("cond.9805051", "no date"),
         ("cond.1980505", "no date"),
@@ -87,20 +131,33 @@ def test_years(name: str, expected: date) -> None:
         ("cond.980505.121110", "several dates"),
         # 5 October 2003, or 5 May 2010 of machine 3.
         ("cond-03-10-05-05", "several dates"),
+        ("cond.1998-05-05-1998-05-06", "several dates"),
+        ("cond.19980505-19980506", "several dates"),
     ],
 )
 def test_a_name_without_one_date_is_refused(name: str, what: str) -> None:
-    with pytest.raises(LogFileError) as raised:
-        find_log_date(Path("/logs/980505") / name)
-    assert raised.value.message.endswith(f"its lines have no dates, and its name has {what}")
-    assert "--date" in (raised.value.hint or "")
+    with pytest.raises(LogFileError, match=f"its lines have no dates, and its name has {what}") as raised:
+        find_log_date(Path("/logs/980505") / name, COND)
+    assert "--date 1998-05-05" in (raised.value.hint or "")
+    assert "cond.980505." in (raised.value.hint or "")
+
+
+def test_what_is_lacking_is_said():
+    with pytest.raises(LogFileError, match="its dates have no year, and its name has no date") as raised:
+        find_log_date(Path("b.log"), DCACHE)
+    assert raised.value.hint == (
+        "Say the day of each such file by itself, --date 1998-05-05, or name it like dcache.1998-05-05.log."
+    )
 
 
 @given(
     day=st.dates(date(1969, 1, 1), date(2068, 12, 31)),
     layout=st.sampled_from(["%y%m%d", "%Y%m%d", "%Y-%m-%d", "%y.%m.%d", "%Y_%m_%d"]),
-    before=st.sampled_from(["", "cond.", "a1-"]),
+    before=st.sampled_from(["cond.", "a1-cond-", "cond"]),
     after=st.sampled_from(["", ".gz", "-2", "_old"]),
 )
 def test_any_day_is_read_as_it_is_written(day: date, layout: str, before: str, after: str) -> None:
-    assert find_log_date(Path(f"{before}{day.strftime(layout)}{after}")) == day
+    written = day.strftime(layout)
+    if before == "cond" and layout.startswith("%Y"):
+        written = f".{written}"
+    assert find_log_date(Path(f"{before}{written}{after}"), COND).day == day
