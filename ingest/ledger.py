@@ -1,5 +1,6 @@
 """The ledger's rows of log files: what was read of each, and the balance of its lines."""
 
+import os
 from collections import Counter
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date, datetime
@@ -34,8 +35,11 @@ class LogFileRow:
 
 
 def ledger_path(path: Path) -> str:
-    """A file's name in the ledger: absolute, so that it means the same from everywhere."""
-    return str(path.resolve()).encode(errors="backslashreplace").decode()
+    """A file's name in the ledger: absolute, so that it means the same from everywhere.
+
+    Of a link that leads round in a circle it is the link's own, so that opening the file says what is wrong.
+    """
+    return os.path.realpath(path).encode(errors="backslashreplace").decode()
 
 
 def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> LogFileRow | None:

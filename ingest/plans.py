@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.formats import find_format
+from ingest.ledger import ledger_path
 from ingest.pseudonym_keys import HOW_TO_MAKE_ONE, read_key
 from ingest.sources import SourceRequest, check_timezone
 from schema.errors import ConfigError, FormatError, SourceError
@@ -72,7 +73,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         archive_timezone=archive.timezone,
         key=key,
     )
-    found: dict[Path, Path] = {}
+    found: dict[str, Path] = {}
     unmatched = []
     for pattern in source.paths:
         here_too = str(Path(glob.escape(str(config.parent))) / pattern)
@@ -82,7 +83,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
             folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
             unmatched.append(folder if matched else f"nothing matches '{pattern}'")
         for path in files:
-            found.setdefault(path.resolve(), path)
+            found.setdefault(ledger_path(path), path)
     return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)
 
 
@@ -96,10 +97,10 @@ def _order(path: Path) -> tuple[float, str]:
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
     """Raise ConfigError if two sources of an archive have a file in common: it would be counted twice."""
-    owners: dict[Path, str] = {}
+    owners: dict[str, str] = {}
     for plan in plans:
         for path in plan.paths:
-            owner = owners.setdefault(path.resolve(), plan.request.name)
+            owner = owners.setdefault(ledger_path(path), plan.request.name)
             if owner != plan.request.name:
                 raise ConfigError(
                     f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"

@@ -289,14 +289,16 @@ def test_what_is_no_regular_file_is_not_waited_for(
 ) -> None:
     os.mkfifo(folder / "nft.fifo")
     (folder / "nft.null").symlink_to("/dev/null")
+    (folder / "nft.loop").symlink_to("nft.loop")
     (folder / "nft.1").write_text(nft(1))
     (folder / "nft.latest").symlink_to("nft.1")
     (nft_outcome, cond_outcome) = run()
     assert sorted(each.message for each in told) == [
         f"{folder}/nft.fifo: is not a regular file",
+        f"{folder}/nft.loop: Too many levels of symbolic links",
         f"{folder}/nft.null: is not a regular file",
     ]
-    assert (nft_outcome.loaded_count, len(nft_outcome.failures), cond_outcome.loaded_count) == (3, 2, 1)
+    assert (nft_outcome.loaded_count, len(nft_outcome.failures), cond_outcome.loaded_count) == (3, 3, 1)
 
 
 def test_an_archives_own_zone_does_not_change_either(
