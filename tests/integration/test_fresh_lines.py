@@ -97,7 +97,7 @@ def test_of_any_first_log_it_is_what_the_database_makes(
     has_requests = database.execute(f"SELECT EXISTS ({facts})").fetchone()[0]
     assert expect_recount(database) or not has_requests
     # The other ones with requests have lines that other rules are for; of dCache's, a stage.
-    assert bool(fresh_days) == (format_name in ("pftp", "sdsc"))
+    assert bool(fresh_days) == (format_name in ("eos", "pftp", "sdsc"))
 
 
 @pytest.mark.usefixtures("small_crowds")
