@@ -46,6 +46,8 @@ requests = sa.Table(
     sa.Column("start_id", sa.BigInteger),
     sa.Column("is_cached", sa.Boolean),
     sa.Column("capability_key", sa.BigInteger),
+    # Since revision 0017. Of a get: it waited for the stage of another request; null where that is not known.
+    sa.Column("is_joined", sa.Boolean),
     sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id, start_id) >= 1", name="subject"),
     sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
     schema="core",

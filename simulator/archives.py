@@ -32,8 +32,8 @@ from simulator.results import TIME_COLUMNS, Run
 
 SOURCE = "simulation"
 _TOTAL_COLUMNS = (
-    "event_count", "staged_count", "stored_count", "stored_bytes", "purge_count", "purged_count",
-    "purged_bytes", "disk_used_bytes", "moved_bytes",
+    "event_count", "staged_count", "joined_count", "stored_count", "stored_bytes", "purge_count",
+    "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes",
 )  # fmt: skip
 
 
@@ -126,6 +126,7 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
     return run.jobs.with_columns(
         interface=given.trace["interface"],
         persona=pl.int_range(1, pl.len() + 1, dtype=pl.Int32),
+        is_joined=pl.when(pl.col("direction") == "get").then(pl.col("joined_row").is_not_null()),
         submitted_at=at(pl.col("submitted_s")),
         stage_began_at=at(pl.col("stage_began_s")),
         staged_at=at(stage_ended_s),
@@ -207,8 +208,15 @@ def _write_facts(
     ).with_columns(line_hash=pl.col("line_number"))
     staged = number_rows(staged, take_row_ids(settling, staged.height))
     copy_frame(connection, stages, _fit(staged, stages))
-    jobs = jobs.rename({"id": "transfer_id"}).join(
-        staged.select("transfer_id", stage_id="id"), on="transfer_id", how="left", maintain_order="left"
+    # A request that joined a stage has it too, but not its time: that counts once.
+    jobs = jobs.rename({"id": "transfer_id"}).with_columns(
+        stager=pl.when(pl.col("staged_at").is_null()).then(pl.col("joined_row") + 1).otherwise("persona")
+    )
+    jobs = jobs.drop("staged_at").join(
+        staged.select("staged_at", stager=pl.col("persona").cast(pl.Int64), stage_id="id"),
+        on="stager",
+        how="left",
+        maintain_order="left",
     )
     copy_frame(connection, requests, _fit(jobs, requests))
     return jobs.with_columns(id="transfer_id")

@@ -118,8 +118,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     )
     totals = run.totals
     yield (
-        f"  {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored to tape;"
-        f" {totals['purge_count']:,} purges took {totals['purged_count']:,} files"
+        f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
+        f" to tape; {totals['purge_count']:,} purges took {totals['purged_count']:,} files"
     )
     if run.unfinished_count:  # of an earlier version, which kept such runs
         yield (
@@ -146,22 +146,41 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:
     means = ", ".join(f"avg({column})" for column in TIME_COLUMNS)
     rows = connection.execute(
-        "SELECT direction, is_cached, count(*), avg(extract(EPOCH FROM ended_at - submitted_at))::float8,"  # noqa: S608  # our own names
+        "SELECT direction, is_cached, is_joined, count(*),"  # noqa: S608  # our own names
+        " avg(extract(EPOCH FROM ended_at - submitted_at))::float8,"
         " percentile_cont(0.95) WITHIN GROUP (ORDER BY extract(EPOCH FROM ended_at - submitted_at)::float8),"
         f" {means} FROM mart.requests JOIN mart.request_waits USING (archive, transfer_id)"
-        " WHERE archive = %s AND submitted_at >= %s"
-        " GROUP BY direction, is_cached ORDER BY direction DESC, is_cached DESC".encode(),
-        [run.archive, run.steady_at],
+        " WHERE archive = %s AND NOT is_warm_up"
+        " GROUP BY direction, is_cached, is_joined"
+        " ORDER BY direction DESC, is_cached DESC, is_joined DESC".encode(),
+        [run.archive],
     ).fetchall()
     assert run.steady_at is not None
     if run.steady_at > run.began_at:
         yield f"  In use since {_show(run.steady_at, zone)}; what was asked for before is left out."
+    yield from _describe_hits(connection, run)
     yield "  Where the time went: mean seconds of a request, by cause"
     heads = ("requests", "total", "95 %", *_CAUSES)
     yield "  " + " " * 14 + "".join(f"{head:>11}" for head in heads)
-    for direction, is_cached, count, *seconds in rows:
-        name = "put" if direction == "put" else f"get from {'disk' if is_cached else 'tape'}"
+    for direction, is_cached, is_joined, count, *seconds in rows:
+        name = {"put": "put", "get": "get from disk" if is_cached else "get from tape"}[direction]
+        if is_joined:
+            name = "get, joined"
         yield f"  {name:<14}{count:>11,}" + "".join(f"{value:>11.2f}" for value in seconds)
+
+
+def _describe_hits(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
+    found = connection.execute(
+        "SELECT hit_ratio, cached_count, joined_count, uncached_count - joined_count"
+        " FROM mart.cache_hits(archive => %s) WHERE grouped_by = 'all'",
+        [run.archive],
+    ).fetchone()
+    if found is not None:  # there are gets
+        hit_ratio, hit_count, joined_count, miss_count = found
+        yield (
+            f"  Hit ratio {hit_ratio:.1%}: {hit_count:,} gets found their file on disk, {joined_count:,}"
+            f" joined a stage of another, {miss_count:,} started one"
+        )
 
 
 def _show(moment: datetime, zone: ZoneInfo) -> str:

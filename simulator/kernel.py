@@ -117,15 +117,18 @@ def _submit(world: World, job: int) -> None:
     record.since_s = record.submitted_s
     if record.is_put:
         file.place = COMING
+        file.stage_job = -1
         ask_tokens(world, job)
     elif file.place == ON_DISK:
         file.lock_count += 1
         ask_tokens(world, job)
     elif file.place == COMING:
+        record.joined_job = file.stage_job
         enter(world, job, FILE)
         append(world, machine.file_queue + record.file, job)
     else:
         file.place = COMING
+        file.stage_job = job
         record.is_staged = True
         record.stage_began_s = world.state[0].now_s
         ask_drive(world, job)

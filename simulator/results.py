@@ -33,6 +33,7 @@ class Totals:
     event_count: int
     unfinished_count: int
     staged_count: int
+    joined_count: int
     stored_count: int
     stored_bytes: int
     purge_count: int
@@ -50,8 +51,10 @@ class Run:
     user's limit, a port, another job that writes or stages the file, a drive, the load of the tape, and room
     on disk; the latency; what staging and transfer take alone; and `contention_s`, how much longer they took
     as others used the same network and chains. `stage_s` is the whole stage from asking for a drive, which
-    was at `stage_began_s`; the port was granted at `granted_s`, and the first byte moved at `started_s`. A
-    job that never ended has no `ended_s`, and `stuck_in` says what it waited for.
+    was at `stage_began_s`. A get that waited for the stage of another has that one's row in `joined_row`,
+    from 0; one that waited for the put of its file joined none. The port was granted at `granted_s`, and the
+    first byte moved at `started_s`. A job that never ended has no `ended_s`, and `stuck_in` says what it
+    waited for.
     """
 
     jobs: pl.DataFrame

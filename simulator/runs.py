@@ -107,6 +107,7 @@ def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
     return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
         pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
+        pl.when(pl.Series(jobs.joined_job) >= 0).then(pl.Series(jobs.joined_job)).alias("joined_row"),
         *(column.fill_nan(None) for column in told),
         pl.Series("stuck_in", stuck, pl.String),
     )
@@ -150,6 +151,7 @@ def _tell_totals(world: World, machine: Machine) -> Totals:
         event_count=int(state.event_count),
         unfinished_count=int(state.unfinished_count),
         staged_count=int((world.jobs.stage_ended_s > 0).sum()),
+        joined_count=int((world.jobs.joined_job >= 0).sum()),
         stored_count=int(state.stored_count),
         stored_bytes=int(state.stored_bytes),
         purge_count=int(state.purge_count),

@@ -120,6 +120,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
+        ("joined_job", "i8"),  # whose stage it waited for
         ("transfer_alone_s", "f8"),
         ("staging_alone_s", "f8"),
         ("stage_began_s", "f8"),
@@ -137,6 +138,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("accessed_s", "f8"),
         ("lock_count", "i8"),
         ("is_stored", "?"),
+        ("stage_job", "i8"),  # that brings it from tape, while it comes; -1: it is put
     ],
     "queues": _QUEUE,
     "users": [("active_count", "i8")],

@@ -40,7 +40,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     queues = make_records("queues", demand.user_count + range_count + len(pools) + 2 + file_count)
     queues.head = -1
     jobs = make_records("jobs", job_count + 1)
-    jobs.next = jobs.port = -1
+    jobs.next = jobs.port = jobs.joined_job = -1
     jobs.phase = UNBORN
     part = jobs[:job_count]
     part.submitted_s, part.is_put = demand.submitted_s, demand.is_put

@@ -16,6 +16,7 @@ CREATE FUNCTION mart.cache_hits(
     get_count bigint,
     cached_count bigint,
     uncached_count bigint,
+    joined_count bigint,
     unknown_count bigint,
     bypassed_count bigint,
     saturated_count bigint,
@@ -52,11 +53,13 @@ asked_for AS (
         requests.is_size_saturated,
         requests.is_staging_bypassed,
         requests.is_cached,
+        requests.is_joined,
         (requests.ended_at AT TIME ZONE requests.timezone)::date AS day
     FROM requests
     WHERE
         requests.direction = 'get'
         AND NOT requests.is_failed
+        AND NOT requests.is_warm_up
         AND (cache_hits.archive IS NULL OR requests.archive = cache_hits.archive)
         AND requests.ended_at >= coalesce(cache_hits.since, timestamptz '-infinity')
         AND requests.ended_at < coalesce(cache_hits.until, timestamptz 'infinity')
@@ -82,6 +85,8 @@ cells AS MATERIALIZED (
         count(*) AS get_count,
         count(*) FILTER (WHERE asked_for.is_cached) AS cached_count,
         count(*) FILTER (WHERE NOT asked_for.is_cached) AS uncached_count,
+        count(*) FILTER (WHERE asked_for.is_joined) AS joined_count,
+        count(asked_for.is_joined) AS joining_known_count,
         count(*) FILTER (
             WHERE asked_for.is_cached IS NULL AND asked_for.is_staging_bypassed
         ) AS bypassed_count,
@@ -120,6 +125,10 @@ groups AS (
         sum(cells.get_count)::bigint AS get_count,
         sum(cells.cached_count)::bigint AS cached_count,
         sum(cells.uncached_count)::bigint AS uncached_count,
+        -- Where no request says whether it joined a stage, how many did is not known.
+        CASE
+            WHEN sum(cells.joining_known_count) > 0 THEN sum(cells.joined_count)::bigint
+        END AS joined_count,
         sum(cells.bypassed_count)::bigint AS bypassed_count,
         sum(cells.saturated_count)::bigint AS saturated_count,
         coalesce(sum(cells.cached_bytes), 0) AS cached_bytes,
@@ -159,6 +168,7 @@ SELECT
     with_evidence.get_count,
     with_evidence.cached_count,
     with_evidence.uncached_count,
+    with_evidence.joined_count,
     with_evidence.get_count - with_evidence.cached_count - with_evidence.uncached_count AS unknown_count,
     with_evidence.bypassed_count,
     with_evidence.saturated_count,

@@ -77,6 +77,8 @@ sums AS (
         sum(round(requests.total_s * 1e6)::bigint) AS total_us,
         count(requests.is_cached) AS evident_count,
         count(*) FILTER (WHERE requests.is_cached) AS cached_count,
+        count(requests.is_joined) AS joining_known_count,
+        count(*) FILTER (WHERE requests.is_joined) AS joined_count,
         count(waits.transfer_id) AS waits_count,
         count(*) FILTER (WHERE waits.user_wait_s > 0) AS user_wait_count,
         sum(round(waits.user_wait_s * 1e6)::bigint) AS user_wait_us,
@@ -150,6 +152,15 @@ parts AS (
             ('stage time', 'mean', 's', 1e-6, sums.stage_us, sums.stage_count, sums.stage_count),
             ('total time', 'mean', 's', 1e-6, sums.total_us, sums.total_count, sums.total_count),
             ('found on disk', 'share', '1', 1, sums.cached_count, sums.evident_count, sums.evident_count),
+            (
+                'joined a stage',
+                'share',
+                '1',
+                1,
+                sums.joined_count,
+                sums.joining_known_count,
+                sums.joining_known_count
+            ),
             ('wait for user limit', 'mean', 's', 1e-6, sums.user_wait_us, sums.waits_count, sums.waits_count),
             ('wait for port', 'mean', 's', 1e-6, sums.port_wait_us, sums.waits_count, sums.waits_count),
             ('wait for file', 'mean', 's', 1e-6, sums.file_wait_us, sums.waits_count, sums.waits_count),
@@ -179,10 +190,13 @@ parts AS (
             ('transfer alone', 'share', '1', 1, sums.transfer_count, sums.waits_count, sums.waits_count),
             ('contention', 'share', '1', 1, sums.contention_count, sums.waits_count, sums.waits_count)
         ) AS part (quantity, statistic, unit, factor, numerator, denominator, request_count)
-    -- Puts are neither found on disk nor staged, and what is said of gets is not said again of all.
+    -- Puts neither find a file on disk nor wait for a stage, and what is of gets is not said again of all.
     WHERE
         part.denominator > 0
-        AND (blocks.direction = 'get' OR part.quantity NOT IN ('stage time', 'found on disk'))
+        AND (
+            blocks.direction = 'get'
+            OR part.quantity NOT IN ('stage time', 'found on disk', 'joined a stage')
+        )
 ),
 
 weights AS (

@@ -21,6 +21,7 @@ CREATE FUNCTION mart.compared_requests(
     total_s double precision,
     is_total_negative boolean,
     is_cached boolean,
+    is_joined boolean,
     asked_at timestamptz,
     started_at timestamptz,
     ended_at timestamptz,
@@ -125,6 +126,7 @@ SELECT
         requests.measured_total_s < 0 AND requests.measured_total_s <= -requests.clock_step_s, FALSE
     ) AS is_total_negative,
     requests.is_cached,
+    requests.is_joined,
 
     requests.asked_at,
     requests.started_at,

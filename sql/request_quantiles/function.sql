@@ -22,11 +22,7 @@ CREATE FUNCTION mart.request_quantiles(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH runs AS (
-    SELECT * FROM mart.simulation_runs
-),
-
-requests AS (
+WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
@@ -34,14 +30,10 @@ requests AS (
 asked_for AS (
     SELECT requests.*
     FROM requests
-    LEFT JOIN runs ON requests.archive = runs.archive
     WHERE
         requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE
-        AND (
-            requests.kind <> 'simulated'
-            OR coalesce(requests.submitted_at, requests.started_at, requests.ended_at) >= runs.steady_at
-        )
+        AND NOT requests.is_warm_up
         AND (request_quantiles.archive IS NULL OR requests.archive = request_quantiles.archive)
         AND requests.ended_at >= coalesce(request_quantiles.since, timestamptz '-infinity')
         AND requests.ended_at < coalesce(request_quantiles.until, timestamptz 'infinity')

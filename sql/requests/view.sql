@@ -22,6 +22,10 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
+runs AS (
+    SELECT * FROM studies.simulation_runs
+),
+
 -- While staging is bypassed, and for classes of service on tape only, neither a short open time nor a
 -- missing stage says that a file was on disk. All windows of an archive as one value: they are looked up for
 -- each request.
@@ -94,6 +98,7 @@ told AS (
         requests.stage_s,
         requests.is_failed,
         requests.is_cached AS is_logged_as_cached,
+        requests.is_joined,
         requests.is_size_saturated,
         requests.is_time_ambiguous,
         FALSE AS is_time_of_day_unknown,
@@ -128,6 +133,7 @@ told AS (
         NULL::double precision AS stage_s,
         transfers.is_failed,
         NULL::boolean AS is_logged_as_cached,
+        NULL::boolean AS is_joined,
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
         transfers.is_time_of_day_unknown,
@@ -178,7 +184,7 @@ with_evidence AS (
         judged.*,
         CASE
             WHEN coalesce(judged.direction, 'put') = 'put' THEN NULL
-            WHEN judged.stage_id IS NOT NULL THEN 'stage'
+            WHEN judged.stage_id IS NOT NULL OR judged.is_joined THEN 'stage'
             WHEN judged.is_logged_as_cached IS NOT NULL THEN 'log'
             WHEN judged.is_staging_bypassed THEN NULL
             WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
@@ -295,6 +301,11 @@ SELECT
         WHEN 'open time' THEN measured.open_s < 8
     END AS is_cached,
     measured.cache_evidence,
+    measured.is_joined,
+    measured.kind = 'simulated'
+    AND NOT coalesce(
+        coalesce(measured.submitted_at, measured.started_at, measured.ended_at) >= runs.steady_at, FALSE
+    ) AS is_warm_up,
 
     measured.submitted_at,
     measured.opened_at,
@@ -304,4 +315,5 @@ SELECT
 FROM measured
 -- As above.
 LEFT JOIN sources ON measured.source_id = sources.id
-LEFT JOIN hosts ON measured.host_id = hosts.id;
+LEFT JOIN hosts ON measured.host_id = hosts.id
+LEFT JOIN runs ON measured.archive_id = runs.archive_id;

@@ -117,7 +117,8 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
         " WHERE grouped_by = 'all'",
     )
     gets = int((jobs["direction"] == "get").sum())
-    assert (hits, misses, unknown) == (gets - staged, staged, 0)
+    joined = jobs["joined_row"].count()
+    assert (hits, misses, unknown) == (gets - staged - joined, staged + joined, 0)
     # Each user's requests are still one user's.
     users = "SELECT count(*) FROM mart.requests WHERE archive = %s GROUP BY user_id ORDER BY 1"
     assert ask(filled, users, "rebuilt") == ask(filled, users, "llnl")
@@ -125,6 +126,82 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     with filled.connect(Role.OWNER) as connection:
         drop_archive(connection, "llnl")  # whose rows were put there without a ledger
     check_warehouse(filled)
+
+
+def with_company(given: Requests) -> Requests:
+    """The same, and a second later another user asks for each file that comes from tape."""
+    again = given.trace.filter(pl.col("origin") == "tape").with_columns(
+        pl.col("submitted_s") + 1, pl.col("submitted_at") + timedelta(seconds=1), pl.col("user") + 100
+    )
+    return given.with_trace(pl.concat([given.trace, again]).sort("submitted_s", maintain_order=True))
+
+
+def test_a_get_that_waits_for_anothers_stage_joined_it(filled: Warehouse) -> None:
+    jobs = simulate(filled, given=with_company(read(filled))).run.jobs
+    joined = jobs.filter(pl.col("joined_row").is_not_null())
+    assert joined.height > 20
+    assert joined["file_wait_s"].min() > 1
+    rows = ask(
+        filled,
+        "SELECT count(*), count(DISTINCT stage_id), bool_or(is_cached), count(stage_s), min(cache_evidence),"
+        " bool_and(staged_at > submitted_at AND staged_at <= ended_at)"
+        " FROM mart.requests WHERE archive = 'rebuilt' AND is_joined",
+    )
+    assert rows == [(joined.height, joined["joined_row"].n_unique(), False, 0, "stage", True)]
+    # Each has the stage of the one that started it, and nobody else has one.
+    told = ask(
+        filled,
+        "SELECT joined.file_key = stager.file_key AND NOT stager.is_joined AND stager.stage_s > 0, count(*)"
+        " FROM mart.requests AS joined JOIN mart.requests AS stager USING (archive, stage_id)"
+        " WHERE archive = 'rebuilt' AND joined.is_joined AND NOT stager.is_joined GROUP BY 1",
+    )
+    assert told == [(True, joined.height)]
+    ((staged,),) = ask(filled, "SELECT count(stage_s) FROM mart.requests WHERE archive = 'rebuilt'")
+    assert staged == jobs["is_staged"].sum()
+
+
+@pytest.mark.parametrize("has_warm_up", [False, True])
+def test_the_hit_ratio_is_the_same_wherever_it_is_shown(filled: Warehouse, has_warm_up: bool) -> None:
+    machine = bundled_machine("llnl-unitree-1998")
+    given = with_company(read(filled))
+    if has_warm_up:
+        small = change(machine, disk={"lv_bytes": 12_000_000, "largest_file_bytes": 10**9})
+        outcome = simulate(filled, machine=small, given=given, fill_ratio=0.0)
+    else:
+        outcome = simulate(filled, machine=machine, given=given)
+    steady_s = outcome.run.totals.steady_s
+    assert steady_s is not None
+    assert (steady_s > 0) == has_warm_up
+    # Once more, from the jobs.
+    gets = outcome.run.jobs.filter(pl.col("direction") == "get", pl.col("submitted_s") >= steady_s)
+    joined, missed = int(gets["joined_row"].count()), int(gets["is_staged"].sum())
+    hits = gets.height - joined - missed
+    assert min(hits, joined, missed) > 10
+    if has_warm_up:  # else the test would not see it counted
+        assert gets.height < outcome.run.jobs.filter(pl.col("direction") == "get").height - 10
+    assert ask(
+        filled,
+        "SELECT get_count, cached_count, joined_count, uncached_count, hit_ratio"
+        " FROM mart.cache_hits(archive => 'rebuilt') WHERE grouped_by = 'all'",
+    ) == [(gets.height, hits, joined, joined + missed, hits / gets.height)]
+    with filled.connect(Role.READER) as connection:
+        lines = list(describe_run(connection, get_run(connection, "rebuilt")))
+    shown = (
+        f"  Hit ratio {hits / gets.height:.1%}: {hits} gets found their file on disk,"
+        f" {joined} joined a stage of another, {missed} started one"
+    )
+    assert shown in lines
+    table = {line[:16].strip(): int(line[16:].split()[0]) for line in lines if line.startswith("  get")}
+    assert table == {"get from disk": hits, "get, joined": joined, "get from tape": missed}
+    compared = ask(
+        filled,
+        "SELECT quantity, a_value, a_count FROM mart.compare_archives('rebuilt', 'rebuilt')"
+        " WHERE quantity IN ('found on disk', 'joined a stage') ORDER BY 1",
+    )
+    assert compared == [
+        ("found on disk", pytest.approx(hits / gets.height), gets.height),
+        ("joined a stage", pytest.approx(joined / gets.height), gets.height),
+    ]
 
 
 def test_the_planner_knows_of_a_simulated_archive_at_once(filled: Warehouse) -> None:
@@ -137,16 +214,17 @@ def test_every_requests_time_is_told_by_cause(filled: Warehouse) -> None:
     simulate(filled)
     rows = ask(
         filled,
-        "SELECT extract(EPOCH FROM ended_at - submitted_at)::float8, duration_s, stage_s, is_cached,"
-        f" direction, {FIELDS} FROM mart.requests JOIN mart.request_waits USING (archive, transfer_id)"
+        "SELECT extract(EPOCH FROM ended_at - submitted_at)::float8, duration_s, stage_s,"
+        f" is_cached IS FALSE AND NOT is_joined, {FIELDS}"
+        " FROM mart.requests JOIN mart.request_waits USING (archive, transfer_id)"
         " WHERE archive = 'rebuilt'",
     )
     assert len(rows) == 400
-    for total_s, duration_s, stage_s, is_cached, direction, *causes in rows:
+    for total_s, duration_s, stage_s, is_miss, *causes in rows:
         assert min(causes) >= 0
         assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # moments have microseconds
         told = dict(zip(TIME_COLUMNS, causes, strict=True))
-        assert (stage_s is None) == (is_cached is not False) or direction == "put"
+        assert (stage_s is not None) == bool(is_miss)
         waited_s = told["user_wait_s"] + told["port_wait_s"] + told["file_wait_s"] + (stage_s or 0)
         assert duration_s == pytest.approx(total_s - waited_s, abs=3e-6)
 

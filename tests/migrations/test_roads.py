@@ -236,6 +236,54 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
         check_revision(connection)
 
 
+# What was simulated before revision 0017: request 3 waited for a put (1), 4 for the stage of 2, 5 for none.
+SIMULATED_BEFORE_0017 = """
+INSERT INTO core.archives (name, kind, timezone) VALUES ('rebuilt', 'simulated', 'UTC');
+INSERT INTO ledger.sources (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
+VALUES (1, 'simulation', 'simulation', 'UTC', 1e-6, true, '2000-01-01 00:00Z');
+INSERT INTO studies.simulation_runs (
+    archive_id, demand, demand_name, options, machine_title, machine, seed, program_version, simulated_at,
+    began_at, steady_at, ended_at, job_count, unfinished_count, totals
+) VALUES (
+    1, 'file', 'a.csv', '{}', 'a machine', '{}', 1, '0.1', '2026-01-01 00:00Z', '2000-01-01 00:00Z',
+    '2000-01-01 00:00Z', '2000-01-01 01:00Z', 5, 0, '{}'
+);
+SELECT core.make_partitions('requests', ARRAY['2000-01-01']::date[]);
+INSERT INTO core.requests (
+    archive_id, source_id, interface, is_counted, is_failed, is_size_saturated, is_time_ambiguous, persona,
+    transfer_id, direction, file_key, stage_id, submitted_at, ended_at
+)
+SELECT 1, 1, 'ftp', true, false, false, false, request.*
+FROM (VALUES
+    (1, 1, 'put', 7, NULL::bigint, timestamptz '2000-01-01 00:00Z', timestamptz '2000-01-01 00:10Z'),
+    (2, 2, 'get', 8, 6, '2000-01-01 00:01Z', '2000-01-01 00:11Z'),
+    (3, 3, 'get', 7, NULL, '2000-01-01 00:02Z', '2000-01-01 00:12Z'),
+    (4, 4, 'get', 8, NULL, '2000-01-01 00:03Z', '2000-01-01 00:13Z'),
+    (5, 5, 'get', 7, NULL, '2000-01-01 00:14Z', '2000-01-01 00:15Z')
+) AS request;
+INSERT INTO studies.request_waits
+SELECT 1, number, 0, 0, file_wait_s, 0, 0, 0, 0, 0, 0, 0
+FROM (VALUES (1, 0), (2, 0), (3, 480), (4, 300), (5, 0)) AS waits (number, file_wait_s);
+"""
+
+
+def test_gets_that_joined_a_stage_in_a_simulation_are_known_after_an_upgrade(empty: Warehouse):
+    upgrade(lambda: empty.connect(Role.OWNER), "0016")
+    with empty.connect(Role.OWNER) as connection:
+        connection.execute(SIMULATED_BEFORE_0017)
+    upgrade(lambda: empty.connect(Role.OWNER))
+    with empty.connect(Role.READER) as connection:
+        assert connection.execute(
+            "SELECT transfer_id, is_joined, is_cached FROM mart.requests ORDER BY 1"
+        ).fetchall() == [
+            (1, None, None),
+            (2, False, False),
+            (3, False, True),
+            (4, True, False),
+            (5, False, True),
+        ]
+
+
 def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("CREATE SCHEMA theirs")

@@ -90,6 +90,15 @@ def check(run: Run, machine: Machine) -> None:
     split = jobs.select(pl.sum_horizontal(TIME_COLUMNS)).to_series().to_numpy()
     whole = jobs["ended_s"].fill_null(totals.ended_s).to_numpy() - jobs["submitted_s"].to_numpy()
     assert split == pytest.approx(whole, abs=1e-6)
+    # Who joined a stage waited for one of the same file that was under way, and started none.
+    numbered = jobs.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
+    joined = numbered.filter(pl.col("joined_row").is_not_null()).join(
+        numbered, left_on="joined_row", right_on="row", suffix="_stager"
+    )
+    assert joined.height == totals.joined_count == jobs["joined_row"].count()
+    assert (joined["is_staged_stager"] & ~joined["is_staged"]).all()
+    assert (joined["file"] == joined["file_stager"]).all()
+    assert (joined["submitted_s"] >= joined["submitted_s_stager"]).all()
     # Every byte is moved over all that it must pass.
     moved = totals.moved_bytes
     put = int(done.filter(direction="put")["size_bytes"].sum())

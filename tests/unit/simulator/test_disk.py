@@ -28,6 +28,7 @@ def test_a_second_get_waits_for_the_first_ones_stage_and_a_third_finds_the_file(
         (0, "get", 1, 1, 100), (5, "get", 2, 1, 100), (60, "get", 3, 1, 100),
     ).jobs  # fmt: skip
     assert jobs["is_staged"].to_list() == [True, False, False]
+    assert jobs["joined_row"].to_list() == [None, 0, None]
     assert jobs["file_wait_s"].to_list() == [0, 22, 0]
     assert jobs["ended_s"].to_list() == [47, 47, 70]  # the first two share the chain
 
@@ -35,7 +36,17 @@ def test_a_second_get_waits_for_the_first_ones_stage_and_a_third_finds_the_file(
 def test_a_get_of_a_file_that_is_being_put_waits_for_it():
     jobs = run(make_machine(), (0, "put", 1, 1, 100), (4, "get", 1, 1, 100)).jobs
     assert jobs["file_wait_s"].to_list() == [0, 6]
+    assert jobs["joined_row"].to_list() == [None, None]
     assert jobs["ended_s"].to_list() == [10, 20]
+
+
+def test_a_file_that_was_put_and_purged_is_joined_as_any_other():
+    # The get at 9000 s finds it purged and stages it; the next one waits for that, and not for the put.
+    gets = [(9000, "get", 1, 9, 500), (9001, "get", 1, 9, 500)]
+    table = run(purging(), (0, "put", 1, 9, 500), (8000, "put", 1, 10, 400), *gets)
+    assert table.jobs["is_staged"].to_list() == [False, False, True, False]
+    assert table.jobs["joined_row"].to_list() == [None, None, None, 2]
+    assert (table.totals.staged_count, table.totals.joined_count) == (1, 1)
 
 
 def test_a_drive_serves_one_stage_at_a_time():
