@@ -7,7 +7,7 @@ requests together of their lines.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
@@ -163,10 +163,16 @@ def load_file(
                     is_same = not prefix.waiting_bytes
                     ends_file = is_complete or is_same
                 known = known if is_same else None
-            load = _Load(warehouse, source, path, name, log_date, now, newest, progress)
+            load = _Load(source, path, name, log_date, now, progress)
             try:
                 result = load.run(
-                    settling, known, is_complete=ends_file, is_forced=is_forced, on_wait=on_wait
+                    warehouse,
+                    settling,
+                    known,
+                    newest,
+                    is_complete=ends_file,
+                    is_forced=is_forced,
+                    on_wait=on_wait,
                 )
                 return replace(result, log_date=said)
             except ChangedMeanwhileError:
@@ -196,23 +202,41 @@ def check_key(source: Source) -> None:
         )
 
 
+def load_within(
+    connection: psycopg.Connection,
+    settling: psycopg.Connection,
+    derivations: Derivations,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    log_date: date | None,
+    is_complete: bool,
+) -> FileResult:
+    """Load a file that `source` has not read, as `load_file`, but within the caller's transaction.
+
+    That is of `connection`, holds the archive's lock, and may have changed what the source holds. Nobody else
+    can see that, so one thread does one thing after the other. `settling` commits by itself. The caller has
+    `derivations` rebuild what was changed.
+    """
+    load = _Load(source, path, ledger_path(path), log_date, now)
+    with losses_told(path):
+        return load.run_within(connection, settling, derivations, is_complete=is_complete)
+
+
 class _Load:
-    """One run of `load_file`, after it has the lock and knows what it knows of the file."""
+    """One run of `load_file`, when it knows what it knows of the file."""
 
     def __init__(
         self,
-        warehouse: Warehouse,
         source: Source,
         path: Path,
         name: str,
         log_date: date | None,
         now: datetime,
-        newest: LogFileRow | None,
-        progress: Progress | None,
+        progress: Progress | None = None,
     ) -> None:
         self._name = name
-        self._newest = newest
-        self._warehouse = warehouse
         self._source = source
         self._path = path
         self._log_date = log_date
@@ -223,14 +247,19 @@ class _Load:
 
     def run(
         self,
+        warehouse: Warehouse,
         settling: psycopg.Connection,
         known: LogFileRow | None,
+        newest: LogFileRow | None,
         *,
         is_complete: bool,
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file and load it once the archive is ours. `known` is what it continues."""
+        """Read the file and load it once the archive is ours.
+
+        `known` is what it continues, `newest` what was last read of its name.
+        """
         source = self._source
         settings = source.line_settings(self._now, self._log_date)
         # What the row of `known` says of lines is right only if they are still the same when they are read.
@@ -240,7 +269,7 @@ class _Load:
             open_log(self._path, is_complete=is_complete, key=source.key, begins_with=begins_with) as reader,
             # Where the thread that reads asks what is known, while the other one waits for the server in
             # `settling`; and where we make months, which cannot be seen before a transaction ends.
-            closing(self._warehouse.connect(Role.LOADER, autocommit=True)) as asking,
+            closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
             run_ahead(
                 # Forced, all lines are parsed again.
                 read_parts(
@@ -253,35 +282,58 @@ class _Load:
                 ),
                 PARTS_AHEAD,
             ) as parts,
-            closing(self._warehouse.connect(Role.LOADER)) as connection,
+            closing(warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),
         ):
             if ledger_path(self._path) != self._name:  # a link that points to another file by now
                 raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
-            self._check_unchanged(connection)
-            with FreshLines(self._warehouse, settling, source) as fresh:
+            self._check_unchanged(connection, newest)
+            with FreshLines(warehouse, settling, source) as fresh:
                 derivations = Derivations(connection, asking, source.archive_id, fresh)
-                self._load(connection, settling, fresh, derivations, parts, reader, known)
+                self._load(connection, settling, settling, derivations, parts, reader, known, fresh)
+                derivations.rebuild()
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
-    def _check_unchanged(self, connection: psycopg.Connection) -> None:
+    def run_within(
+        self,
+        connection: psycopg.Connection,
+        settling: psycopg.Connection,
+        derivations: Derivations,
+        *,
+        is_complete: bool,
+    ) -> FileResult:
+        """As `load_within`."""
+        source = self._source
+        settings = source.line_settings(self._now, self._log_date)
+        with (
+            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
+            run_ahead(
+                read_parts(reader, source.format, settings, self._tally, key=source.key), PARTS_AHEAD
+            ) as parts,
+        ):
+            self._load(connection, settling, connection, derivations, parts, reader, None, None)
+            return FileResult(self._path, self._tally, reader.waiting_bytes)
+
+    def _check_unchanged(self, connection: psycopg.Connection, newest: LogFileRow | None) -> None:
         """Raise if what was found before the lock is no longer so."""
         source = _refresh(connection, self._source)
-        newest = find_log_file(connection, source.id, self._name)
-        if newest != self._newest or source.retained_since != self._source.retained_since:
+        is_newest = find_log_file(connection, source.id, self._name) == newest
+        if not is_newest or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
 
     def _load(
         self,
         connection: psycopg.Connection,
         settling: psycopg.Connection,
-        fresh: FreshLines,
+        reading: psycopg.Connection,
         derivations: Derivations,
         parts: Iterator[Part],
         reader: LogFileReader,
         known: LogFileRow | None,
+        fresh: FreshLines | None,
     ) -> None:
+        """Load `parts`. What is held is asked of `reading`: with `fresh`, while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -294,19 +346,19 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        holdings = Holdings(connection, settling, source.id, source.timezone)
+        holdings = Holdings(connection, reading, source.id, source.timezone)
         partitions = Partitions(settling)
-        others = OtherHolders(settling, source, self._path, self._log_date)
+        others = OtherHolders(reading, source, self._path, self._log_date)
         items = self._prepare(parts, reader, settling, holdings, others, partitions, fresh, log_file_id)
-        with run_ahead(items, AHEAD_DEPTH) as ahead:
+        with nullcontext(items) if fresh is None else run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, log, cells, derivations)
         log.end(source.id)
-        others.write(connection, log_file_id)
+        if self._tally.loaded_count + self._tally.held_count:
+            others.write(connection, log_file_id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
         partitions.end()
-        derivations.rebuild()
         end_log_file(
             connection,
             log_file_id,
@@ -328,10 +380,10 @@ class _Load:
         holdings: Holdings,
         others: OtherHolders,
         partitions: Partitions,
-        fresh: FreshLines,
+        fresh: FreshLines | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
-        """The work of the second thread: everything between parsing and sending."""
+        """Everything between parsing and sending; with `fresh`, the work of a second thread."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
@@ -352,20 +404,23 @@ class _Load:
                 partitions.make(name, days)
                 is_summed = name == "transfers" and source.is_counted
                 cells = sum_cells(facts, source.archive_timezone) if is_summed else None
-                fresh.add(name, days, facts)
+                if fresh is not None:
+                    fresh.add(name, days, facts)
                 columns, pieces = encode_frame(facts, tables[name])
                 yield _Facts(tables[name], columns, facts.height, days, cells)
                 yield from pieces
                 yield _END_OF_FACTS
                 partitions.follow(facts.height)
             others.look_at(part, self._tally.loaded_count)
-            fresh.settle()
+            if fresh is not None:
+                fresh.settle()
             # What waits here is only what the ledger needs of it: records are large.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
         others.end(self._tally.loaded_count)
-        fresh.end()
+        if fresh is not None:
+            fresh.end()
 
     def _send(
         self,

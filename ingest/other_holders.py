@@ -116,6 +116,6 @@ class OtherHolders:
         from_where = "" if path == ledger_path(self._path) else f", read from {path}"
         raise HeldElsewhereError(
             f"{self._path}: source '{name}' of the same archive holds lines of this file{from_where}",
-            hint="Nothing of it was loaded: its lines would count twice. To read them otherwise,"
-            f" `tapewise sources drop` source '{name}' first.",
+            hint="Nothing of it was loaded: its lines would count twice. `tapewise sources replace` reads"
+            " what a source holds under another format or zone, `tapewise sources drop` gives it up.",
         )

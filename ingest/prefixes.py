@@ -1,5 +1,6 @@
 """Whether a file begins with what was read of it before: the beginning of a file, by its digest."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,18 @@ class Prefix:
     identity: FileIdentity | None = None
 
 
+@dataclass(frozen=True)
+class Beginnings:
+    """Digests of the beginnings of a file by their lengths, its size, and whether it ends with a newline.
+
+    Of lengths that are beyond its end there is none.
+    """
+
+    digests: dict[int, str]
+    size_bytes: int
+    ends_line: bool
+
+
 def compare_prefix(
     path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
 ) -> Prefix:
@@ -51,3 +64,24 @@ def compare_prefix(
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
         identity = reader.identity if reader.is_unchanged() else None
     return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond, identity)
+
+
+def digest_beginnings(path: Path, lengths: Collection[int], key: PseudonymKey | None = None) -> Beginnings:
+    """The digests of the first so many bytes (decompressed) of a file, for each of `lengths`."""
+    found = xxhash.xxh3_128()
+    digests: dict[int, str] = {}
+    size_bytes = 0
+    last = b"\n"
+    wanted = sorted(lengths)
+    with open_log(path) as reader:
+        while piece := reader.read(BLOCK_BYTES):
+            begin = 0
+            while wanted and wanted[0] <= size_bytes + len(piece):
+                end = wanted[0] - size_bytes
+                found.update(memoryview(piece)[begin:end])
+                digests[wanted.pop(0)] = seal_digest(found.hexdigest(), key)
+                begin = end
+            found.update(memoryview(piece)[begin:])
+            size_bytes += len(piece)
+            last = piece[-1:]
+    return Beginnings(digests, size_bytes, last == b"\n")

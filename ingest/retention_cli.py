@@ -9,8 +9,12 @@ from typing import Any
 
 import click
 
+from ingest.formats import find_format
+from ingest.pseudonym_keys import read_key
+from ingest.results import describe_result
 from ingest.retention import Forgotten, forget_detail, preview_forgetting
 from ingest.source_drops import SourceSummary, drop_source, list_sources
+from ingest.source_replacements import replace_source
 from schema.database import Role
 from schema.settings import Settings
 from schema.texts import escape_controls
@@ -19,7 +23,7 @@ from schema.upgrade import open_ready_warehouse
 
 @click.group()
 def sources() -> None:
-    """List the sources of the archives, or drop one."""
+    """List the sources of the archives, read one again under another format, or drop one."""
 
 
 @sources.command(name="list")
@@ -78,6 +82,51 @@ def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
             "Of the time that the archive has forgotten, its transfers stay in the ten-minute rollup: nothing"
             " tells them from those of other sources any more."
         )
+
+
+@sources.command(name="replace")
+@click.argument("archive")
+@click.argument("source")
+@click.option("--format", "format_name", help="The format, or the file of a layout.  [default: as it was]")
+@click.option("--timezone", help="The zone of the logs' times.  [default: as it was]")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def replace_command(
+    settings: Settings, archive: str, source: str, format_name: str | None, timezone: str | None, yes: bool
+) -> None:
+    """Read the files of SOURCE of ARCHIVE again under another format, layout or time zone.
+
+    The files must be where they were read. The old rows stay until the new ones are there; if anything fails,
+    nothing has changed.
+
+    \b
+    Example:
+      tapewise sources replace hpss mover --format ./mover.toml
+      tapewise sources replace hpss pftp --timezone America/Los_Angeles --yes
+    """
+    label = escape_controls(f"'{source}' of archive '{archive}'")
+    if format_name is None and timezone is None:
+        raise click.UsageError("Say how the files are to be read: --format, --timezone or both.")
+    log_format = find_format(format_name) if format_name else None
+    if not yes:
+        click.confirm(
+            f"Read the files of source {label} again, and replace what was read of them?", abort=True
+        )
+    with open_ready_warehouse(settings) as warehouse:
+        replaced = replace_source(
+            warehouse,
+            archive,
+            source,
+            log_format=log_format,
+            timezone=timezone,
+            now=datetime.now(UTC),
+            key=read_key(settings),
+            on_wait=_tell_of_wait(archive),
+        )
+    for result in replaced.results:
+        click.echo("\n".join(describe_result(result)))
+    new_count = sum(result.tally.loaded_count for result in replaced.results)
+    click.echo(f"Source {label} is replaced: {new_count:,} rows instead of {replaced.old_fact_count:,}.")
 
 
 @click.command()

@@ -52,6 +52,14 @@ class DroppedSource:
     has_left_cells: bool
 
 
+@dataclass(frozen=True)
+class DeletedFacts:
+    """How many facts of a source were deleted, and their days (UTC)."""
+
+    count: int
+    days: set[date]
+
+
 def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
     """All sources, by archive and name."""
     with connection.cursor(row_factory=class_row(SourceSummary)) as cursor:
@@ -79,40 +87,62 @@ def drop_source(
     Raises LookupFailedError if there is no such source, RetentionError for a simulated archive's.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
-        lock_archive(connection, get_archive(connection, archive_name).id, on_wait)
-        archive = get_archive(connection, archive_name)
-        if archive.kind == "simulated":
-            raise RetentionError(
-                f"archive '{archive.name}' is simulated: it stays as it came from the simulation",
-                hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
-            )
-        row = connection.execute(
-            "SELECT id, is_counted FROM ledger.sources WHERE archive_id = %s AND name = %s",
-            [archive.id, name],
-        ).fetchone()
-        if row is None:
-            raise LookupFailedError(
-                f"archive '{archive_name}' has no source '{name}'", hint="`tapewise sources list` shows them."
-            )
-        source_id, is_counted = row
-        days = {table.name: _find_days(connection, table.name, source_id) for table in FACT_TABLES}
-        has_left_cells = False
-        if is_counted:
-            _subtract_transfers(connection, archive, source_id, days["transfers"])
-            has_left_cells = _settle_forgotten_cells(connection, archive, source_id)
-        fact_count = sum(
-            connection.execute(
-                sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),
-                [source_id],
-            ).rowcount
-            for table in FACT_TABLES
-        )
+        archive, source_id, is_counted = lock_source(connection, archive_name, name, on_wait)
+        has_left_cells = is_counted and _settle_forgotten_cells(connection, archive, source_id)
+        facts = delete_facts(connection, archive, source_id, is_counted=is_counted)
         log_file_count = delete_log_files(connection, source_id)
         connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source_id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
-            rebuild_derived(connection, settling, archive.id, set().union(*days.values()))
+            rebuild_derived(connection, settling, archive.id, facts.days)
         name_count = drop_unused_names(connection, archive.id)
-    return DroppedSource(fact_count, log_file_count, name_count, has_left_cells)
+    return DroppedSource(facts.count, log_file_count, name_count, has_left_cells)
+
+
+def lock_source(
+    connection: psycopg.Connection,
+    archive_name: str,
+    name: str,
+    on_wait: Callable[[], None] | None = None,
+) -> tuple[Archive, int, bool]:
+    """The archive, whose lock the transaction gets, and the number of its source, and whether it is counted.
+
+    Raises LookupFailedError if there is no such source, RetentionError if the archive is simulated.
+    """
+    lock_archive(connection, get_archive(connection, archive_name).id, on_wait)
+    archive = get_archive(connection, archive_name)
+    if archive.kind == "simulated":
+        raise RetentionError(
+            f"archive '{archive.name}' is simulated: it stays as it came from the simulation",
+            hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
+        )
+    row = connection.execute(
+        "SELECT id, is_counted FROM ledger.sources WHERE archive_id = %s AND name = %s", [archive.id, name]
+    ).fetchone()
+    if row is None:
+        raise LookupFailedError(
+            f"archive '{archive_name}' has no source '{name}'", hint="`tapewise sources list` shows them."
+        )
+    return archive, *row
+
+
+def delete_facts(
+    connection: psycopg.Connection, archive: Archive, source_id: int, *, is_counted: bool
+) -> DeletedFacts:
+    """Delete a source's facts and take them out of the rollup, in the owner's transaction.
+
+    It has the archive's lock. What is derived of the facts is the caller's to rebuild.
+    """
+    days = {table.name: _find_days(connection, table.name, source_id) for table in FACT_TABLES}
+    if is_counted:
+        _subtract_transfers(connection, archive, source_id, days["transfers"])
+    count = sum(
+        connection.execute(
+            sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),
+            [source_id],
+        ).rowcount
+        for table in FACT_TABLES
+    )
+    return DeletedFacts(count, set().union(*days.values()))
 
 
 def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> list[date]:

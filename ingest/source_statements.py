@@ -51,3 +51,10 @@ EXTEND_LAYOUT = """
     UPDATE ledger.sources SET layout_text = %(layout_text)s WHERE id = %(source_id)s
         AND layout_text IS DISTINCT FROM %(layout_text)s
 """
+
+# Of a source whose facts are read again with these.
+CHANGE_SETTINGS = """
+    UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
+        clock_resolution_s = %(clock_resolution_s)s
+    WHERE id = %(source_id)s
+"""

@@ -135,8 +135,8 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         if held != given:
             raise SourceError(
                 f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
-                hint="A source's settings stay as they were at its first load. `tapewise sources drop` it and"
-                " read its logs again; or name another source (--source) if these are logs of another host.",
+                hint="A source's settings stay as they were at its first load. `tapewise sources replace`"
+                " reads its logs again with others. Logs of another host are another source (--source).",
             )
     label = f"source '{request.name}' of archive '{request.archive}'"
     check_layouts(label, found.format, request.format)

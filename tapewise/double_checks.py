@@ -45,7 +45,7 @@ def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
             "wrong",
             f"Sources '{one}' and '{other}' of archive '{archive}' hold the same lines, of {path}{more}: they"
             " count twice. Drop one of the two (`tapewise sources drop`), and load again what only that one"
-            " had read.",
+            " had read; the other one can be read under another format (`tapewise sources replace`).",
         )
     if not rows:
         yield Finding("doubles", "ok", "No two sources of an archive hold the same lines.")

@@ -20,5 +20,5 @@ def check_layouts(label: str, held: Format, given: Format) -> None:
     raise SourceError(
         f"{label} was read with another layout than {given.name}.toml has now",
         hint="Another [[lines]] may be added behind the others; more than that changes what was loaded. Undo"
-        " the edit, or `tapewise sources drop` this source and read its logs again.",
+        " the edit, or have the logs of the source read again with it (`tapewise sources replace`).",
     )

@@ -469,3 +469,29 @@ def test_a_file_of_another_source_is_refused_and_nothing_counts_twice(tapewise, 
     assert refused.stdout.startswith("other.log: 4 lines = 4 loaded")
     query = "SELECT count(*) AS n FROM mart.transfers WHERE archive = 'once'"
     assert json.loads(tapewise("sql", "--json", query).stdout) == [{"n": 8}]
+
+
+def test_replacing_a_source_wants_to_know_how_and_asks(tapewise, tmp_path):
+    (tmp_path / "nft.log").write_text(NFT)
+    ingest(tapewise, "nft.log", archive="replaced")
+    command = ("sources", "replace", "replaced", "nft")
+    assert tapewise(*command, "--yes").returncode == 2
+    zone = ("--timezone", "Asia/Kathmandu")
+    refused = tapewise(*command, *zone)
+    assert refused.returncode == 1
+    assert "stopped" in refused.stderr
+    done = tapewise(*command, *zone, "--yes")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"{tmp_path / 'nft.log'}: 2 lines = 2 loaded + 0 held + 0 ignored + 0 rejected",
+        "  loaded: 2 transfers",
+        "Source 'nft' of archive 'replaced' is replaced: 2 rows instead of 2.",
+    ]
+    (tmp_path / "nft.log").unlink()
+    lost = tapewise(*command, "--timezone", "UTC", "--yes")
+    assert lost.returncode == 1
+    assert lost.stderr.startswith(
+        "tapewise: files of source 'nft' of archive 'replaced' are not there as they were read:"
+        f" {tmp_path / 'nft.log'} (gone)"
+    )
+    assert "Asia/Kathmandu" in tapewise("sources", "list").stdout
