@@ -13,6 +13,7 @@ import psycopg
 from psycopg import sql
 
 from ingest.second_passes import find_first_passes, find_second_passes
+from ingest.sources import Source
 from schema.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
@@ -38,47 +39,52 @@ class Holdings:
     """The identities that a source holds, as committed before this load.
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
-    `reading` is another, which is asked while the first one sends. `zone` is the source's: what was moved
-    into the second pass of an hour that its clocks repeat keeps the identity that its line has by itself,
-    with the time of the first.
+    `reading` is another, which is asked while the first one sends. What was moved into the second pass of an
+    hour that the source's clocks repeat keeps the identity that its line has by itself, with the time of the
+    first.
+
+    Where a file has lines of several formats, several sources read it (`--shared`): a line that one of them
+    holds as a fact, in whatever table, is held for the others, too.
     """
 
-    def __init__(
-        self, connection: psycopg.Connection, reading: psycopg.Connection, source_id: int, zone: str
-    ) -> None:
+    def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source: Source) -> None:
         self._reading = reading
-        self._source_id = source_id
-        self._zone = zone
+        self._source_id = source.id
+        self._zone = source.timezone
+        self._sharer_ids = _find_sharers(connection, source)
         # Fresh facts have no statistics, and on guesses the planner would read whole months.
         reading.execute("SET enable_seqscan = off")
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
             " WHERE source_id = %s AND first_event_at IS NOT NULL",
-            [source_id],
+            [source.id],
         ).fetchall()
 
     def drop_held(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
         """`records` (all of `table`) without those whose identity is held already."""
         since, until = records["event_at"].min(), records["event_at"].max()
-        if not any(first <= until and since <= last for first, last in self._ranges):
+        places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
+        if any(first <= until and since <= last for first, last in self._ranges):
+            places.append((table, [self._source_id]))
+        if not places:
             return records
         is_repeated = bool(records["is_time_ambiguous"].any())
         if is_repeated:
             until = find_second_passes(self._zone, records["event_at"]).max()
-        held = self._fetch(table, since, until)
+        held = pl.concat([self._fetch(*place, since, until) for place in places])
         if is_repeated:
             held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
         return records.join(held, on=IDENTITY, how="anti", maintain_order="left")
 
-    def _fetch(self, table: str, since: object, until: object) -> pl.DataFrame:
+    def _fetch(self, table: str, source_ids: list[int], since: object, until: object) -> pl.DataFrame:
         statement = sql.SQL(
             "COPY (SELECT {event_at}, line_hash, occurrence FROM core.{table}"
-            " WHERE source_id = {source_id} AND {event_at} BETWEEN {since} AND {until})"
+            " WHERE source_id = ANY({source_ids}) AND {event_at} BETWEEN {since} AND {until})"
             " TO STDOUT (FORMAT binary)"
         ).format(
             event_at=sql.Identifier(event_time_columns[table]),
             table=sql.Identifier(table),
-            source_id=self._source_id,
+            source_ids=source_ids,
             since=since,
             until=until,
         )
@@ -89,3 +95,16 @@ class Holdings:
         columns = {name: rows[name].astype(f"=i{rows[name].itemsize}") for name in IDENTITY}
         held = pl.DataFrame(columns | {"event_at": columns["event_at"] + _BEGIN_US})
         return held.with_columns(pl.col("event_at").cast(pl.Datetime("us", "UTC")))
+
+
+def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:
+    """The other sources of the archive whose lines are held for this one, because either of the two shares.
+
+    Hashes of lines that were made with another key, or with none, cannot be compared.
+    """
+    rows = connection.execute(
+        "SELECT id FROM ledger.sources WHERE archive_id = %s AND id <> %s AND (is_shared OR %s)"
+        " AND pseudonym_key_id IS NOT DISTINCT FROM %s",
+        [source.archive_id, source.id, source.is_shared, source.pseudonym_key_id],
+    )
+    return [number for (number,) in rows]

@@ -38,6 +38,7 @@ FOR_PATHS = (
     "timezone",
     "source",
     "not_counted",
+    "shared",
     "complete",
     "log_date",
     "pseudonymise",
@@ -67,6 +68,12 @@ FOR_PATHS = (
     "--not-counted",
     is_flag=True,
     help="Another source of the archive tells of the same transfers: keep these, but count those.",
+)
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="Another source of the archive reads these files, too, which have lines of two formats: a line that"
+    " one of the two holds is held for the other.",
 )
 @click.option(
     "--complete",
@@ -161,6 +168,7 @@ def _load_paths(
     timezone: str,
     source: str | None,
     not_counted: bool,
+    shared: bool,
     complete: bool,
     log_date: datetime | None,
     pseudonymise: bool,
@@ -190,6 +198,7 @@ def _load_paths(
             timezone=timezone,
             name=source or log_format.name,
             is_counted=not not_counted,
+            is_shared=shared,
             key=key,
         )
         return prepare_source(warehouse, request, is_dry=dry_run)

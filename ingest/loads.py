@@ -346,7 +346,7 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        holdings = Holdings(connection, reading, source.id, source.timezone)
+        holdings = Holdings(connection, reading, source)
         partitions = Partitions(settling)
         others = OtherHolders(reading, source, self._path, self._log_date)
         items = self._prepare(parts, reader, settling, holdings, others, partitions, fresh, log_file_id)

@@ -18,7 +18,8 @@ from ingest.sources import Source
 from schema.errors import HeldElsewhereError
 
 _SELECT_OTHERS = """
-    SELECT id, pseudonym_key_id FROM ledger.sources WHERE archive_id = %s AND id <> %s
+    SELECT id, pseudonym_key_id FROM ledger.sources
+    WHERE archive_id = %s AND id <> %s AND NOT (is_shared OR %s)
 """
 _SELECT_HELD = """
     SELECT digest, fact_lines, sources.name, path FROM ledger.landmarks
@@ -51,7 +52,9 @@ class OtherHolders:
         self._source_id = source.id
         self._path = path
         day = None if source.format.is_year_by_file else log_date
-        others = connection.execute(_SELECT_OTHERS, [source.archive_id, source.id]).fetchall()
+        others = connection.execute(
+            _SELECT_OTHERS, [source.archive_id, source.id, source.is_shared]
+        ).fetchall()
         own = source.pseudonym_key_id
         # By the column of hashes that they are compared by.
         self._others = {"line_hash": [number for number, key_id in others if key_id == own]}
@@ -117,5 +120,6 @@ class OtherHolders:
         raise HeldElsewhereError(
             f"{self._path}: source '{name}' of the same archive holds lines of this file{from_where}",
             hint="Nothing of it was loaded: its lines would count twice. `tapewise sources replace` reads"
-            " what a source holds under another format or zone, `tapewise sources drop` gives it up.",
+            " what a source holds under another format or zone, `tapewise sources drop` gives it up. If the"
+            " files have lines of two formats, say --shared (in tapewise.toml: shared = true).",
         )

@@ -70,6 +70,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         timezone=source.timezone or archive.timezone,
         name=source.name,
         is_counted=source.counted,
+        is_shared=source.shared,
         archive_timezone=archive.timezone,
         key=key,
     )
@@ -96,14 +97,20 @@ def _order(path: Path) -> tuple[float, str]:
 
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
-    """Raise ConfigError if two sources of an archive have a file in common: it would be counted twice."""
+    """Raise ConfigError if two sources of an archive have a file in common, and do not say so.
+
+    Its lines would be counted twice.
+    """
     owners: dict[str, str] = {}
     for plan in plans:
+        if plan.settings.shared:
+            continue
         for path in plan.paths:
             owner = owners.setdefault(ledger_path(path), plan.request.name)
             if owner != plan.request.name:
                 raise ConfigError(
                     f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"
                     f" '{owner}' and '{plan.request.name}'",
-                    hint="Narrow the globs of one of them: what two sources tell counts twice.",
+                    hint="Narrow the globs of one of them: the lines would count twice. If the file has lines"
+                    " of two formats, say `shared = true` of one: what one holds is held for the other.",
                 )

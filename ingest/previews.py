@@ -49,7 +49,7 @@ def preview_file(
             prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
             is_continued(source, path, known, prefix, log_date)
         find_known = partial(find_segments, connection, source.id)
-        holdings = Holdings(connection, connection, source.id, source.timezone)
+        holdings = Holdings(connection, connection, source)
         others = OtherHolders(connection, source, path, log_date)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)

@@ -5,7 +5,7 @@ from typing import LiteralString
 SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        retained_since, pseudonym_key_id, layout_text
+        retained_since, pseudonym_key_id, layout_text, is_shared
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
@@ -45,6 +45,9 @@ MAKE_SOURCE = """
         )
     )
 """
+
+# Never taken back: lines may be held for this source because another one holds them.
+SHARE = "UPDATE ledger.sources SET is_shared = TRUE WHERE id = %s AND NOT is_shared"
 
 # More kinds of lines are known than when the source was last read, and none otherwise than before.
 EXTEND_LAYOUT = """

@@ -13,7 +13,14 @@ from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
 from ingest.layouts.edits import check_layouts
 from ingest.log_file_rows import delete_log_files
 from ingest.pseudonym_keys import PseudonymKey, check_key_id
-from ingest.source_statements import EXTEND_LAYOUT, MAKE_ARCHIVE, MAKE_SOURCE, MEND_ARCHIVE, SELECT_SOURCE
+from ingest.source_statements import (
+    EXTEND_LAYOUT,
+    MAKE_ARCHIVE,
+    MAKE_SOURCE,
+    MEND_ARCHIVE,
+    SELECT_SOURCE,
+    SHARE,
+)
 from schema.archives import analyze_archives, lock_archive
 from schema.errors import SourceError
 
@@ -38,6 +45,8 @@ class SourceRequest:
     is_counted: bool = True
     archive_timezone: str | None = None
     key: PseudonymKey | None = None
+    # Whether its files have lines of other sources' formats, too. Can be said later than at the first load.
+    is_shared: bool = False
 
     @property
     def key_id(self) -> str | None:
@@ -66,6 +75,7 @@ class Source:
     latest_at: datetime | None
     retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
     pseudonym_key_id: str | None = None
+    is_shared: bool = field(default=False, compare=False)  # may be said later
     key: PseudonymKey | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -141,7 +151,8 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     label = f"source '{request.name}' of archive '{request.archive}'"
     check_layouts(label, found.format, request.format)
     check_key_id(label, found.pseudonym_key_id, request.key_id)
-    return replace(found, format=request.format, key=request.key)
+    is_shared = found.is_shared or request.is_shared
+    return replace(found, format=request.format, key=request.key, is_shared=is_shared)
 
 
 def get_source(
@@ -198,6 +209,9 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         connection.commit()
         found = find_source(connection, request)
         assert found is not None
+    if request.is_shared:
+        connection.execute(SHARE, [found.id])
+        connection.commit()
     if request.format.layout_text is not None:
         connection.execute(EXTEND_LAYOUT, {"layout_text": request.format.layout_text, "source_id": found.id})
         connection.commit()
@@ -241,6 +255,7 @@ def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> So
         timezone=request.timezone,
         clock_resolution_s=request.format.clock_resolution_s,
         is_counted=request.is_counted,
+        is_shared=request.is_shared,
         earliest_at=EARLIEST_AT,
         latest_at=None,
         retained_since=archive[0] if archive else None,

@@ -97,6 +97,8 @@ sources = sa.Table(
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format is known by its name.
     sa.Column("layout_text", sa.Text),
+    # Its files have lines of other sources' formats: what one of them holds, the other does not load.
+    sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
     comment="One row per stream of logs; its settings do not change once it has been read from",

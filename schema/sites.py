@@ -54,6 +54,7 @@ class SourceSettings(BaseModel):
     paths: Annotated[tuple[str, ...], Field(min_length=1)]
     timezone: str | None = None
     counted: StrictBool = True
+    shared: StrictBool = False
     complete: StrictBool = False
     pseudonymise: StrictBool = False
     silent_after_hours: Annotated[float, Field(strict=True, gt=0, le=CENTURY_H)] = DAY_AND_A_LITTLE_H

@@ -31,6 +31,7 @@ _SELECT_DOUBLES = """
     JOIN ledger.sources AS one ON one.id = twins.source_id
     JOIN ledger.sources AS other ON other.id = other_id AND other.archive_id = one.archive_id
     JOIN core.archives ON archives.id = one.archive_id
+    WHERE NOT (one.is_shared OR other.is_shared)
     GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """
 

@@ -186,7 +186,7 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
         "core.namespace_events": day_only,
         "core.archives": {"retained_since": None},
         "ledger.log_files": dict.fromkeys(("log_date", "device", "inode", "size_bytes", "ctime_ns")),
-        "ledger.sources": {"pseudonym_key_id": None, "layout_text": None},
+        "ledger.sources": {"pseudonym_key_id": None, "layout_text": None, "is_shared": False},
     }
     upgraded = read_tables(empty)
     assert len(upgraded.pop("ledger.secrets")) == 1
