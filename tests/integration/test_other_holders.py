@@ -173,7 +173,7 @@ def test_the_same_words_of_another_day_are_other_jobs(load: Load, tmp_path: Path
     other = load(write(tmp_path / "cond.040701", lines), "cond", source="two")
     assert other.tally.loaded_count == fates(lines)["fact"]
     with pytest.raises(HeldElsewhereError):
-        load(write(tmp_path / "again.040701", lines), "cond", source="one")
+        load(write(tmp_path / "cond.2004-07-01", lines), "cond", source="one")
 
 
 def test_another_archive_or_none_that_holds_it_any_more_refuses_nothing(
