@@ -53,7 +53,8 @@ placed AS (
         AND requests.ended_at >= coalesce(open_time_bins.since, timestamptz '-infinity')
         AND requests.ended_at < coalesce(open_time_bins.until, timestamptz 'infinity')
         AND (open_time_bins.interface IS NULL OR requests.interface = open_time_bins.interface)
-        AND requests.direction = coalesce(open_time_bins.direction, 'get')
+        AND requests.direction = 'get'
+        AND coalesce(open_time_bins.direction, 'get') = 'get'
         AND (open_time_bins.client IS NULL OR requests.client = open_time_bins.client)
         AND (
             open_time_bins.class_of_service IS NULL

@@ -88,7 +88,8 @@ asked_for AS (
         AND requests.ended_at >= coalesce(open_time_clusters.since, timestamptz '-infinity')
         AND requests.ended_at < coalesce(open_time_clusters.until, timestamptz 'infinity')
         AND (open_time_clusters.interface IS NULL OR requests.interface = open_time_clusters.interface)
-        AND requests.direction = coalesce(open_time_clusters.direction, 'get')
+        AND requests.direction = 'get'
+        AND coalesce(open_time_clusters.direction, 'get') = 'get'
         AND (open_time_clusters.client IS NULL OR requests.client = open_time_clusters.client)
         AND (
             open_time_clusters.class_of_service IS NULL
@@ -115,7 +116,6 @@ valleys AS (
             since => open_time_clusters.since,
             until => open_time_clusters.until,
             interface => open_time_clusters.interface,
-            direction => open_time_clusters.direction,
             client => open_time_clusters.client,
             class_of_service => open_time_clusters.class_of_service,
             size_from_bytes => sizes.from_bytes,
