@@ -10,6 +10,7 @@ CREATE FUNCTION mart.envelope_points(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     stratum bigint,
     size_bytes bigint,
@@ -36,6 +37,7 @@ WITH strata AS (
 SELECT
     strata.archive,
     strata.kind,
+    strata.interface,
     strata.direction,
     strata.stratum,
 

@@ -10,6 +10,7 @@ CREATE FUNCTION mart.envelope_strata(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     stratum_size integer,
     stratum bigint,
@@ -66,6 +67,7 @@ strata AS (
     SELECT
         stratified.archive,
         stratified.kind,
+        stratified.interface,
         stratified.direction,
         stratified.stratum_size,
         stratified.stratum,
@@ -78,6 +80,7 @@ strata AS (
         stratified.sorting_number,
         stratified.archive,
         stratified.kind,
+        stratified.interface,
         stratified.direction,
         stratified.stratum_size,
         stratified.stratum,
@@ -87,6 +90,7 @@ strata AS (
 SELECT
     strata.archive,
     strata.kind,
+    strata.interface,
     strata.direction,
     strata.stratum_size,
     strata.stratum,

@@ -9,6 +9,7 @@ CREATE FUNCTION mart.envelope_transfers(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     size_bytes bigint,
     duration_s double precision,
@@ -23,7 +24,8 @@ WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Sorting by names takes twice as long as sorting by a number that stands for them.
+-- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so that two of a
+-- few dozen interfaces do not share one.
 archives AS (
     SELECT
         archives.archive,
@@ -35,6 +37,7 @@ archives AS (
 SELECT
     transfers.archive,
     transfers.kind,
+    transfers.interface,
     transfers.direction,
 
     transfers.size_bytes,
@@ -46,7 +49,10 @@ SELECT
 
     transfers.ended_at,
 
-    2 * archives.archive_number + CASE transfers.direction WHEN 'put' THEN 0 ELSE 1 END AS group_number
+    hashtextextended(
+        transfers.interface,
+        2 * archives.archive_number + CASE transfers.direction WHEN 'put' THEN 0 ELSE 1 END
+    ) AS group_number
 FROM transfers
 INNER JOIN archives ON transfers.archive = archives.archive
 WHERE

@@ -10,6 +10,7 @@ CREATE FUNCTION mart.lower_envelopes(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     stratum_size integer,
     stratum_count bigint,
@@ -64,11 +65,12 @@ WITH strata AS (
         )
 ),
 
--- Each archive and direction, those too from which the filter leaves nothing.
+-- Each archive, interface and direction, those too from which the filter leaves nothing.
 counts AS (
     SELECT
         strata.archive,
         strata.kind,
+        strata.interface,
         strata.direction,
         strata.stratum_size,
         count(*) FILTER (WHERE strata.is_full) AS stratum_count,
@@ -82,7 +84,7 @@ counts AS (
         min(strata.size_bytes) AS smallest_bytes,
         min(strata.duration_s) FILTER (WHERE strata.is_full) AS shortest_s
     FROM strata
-    GROUP BY strata.archive, strata.kind, strata.direction, strata.stratum_size
+    GROUP BY strata.archive, strata.kind, strata.interface, strata.direction, strata.stratum_size
 ),
 
 -- Measured from the smallest and the shortest, so that what does not vary is exactly zero and not the
@@ -90,18 +92,24 @@ counts AS (
 points AS (
     SELECT
         strata.archive,
+        strata.interface,
         strata.direction,
         strata.stratum,
         (strata.size_bytes - counts.smallest_bytes)::double precision AS size_above_bytes,
         strata.duration_s - counts.shortest_s AS duration_above_s
     FROM strata
-    INNER JOIN counts ON strata.archive = counts.archive AND strata.direction = counts.direction
+    INNER JOIN counts
+        ON
+            strata.archive = counts.archive
+            AND strata.interface = counts.interface
+            AND strata.direction = counts.direction
     WHERE strata.is_full
 ),
 
 fits AS (
     SELECT
         points.archive,
+        points.interface,
         points.direction,
         regr_slope(
             points.duration_above_s, points.size_above_bytes ORDER BY points.stratum
@@ -114,13 +122,14 @@ fits AS (
         ) AS mean_above_bytes,
         regr_sxx(points.duration_above_s, points.size_above_bytes ORDER BY points.stratum) AS size_squares
     FROM points
-    GROUP BY points.archive, points.direction
+    GROUP BY points.archive, points.interface, points.direction
 ),
 
 -- From the residuals themselves: the difference of two sums of squares would lose the digits that matter.
 residuals AS (
     SELECT
         points.archive,
+        points.interface,
         points.direction,
         sum(
             power(
@@ -132,8 +141,12 @@ residuals AS (
             ORDER BY points.stratum
         ) AS residual_squares
     FROM points
-    INNER JOIN fits ON points.archive = fits.archive AND points.direction = fits.direction
-    GROUP BY points.archive, points.direction
+    INNER JOIN fits
+        ON
+            points.archive = fits.archive
+            AND points.interface = fits.interface
+            AND points.direction = fits.direction
+    GROUP BY points.archive, points.interface, points.direction
 ),
 
 -- The line. With two points it has no error to speak of, but none known: n - 2 degrees of freedom.
@@ -141,6 +154,7 @@ lines AS (
     SELECT
         counts.archive,
         counts.kind,
+        counts.interface,
         counts.direction,
         counts.stratum_size,
         counts.stratum_count,
@@ -158,8 +172,16 @@ lines AS (
         counts.smallest_bytes + fits.mean_above_bytes AS mean_bytes,
         nullif(fits.size_squares, 0) AS size_squares
     FROM counts
-    LEFT JOIN fits ON counts.archive = fits.archive AND counts.direction = fits.direction
-    LEFT JOIN residuals ON counts.archive = residuals.archive AND counts.direction = residuals.direction
+    LEFT JOIN fits
+        ON
+            counts.archive = fits.archive
+            AND counts.interface = fits.interface
+            AND counts.direction = fits.direction
+    LEFT JOIN residuals
+        ON
+            counts.archive = residuals.archive
+            AND counts.interface = residuals.interface
+            AND counts.direction = residuals.direction
 ),
 
 errors AS (
@@ -177,6 +199,7 @@ errors AS (
 SELECT
     errors.archive,
     errors.kind,
+    errors.interface,
     errors.direction,
 
     errors.stratum_size,

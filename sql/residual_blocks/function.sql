@@ -12,6 +12,7 @@ CREATE FUNCTION mart.residual_blocks(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     block_size integer,
     block bigint,
@@ -31,6 +32,7 @@ AS $function$
 WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
+        envelopes.interface,
         envelopes.direction,
         envelopes.latency_s,
         envelopes.slope_s_per_byte
@@ -78,7 +80,11 @@ residuals AS (
         ) AS block_size,
         transfers.duration_s - (lines.latency_s + lines.slope_s_per_byte * transfers.size_bytes) AS residual_s
     FROM transfers
-    INNER JOIN lines ON transfers.archive = lines.archive AND transfers.direction = lines.direction
+    INNER JOIN lines
+        ON
+            transfers.archive = lines.archive
+            AND transfers.interface = lines.interface
+            AND transfers.direction = lines.direction
 ),
 
 -- What is alike in size, end and duration may change places without changing anything, so the blocks do
@@ -104,6 +110,7 @@ blocked AS (
 SELECT
     blocked.archive,
     blocked.kind,
+    blocked.interface,
     blocked.direction,
     blocked.block_size,
     blocked.block,
@@ -122,6 +129,7 @@ GROUP BY
     blocked.group_number,
     blocked.archive,
     blocked.kind,
+    blocked.interface,
     blocked.direction,
     blocked.block_size,
     blocked.block,

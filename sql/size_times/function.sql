@@ -9,6 +9,7 @@ CREATE FUNCTION mart.size_times(
 ) RETURNS TABLE (
     archive text,
     kind text,
+    interface text,
     direction text,
     size_from_bytes numeric,
     size_to_bytes numeric,
@@ -27,6 +28,7 @@ AS $function$
 WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
+        envelopes.interface,
         envelopes.direction,
         envelopes.latency_s,
         envelopes.slope_s_per_byte
@@ -94,6 +96,7 @@ times AS (
     SELECT
         binned.archive,
         binned.kind,
+        binned.interface,
         binned.direction,
         binned.bin,
         count(*) AS transfer_count,
@@ -103,13 +106,20 @@ times AS (
         percentile_cont(0.5) WITHIN GROUP (ORDER BY binned.duration_s) AS p50_duration_s,
         percentile_cont(0.9) WITHIN GROUP (ORDER BY binned.duration_s) AS p90_duration_s
     FROM binned
-    -- The number stands for archive and direction, and is sorted faster.
-    GROUP BY binned.group_number, binned.bin, binned.archive, binned.kind, binned.direction
+    -- The number stands for archive, interface and direction, and is sorted faster.
+    GROUP BY
+        binned.group_number,
+        binned.bin,
+        binned.archive,
+        binned.kind,
+        binned.interface,
+        binned.direction
 )
 
 SELECT
     times.archive,
     times.kind,
+    times.interface,
     times.direction,
     bins.size_from_bytes,
     bins.size_to_bytes,
@@ -123,6 +133,10 @@ SELECT
     lines.latency_s + lines.slope_s_per_byte * times.mean_size_bytes AS envelope_s
 FROM times
 INNER JOIN bins ON times.bin = bins.bin
-LEFT JOIN lines ON times.archive = lines.archive AND times.direction = lines.direction
+LEFT JOIN lines
+    ON
+        times.archive = lines.archive
+        AND times.interface = lines.interface
+        AND times.direction = lines.direction
 
 $function$;

@@ -1,3 +1,12 @@
-SELECT archive, kind, direction, size_bytes, duration_s, is_filtered, group_number, ended_at
+SELECT
+    archive,
+    kind,
+    interface,
+    direction,
+    size_bytes,
+    duration_s,
+    is_filtered,
+    count(*) OVER (PARTITION BY group_number) AS group_count,
+    ended_at
 FROM mart.envelope_transfers()
 ORDER BY archive, size_bytes

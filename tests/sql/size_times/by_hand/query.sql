@@ -1,1 +1,1 @@
-SELECT * FROM mart.size_times() ORDER BY archive DESC, direction, size_from_bytes
+SELECT * FROM mart.size_times() ORDER BY archive DESC, interface, direction, size_from_bytes
