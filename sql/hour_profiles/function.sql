@@ -14,7 +14,9 @@ CREATE FUNCTION mart.hour_profiles(
     hour integer,
     transfer_count bigint,
     failed_count bigint,
-    size_bytes numeric
+    size_bytes numeric,
+    hour_count bigint,
+    mean_transfer_count double precision
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
@@ -25,6 +27,15 @@ WITH transfers AS (
 
 archives AS (
     SELECT * FROM mart.archives
+),
+
+-- Not materialized, so that each part of the query reads only the cells that it asks for.
+cells AS NOT MATERIALIZED (
+    SELECT * FROM mart.activity_cells
+),
+
+outages AS (
+    SELECT * FROM mart.outages
 ),
 
 weekdays (weekday, weekday_name) AS (
@@ -94,6 +105,102 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
+-- How often each hour of the week was served. What is asked for reaches from the first to the last cell of
+-- its interface and direction, within the range; what is forgotten has cells but no transfers. (`greatest`
+-- and `least` pass over a null.)
+spans AS (
+    SELECT
+        archives.archive,
+        archives.timezone,
+        greatest(min(cells.cell_at), hour_profiles.since, archives.retained_since) AS first_at,
+        least(max(cells.cell_at), hour_profiles.until - interval '1 microsecond') AS last_at
+    FROM cells
+    INNER JOIN archives ON cells.archive = archives.archive
+    WHERE
+        (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
+        AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
+        AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
+    GROUP BY archives.archive, archives.timezone, archives.retained_since
+),
+
+-- Hours in which any transfer of the archive ended. Two days are more than the longest local day.
+active_hours AS (
+    SELECT
+        spans.archive,
+        spans.timezone,
+        date_trunc('hour', cells.cell_at, spans.timezone) AS hour_at
+    FROM cells
+    INNER JOIN spans ON cells.archive = spans.archive
+    WHERE
+        cells.cell_at >= coalesce(hour_profiles.since, timestamptz '-infinity') - interval '2 days'
+        AND cells.cell_at < coalesce(hour_profiles.until, timestamptz 'infinity') + interval '2 days'
+    GROUP BY spans.archive, spans.timezone, hour_at
+),
+
+-- Of a day without any transfer nobody can tell whether the archive was idle or down, or its log is missing.
+active_days AS (
+    SELECT
+        active_hours.archive,
+        (active_hours.hour_at AT TIME ZONE active_hours.timezone)::date AS active_on
+    FROM active_hours
+    GROUP BY active_hours.archive, active_on
+),
+
+hours_of_spans AS (
+    SELECT
+        spans.archive,
+        each_hour.hour_at,
+        each_hour.hour_at AT TIME ZONE spans.timezone AS hour_local
+    FROM spans
+    CROSS JOIN
+        generate_series(
+            date_trunc('hour', spans.first_at, spans.timezone), spans.last_at, interval '1 hour'
+        ) AS each_hour (hour_at)
+),
+
+-- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
+-- range whose end is null has none.
+recorded AS (
+    SELECT
+        outages.archive,
+        range_agg(tstzrange(outages.started_at, outages.ended_at)) AS outage_times
+    FROM outages
+    GROUP BY outages.archive
+),
+
+-- An hour in which a transfer ended was served, whatever is recorded. Others were not if outages cover half
+-- of them or more.
+served AS (
+    SELECT
+        hours_of_spans.archive,
+        extract(ISODOW FROM hours_of_spans.hour_local)::integer AS weekday,
+        extract(HOUR FROM hours_of_spans.hour_local)::integer AS hour,
+        count(*) AS hour_count
+    FROM hours_of_spans
+    INNER JOIN active_days
+        ON
+            hours_of_spans.archive = active_days.archive
+            AND hours_of_spans.hour_local::date = active_days.active_on
+    LEFT JOIN active_hours
+        ON
+            hours_of_spans.archive = active_hours.archive
+            AND hours_of_spans.hour_at = active_hours.hour_at
+    LEFT JOIN recorded ON hours_of_spans.archive = recorded.archive
+    WHERE
+        active_hours.hour_at IS NOT NULL
+        OR (
+            SELECT coalesce(sum(upper(part.part) - lower(part.part)), interval '0')
+            FROM
+                unnest(
+                    recorded.outage_times
+                    * tstzmultirange(
+                        tstzrange(hours_of_spans.hour_at, hours_of_spans.hour_at + interval '1 hour')
+                    )
+                ) AS part (part)
+        ) < interval '30 minutes'
+    GROUP BY hours_of_spans.archive, weekday, hour
+),
+
 answering AS (
     SELECT DISTINCT
         counts.archive,
@@ -110,7 +217,9 @@ SELECT
 
     coalesce(counts.transfer_count, 0) AS transfer_count,
     coalesce(counts.failed_count, 0) AS failed_count,
-    coalesce(counts.size_bytes, 0) AS size_bytes
+    coalesce(counts.size_bytes, 0) AS size_bytes,
+    coalesce(served.hour_count, 0) AS hour_count,
+    coalesce(counts.transfer_count, 0) / served.hour_count::double precision AS mean_transfer_count
 FROM answering
 CROSS JOIN weekdays
 CROSS JOIN hours
@@ -119,5 +228,10 @@ LEFT JOIN counts
         answering.archive = counts.archive
         AND weekdays.weekday = counts.weekday
         AND hours.hour = counts.hour
+LEFT JOIN served
+    ON
+        answering.archive = served.archive
+        AND weekdays.weekday = served.weekday
+        AND hours.hour = served.hour
 
 $function$;
