@@ -17,7 +17,8 @@ CREATE FUNCTION mart.request_quantiles(
     value double precision,
     clock_step_s double precision,
     below_clock_count bigint,
-    negative_count bigint
+    negative_count bigint,
+    zero_count bigint
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
@@ -59,6 +60,9 @@ summaries AS (
         max(asked_for.clock_step_s) FILTER (WHERE asked_for.is_wait_below_clock) AS clock_step_s,
         count(*) FILTER (WHERE asked_for.is_wait_below_clock) AS below_clock_count,
         count(*) FILTER (WHERE asked_for.is_wait_negative) AS negative_count,
+        count(*) FILTER (WHERE asked_for.size_bytes = 0) AS zero_size_count,
+        count(*) FILTER (WHERE asked_for.duration_s = 0) AS zero_duration_count,
+        count(*) FILTER (WHERE asked_for.waited_s = 0) AS zero_wait_count,
         percentile_disc(
             ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
         ) WITHIN GROUP (ORDER BY asked_for.size_bytes) AS sizes_bytes,
@@ -84,22 +88,27 @@ SELECT
     points.value,
     quantities.clock_step_s,
     quantities.below_clock_count,
-    quantities.negative_count
+    quantities.negative_count,
+    quantities.zero_count
 FROM summaries
 CROSS JOIN
     LATERAL (
         VALUES
         (
             'size', 'bytes', summaries.size_count, summaries.sizes_bytes::double precision[],
-            NULL::double precision, NULL::bigint, NULL::bigint
+            NULL::double precision, NULL::bigint, NULL::bigint, summaries.zero_size_count
         ),
-        ('transfer time', 's', summaries.duration_count, summaries.durations_s, NULL, NULL, NULL),
+        (
+            'transfer time', 's', summaries.duration_count, summaries.durations_s,
+            NULL, NULL, NULL, summaries.zero_duration_count
+        ),
         (
             'wait', 's', summaries.waited_count, summaries.waits_s,
-            summaries.clock_step_s, summaries.below_clock_count, summaries.negative_count
+            summaries.clock_step_s, summaries.below_clock_count, summaries.negative_count, summaries.zero_wait_count
         )
     ) AS quantities (
-        quantity, unit, request_count, quantile_values, clock_step_s, below_clock_count, negative_count
+        quantity, unit, request_count, quantile_values,
+        clock_step_s, below_clock_count, negative_count, zero_count
     )
 CROSS JOIN
     LATERAL unnest(
