@@ -189,7 +189,7 @@ SECTIONS = (
     ),
     Section(
         "busiest_days",
-        "The five busiest days, by bytes",
+        "The five days with most bytes (of transfers that ended on them)",
         ("day", "transfers", "failed", "bytes"),
         """
         SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
@@ -204,7 +204,7 @@ SECTIONS = (
     ),
     Section(
         "busiest_hours",
-        "The five busiest hours of the day, by transfers",
+        "The five hours of the day in which most transfers ended",
         ("hour", "transfers", "of all", "bytes"),
         """
         SELECT to_char(hour, 'FM00') || ':00' AS hour, sum(transfer_count)::bigint AS transfer_count,

@@ -162,9 +162,9 @@ candidates AS (
     CROSS JOIN
         LATERAL (
             VALUES
-            (1, 'most transfers in a day', days.transfer_count, 'transfers', NULL, FALSE),
-            (2, 'most bytes put in a day', days.put_bytes, 'bytes', 'put', days.is_put_bound),
-            (3, 'most bytes got in a day', days.got_bytes, 'bytes', 'get', days.is_got_bound)
+            (1, 'most transfers that ended in a day', days.transfer_count, 'transfers', NULL, FALSE),
+            (2, 'most bytes of puts that ended in a day', days.put_bytes, 'bytes', 'put', days.is_put_bound),
+            (3, 'most bytes of gets that ended in a day', days.got_bytes, 'bytes', 'get', days.is_got_bound)
         ) AS named (record_number, record, value, unit, direction, is_lower_bound)
     UNION ALL
     SELECT
@@ -172,7 +172,7 @@ candidates AS (
         ten_minutes.kind,
         ten_minutes.timezone,
         4 AS record_number,
-        'most transfers in ten minutes' AS record,
+        'most transfers that ended in ten minutes' AS record,
         ten_minutes.transfer_count AS value,
         'transfers' AS unit,
         NULL AS interface,

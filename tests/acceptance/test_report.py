@@ -91,7 +91,7 @@ def test_a_report_counts_what_the_log_holds(report, tmp_path):
     )
     assert {row["interface"] for row in told["cache_hits"]} == {"hsi", "htar"}
     assert sum(row["request_ratio"] for row in told["open_times"]) == pytest.approx(1)
-    assert next(row["record"] for row in told["records"]) == "most transfers in a day"
+    assert next(row["record"] for row in told["records"]) == "most transfers that ended in a day"
     for name in ("sizes", "times", "rates", "busiest_days", "busiest_hours", "users"):
         assert told[name], name
 
