@@ -14,7 +14,7 @@ from playwright.sync_api import Page, Response, TimeoutError, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 # Charts load when they come into sight, so the window is as tall as the tallest page.
-WINDOW = {"width": 1400, "height": 2400}
+WINDOW = {"width": 1400, "height": 3200}
 TIMEOUT_MS = 90_000
 QUIET_MS = 1_500
 

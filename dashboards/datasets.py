@@ -4,8 +4,8 @@
 
 reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a
 call of a function of mart whose arguments are the dashboard's filters, so that a function reads the months
-that are asked for, and no others. Where no archive is chosen it is the first, measured ones before synthetic
-ones before simulated ones: archives are never added up.
+that are asked for, and no others. choices.py says what is taken where nothing is chosen; notes.py is the one
+dataset that is more than a call.
 """
 
 import argparse
@@ -17,6 +17,8 @@ from typing import Any
 import psycopg
 import yaml
 
+from dashboards import notes
+from dashboards.choices import ASKED, write_choice, write_time, write_value
 from schema.database import Role
 from schema.mart import SQL_FOLDER
 from schema.settings import read_settings
@@ -48,52 +50,28 @@ FUNCTIONS = [
 ]
 # Besides the standard arguments: silences of an hour or more; the clusters of all files, by SDSC's
 # boundaries as in open_time_bins, and not of those of about 100 MB only; the classes of one
-# model (the first by name if none is chosen) and one interface (the one with most requests), as classes of
-# several interfaces are too many to tell apart.
+# model (the first by name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
 }
-ASKED = ("interface", "direction", "client", "class_of_service")
+# Where the choice is not what the filter says, or more.
+CHOSEN = {
+    ("class_days", "interface"),
+    *(
+        (function, name)
+        for function in ("residual_blocks", "size_times")
+        for name in ("interface", "direction")
+    ),
+}
 
-CHOSEN = """\
-    SELECT archive, timezone
-    FROM mart.archives{where_archive}
-    ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
-    LIMIT 1"""
-# A simulated archive is sorted into the classes of its requests' archive.
-CHOSEN_MODEL = """\
-    SELECT archives.archive, archives.timezone, classes.model, classes.interface
-    FROM mart.archives AS archives
-    INNER JOIN mart.related_archives AS related ON archives.archive = related.archive
-    INNER JOIN mart.workload_classes AS classes ON related.related_archive = classes.archive{where_model}
-    GROUP BY
-        archives.archive,
-        archives.kind,
-        archives.timezone,
-        related.relation,
-        classes.model,
-        classes.interface
-    ORDER BY
-        array_position(ARRAY['measured', 'synthetic', 'simulated'], archives.kind),
-        archives.archive,
-        array_position(ARRAY['itself', 'its origin', 'simulated from it'], related.relation),
-        classes.model,
-        sum(classes.request_count) DESC
-    LIMIT 1"""
-# What a simulated archive says stands beside what its requests' archive says.
-CHOSEN_BESIDE = """\
-    SELECT related.related_archive AS archive, archives.timezone
-    FROM (
-        SELECT archive
-        FROM mart.archives{where_archive}
-        ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
-        LIMIT 1
-    ) AS asked_for
-    INNER JOIN mart.related_archives AS related ON asked_for.archive = related.archive
-    INNER JOIN mart.archives AS archives ON related.related_archive = archives.archive"""
-CHOICES = {"class_days": CHOSEN_MODEL, "request_quantiles": CHOSEN_BESIDE}
+# What stands before the answers' own columns.
+MORE_COLUMNS = {
+    "request_quantiles": {
+        "role": "what the archive is of those that are compared, so that each keeps its colour"
+    }
+}
 
 
 @dataclass(frozen=True)
@@ -109,36 +87,42 @@ class Dataset:
 
     def write_sql(self, *, with_filters: bool) -> str:
         """The query; without filters it can be run as it is, and has the same columns."""
+        if self.name == notes.NAME:
+            return notes.write_notes(with_filters=with_filters)
         if not self.is_function:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
+        choice = write_choice(self.name, with_filters=with_filters)
         arguments = ["archive => chosen.archive"]
         if with_filters:
-            arguments += [_time("since", "from_dttm"), _time("until", "to_dttm")]
+            arguments.append(f"since => {write_time('from_dttm', 'chosen')}")
+            arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
-                f"{name} => chosen.interface"
-                if (self.name, name) == ("class_days", "interface")
-                else f"{name} => {_value(name)}"
+                f"{name} => chosen.{name}"
+                if (self.name, name) in CHOSEN
+                else f"{name} => {write_value(name)}"
                 for name in ASKED
             ]
+        else:
+            arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
-        choice = CHOICES.get(self.name, CHOSEN).format(
-            where_archive=_where({"archive": "archive"} if with_filters else {}),
-            where_model=_where(
-                {"archives.archive": "archive", "classes.model": "model", "classes.interface": "interface"}
-                if with_filters
-                else {}
-            ),
-        )
+        columns = ", ".join([*(f"chosen.{name}" for name in MORE_COLUMNS.get(self.name, {})), "answers.*"])
         call = ",\n".join(f"    {argument}" for argument in arguments)
         return (
-            f"SELECT answers.*\nFROM (\n{choice}\n) AS chosen\n"
+            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen\n"
             f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
         )
 
+    def _read_metadata(self) -> dict[str, Any]:
+        if self.name == notes.NAME:
+            return notes.METADATA
+        text = (SQL_FOLDER / self.name / "metadata.yaml").read_text(encoding="utf-8")
+        metadata: dict[str, Any] = yaml.safe_load(text)
+        return metadata | {"columns": MORE_COLUMNS.get(self.name, {}) | metadata["columns"]}
+
     def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
         """The dataset as Superset's import takes it."""
-        metadata = yaml.safe_load((SQL_FOLDER / self.name / "metadata.yaml").read_text(encoding="utf-8"))
+        metadata = self._read_metadata()
         rows = connection.execute(
             f"SELECT * FROM ({self.write_sql(with_filters=False)}) AS answers LIMIT 0".encode()  # noqa: S608  # ours
         )
@@ -156,7 +140,7 @@ class Dataset:
         return {
             "table_name": self.name,
             "schema": "mart",
-            "sql": self.write_sql(with_filters=True) if self.is_function else None,
+            "sql": None if self.name in VIEWS else self.write_sql(with_filters=True),
             "description": f"{metadata['summary']} A row: {metadata['one_row_is']}.",
             "uuid": str(uuid.uuid5(NAMESPACE, f"datasets/{self.name}")),
             "database_uuid": DATABASE_UUID,
@@ -181,26 +165,6 @@ METRICS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def _time(argument: str, variable: str) -> str:
-    # A date in the filter is a day of the archive's own clock.
-    local = f"TIMESTAMP '{{{{ {variable} }}}}' AT TIME ZONE chosen.timezone"
-    return f"{argument} => {{% if {variable} %}}{local}{{% else %}}NULL{{% endif %}}"
-
-
-def _value(name: str) -> str:
-    # Superset quotes the value. Two values would be a row and no text: PostgreSQL refuses them.
-    return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
-
-
-def _where(filters: dict[str, str]) -> str:
-    conditions = (
-        f"{{% if filter_values('{name}') %}}\n"
-        f"        AND {column} IN {{{{ filter_values('{name}', remove_filter=True)|where_in }}}}{{% endif %}}"
-        for column, name in filters.items()
-    )
-    return "\n    WHERE TRUE" + "".join(conditions) if filters else ""
-
-
 def _type_name(connection: psycopg.Connection, oid: int) -> str:
     row = connection.execute("SELECT upper(format_type(%s, NULL))", [oid]).fetchone()
     assert row is not None
@@ -209,7 +173,7 @@ def _type_name(connection: psycopg.Connection, oid: int) -> str:
 
 def list_datasets() -> list[Dataset]:
     """All datasets, by name."""
-    return [Dataset(name) for name in sorted(VIEWS + FUNCTIONS)]
+    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME])]
 
 
 class _Dumper(yaml.SafeDumper):

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from layout import place_descriptions
 from superset.app import create_app
 from superset_config import read_secret
 
@@ -57,12 +58,17 @@ VIEWER_PERMISSIONS = {
 
 
 def read_assets(reader_url: str) -> dict[str, str]:
-    """Return the files of `assets/` by path, the warehouse's URL put into the database's."""
+    """Return the files of `assets/` by path, with the warehouse's URL and the charts' words on the pages."""
     contents = {str(path.relative_to(ASSETS)): path.read_text("utf-8") for path in ASSETS.rglob("*.yaml")}
-    for name, text in contents.items():
+    assets = {name: yaml.safe_load(text) for name, text in contents.items()}
+    descriptions = {
+        asset["uuid"]: asset["description"] for name, asset in assets.items() if name.startswith("charts/")
+    }
+    for name, asset in assets.items():
         if name.startswith("databases/"):
-            config = yaml.safe_load(text)
-            contents[name] = yaml.safe_dump(config | {"sqlalchemy_uri": reader_url})
+            contents[name] = yaml.safe_dump(asset | {"sqlalchemy_uri": reader_url})
+        if name.startswith("dashboards/"):
+            contents[name] = yaml.safe_dump(place_descriptions(asset, descriptions))
     return contents
 
 

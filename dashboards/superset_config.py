@@ -40,7 +40,7 @@ ROW_LIMIT = 10_000
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # No Redis, no Celery: one process answers, and its cache is files.
-CACHE_TIMEOUT_S = 3600  # the logs come in once a night
+CACHE_TIMEOUT_S = 3600  # what was asked before a load is not asked for any more: see freshness.py
 _FILES = {"CACHE_TYPE": "FileSystemCache", "CACHE_DEFAULT_TIMEOUT": CACHE_TIMEOUT_S, "CACHE_THRESHOLD": 5000}
 CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/metadata"}
 DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}

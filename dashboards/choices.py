@@ -1,0 +1,126 @@
+"""What a dataset is asked of where the filters leave it open: SQL with Superset's templates.
+
+Archives are never added up, and neither are interfaces where a line is drawn through their transfers. So one
+is taken where none is chosen: the first archive (measured ones come before synthetic ones, and these before
+simulated ones), and the interface with most transfers.
+"""
+
+ARCHIVE = """\
+    SELECT archive, kind, timezone
+    FROM mart.archives{where_archive}
+    ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
+    LIMIT 1"""
+# A simulated archive is sorted into the classes of its requests' archive; classes of several interfaces are
+# too many to tell apart.
+MODEL = """\
+    SELECT archives.archive, archives.timezone, classes.model, classes.interface
+    FROM mart.archives AS archives
+    INNER JOIN mart.related_archives AS related ON archives.archive = related.archive
+    INNER JOIN mart.workload_classes AS classes ON related.related_archive = classes.archive{where_model}
+    GROUP BY
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        related.relation,
+        classes.model,
+        classes.interface
+    ORDER BY
+        array_position(ARRAY['measured', 'synthetic', 'simulated'], archives.kind),
+        archives.archive,
+        array_position(ARRAY['itself', 'its origin', 'simulated from it'], related.relation),
+        classes.model,
+        sum(classes.request_count) DESC
+    LIMIT 1"""
+# For each direction one interface. The cells know how many transfers it has, and are few.
+ROUTES = """\
+    SELECT DISTINCT ON (cells.direction)
+        asked_for.archive, asked_for.timezone, cells.interface, cells.direction
+    FROM (
+        SELECT archive, timezone
+        FROM mart.archives{where_archive}
+        ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
+        LIMIT 1
+    ) AS asked_for
+    INNER JOIN mart.activity_cells AS cells ON asked_for.archive = cells.archive{where_route}
+    GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
+    ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
+# What an archive's logs say, next to what was simulated from its requests. Roles have colours of their own,
+# so a simulated archive has the same number whichever archive is chosen: its place among all that were
+# simulated from the same logs, or, where it was simulated from no logs, among those shown.
+BESIDE = """\
+    SELECT
+        shown.related_archive AS archive,
+        shown.related_kind AS kind,
+        asked_for.timezone,
+        CASE shown.related_kind
+            WHEN 'measured' THEN 'measured logs'
+            WHEN 'synthetic' THEN 'made-up logs'
+            ELSE concat_ws(' ', 'simulated', nullif(coalesce(numbered.place, shown.place), 1))
+        END AS role
+    FROM (
+        SELECT archive, timezone
+        FROM mart.archives{where_archive}
+        ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
+        LIMIT 1
+    ) AS asked_for
+    INNER JOIN (
+        SELECT
+            *,
+            row_number() OVER (PARTITION BY archive, related_kind ORDER BY related_archive) AS place
+        FROM mart.related_archives
+    ) AS shown ON asked_for.archive = shown.archive
+    LEFT JOIN (
+        SELECT
+            related_archive,
+            row_number() OVER (PARTITION BY archive ORDER BY related_archive) AS place
+        FROM mart.related_archives
+        WHERE relation = 'simulated from it' AND kind <> 'simulated'
+    ) AS numbered ON shown.related_archive = numbered.related_archive"""
+# The filters that every function takes as arguments.
+ASKED = ("interface", "direction", "client", "class_of_service")
+CHOICES = {
+    "class_days": MODEL,
+    "request_quantiles": BESIDE,
+    "residual_blocks": ROUTES,
+    "size_times": ROUTES,
+}
+
+
+def write_choice(dataset: str, *, with_filters: bool) -> str:
+    """The query that chooses, with the dashboard's filters or without."""
+    archive, model, route = "", "", ""
+    if with_filters:
+        archive = _where({"archive": "archive"})
+        model = _where(
+            {"archives.archive": "archive", "classes.model": "model", "classes.interface": "interface"}
+        )
+        since, until = write_time("from_dttm", "asked_for"), write_time("to_dttm", "asked_for")
+        route = (
+            _where({"cells.interface": "interface", "cells.direction": "direction"})
+            + f"\n        AND cells.cell_at >= coalesce({since}, timestamptz '-infinity')"
+            + f"\n        AND cells.cell_at < coalesce({until}, timestamptz 'infinity')"
+        )
+    return CHOICES.get(dataset, ARCHIVE).format(where_archive=archive, where_model=model, where_route=route)
+
+
+def write_time(variable: str, archive: str) -> str:
+    """One end of the range of time, null where none is chosen; a date is a day of the archive's own clock."""
+    local = f"TIMESTAMP '{{{{ {variable} }}}}' AT TIME ZONE {archive}.timezone"
+    return f"{{% if {variable} %}}{local}{{% else %}}NULL{{% endif %}}"
+
+
+def write_value(name: str) -> str:
+    """What a filter chooses, null where it chooses nothing.
+
+    Superset quotes the value. Two values would be a row and no text: PostgreSQL refuses them.
+    """
+    return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
+
+
+def _where(filters: dict[str, str]) -> str:
+    conditions = (
+        f"{{% if filter_values('{name}') %}}\n"
+        f"        AND {column} IN {{{{ filter_values('{name}', remove_filter=True)|where_in }}}}{{% endif %}}"
+        for column, name in filters.items()
+    )
+    return "\n    WHERE TRUE" + "".join(conditions)

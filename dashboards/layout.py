@@ -1,0 +1,48 @@
+"""Puts the words of each chart below it on the page: in this Superset a chart's description opens nothing.
+
+A description says what the chart leaves out and how to read it, and is written once, in the chart's file.
+This runs in Superset's environment, and imports nothing of ours.
+"""
+
+import copy
+from typing import Any
+
+# Of the grid of a page: 12 columns, and units of 8 pixels in height.
+LETTERS_A_COLUMN = 12
+LINE_UNITS = 2.6
+MARGIN_UNITS = 4
+
+
+def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) -> dict[str, Any]:
+    """The dashboard with each chart in a column of its own, above its description (by the chart's uuid)."""
+    position = copy.deepcopy(dashboard["position"])
+    parts = [part for part in position.values() if isinstance(part, dict)]
+    for chart in [part for part in parts if part.get("type") == "CHART"]:
+        (*ancestors, row) = chart["parents"]
+        name = chart["id"].removeprefix("CHART-")
+        column, words = f"COLUMN-{name}", f"MARKDOWN-{name}"
+        width, text = chart["meta"]["width"], descriptions[chart["meta"]["uuid"]]
+        children = position[row]["children"]
+        position[row]["children"] = [column if each == chart["id"] else each for each in children]
+        position[column] = {
+            "type": "COLUMN",
+            "id": column,
+            "children": [chart["id"], words],
+            "parents": [*ancestors, row],
+            "meta": {"background": "BACKGROUND_TRANSPARENT", "width": width},
+        }
+        position[words] = {
+            "type": "MARKDOWN",
+            "id": words,
+            "children": [],
+            "parents": [*ancestors, row, column],
+            "meta": {"width": width, "height": find_height(text, width), "code": text},
+        }
+        chart["parents"] = [*ancestors, row, column]
+    return dashboard | {"position": position}
+
+
+def find_height(text: str, width: int) -> int:
+    """How many units of height the text needs in so many columns."""
+    line_count = -(-len(text) // (LETTERS_A_COLUMN * width))
+    return MARGIN_UNITS + round(LINE_UNITS * line_count)

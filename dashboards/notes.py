@@ -1,0 +1,165 @@
+"""The dataset that says which charts of a page are empty, and why: `mart.coverage` or the filters know.
+
+A chart of Superset says "No results" and no more. Which charts there are, and of what, `assets/` says.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from dashboards.choices import ASKED, write_choice, write_time, write_value
+
+ASSETS = Path(__file__).parent / "assets"
+NAME = "page_notes"
+# Functions that are of gets whatever the filter says; of others a chart's own condition tells.
+OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
+OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
+OF_A_MODEL = {"class_days", "workload_classes"}
+OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
+METADATA = {
+    "summary": "Which charts of a page have nothing to show for the filters, and why.",
+    "one_row_is": "one row per chart of which a reason is known, and one per page for the others",
+    "columns": {
+        "page": "title of the page",
+        "place": "order of the charts on the page; the last row is of all others",
+        "chart": "title of the chart",
+        "note": "why it is empty, or what of it is shown",
+    },
+}
+
+_SQL = """\
+SELECT notes.page, notes.place, notes.chart, notes.note
+FROM (
+{choice}
+) AS chosen
+CROSS JOIN LATERAL (
+    SELECT
+{asked},
+        CAST({since} AS timestamptz) AS since,
+        CAST({until} AS timestamptz) AS until
+) AS asked
+CROSS JOIN LATERAL (
+    SELECT
+        (min(cells.cell_at) AT TIME ZONE chosen.timezone)::date AS first_on,
+        (max(cells.cell_at) AT TIME ZONE chosen.timezone)::date AS last_on,
+        coalesce(
+            bool_or(
+                (asked.interface IS NULL OR cells.interface = asked.interface)
+                AND (asked.direction IS NULL OR cells.direction = asked.direction)
+                AND cells.cell_at >= coalesce(asked.since, '-infinity') - interval '10 minutes'
+                AND cells.cell_at < coalesce(asked.until, 'infinity')
+            ), FALSE
+        ) AS is_any_in_range
+    FROM mart.activity_cells AS cells
+    WHERE cells.archive = chosen.archive
+) AS transfers
+CROSS JOIN LATERAL (
+    SELECT
+        charts.page,
+        charts.place,
+        charts.chart,
+        CASE
+            WHEN coverage.state = 'not' AND chosen.kind = 'simulated'
+                THEN replace(coverage.why, 'not in this log', 'not in a simulated archive')
+            WHEN coverage.state = 'not' THEN coverage.why
+            WHEN charts.direction <> asked.direction
+                THEN 'of ' || charts.direction || 's only, and the filter asks for ' || asked.direction || 's'
+            WHEN charts.is_of_model AND NOT EXISTS (
+                SELECT FROM mart.workload_models AS models
+                INNER JOIN mart.related_archives AS related ON models.archive = related.related_archive
+                WHERE related.archive = chosen.archive
+                    AND (charts.view_name = 'class_days' OR related.relation = 'itself')
+            ) THEN 'no workload model was fitted to this archive'
+            WHEN charts.fate IS NOT NULL AND NOT EXISTS (
+                SELECT FROM mart.line_fates AS fates
+                WHERE fates.archive = chosen.archive AND fates.fate = charts.fate
+            ) THEN 'no line of this archive was ' || charts.fate
+            WHEN charts.is_of_time AND NOT transfers.is_any_in_range
+                THEN coalesce(
+                    'no transfer that the filters choose ended in this time; those of the archive ended from '
+                    || transfers.first_on || ' to ' || transfers.last_on, 'the archive has no transfers'
+                )
+            WHEN charts.is_of_one_interface AND asked.interface IS NULL THEN (
+                SELECT 'of ' || cells.interface || ' alone, which has most ' || charts.direction
+                    || 's; choose another interface to see its line'
+                FROM mart.activity_cells AS cells
+                WHERE cells.archive = chosen.archive
+                    AND cells.direction = charts.direction
+                    AND cells.cell_at >= coalesce(asked.since, '-infinity')
+                    AND cells.cell_at < coalesce(asked.until, 'infinity')
+                GROUP BY cells.interface
+                ORDER BY sum(cells.transfer_count) DESC, cells.interface
+                LIMIT 1
+            )
+        END AS note
+    FROM (
+        VALUES
+{charts}
+    ) AS charts (
+        page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model
+    )
+    LEFT JOIN mart.coverage AS coverage
+        ON coverage.archive = chosen.archive AND charts.view_name = coverage.view_name
+    UNION ALL
+    SELECT pages.page, 1000, 'any other empty chart', 'nothing of it is in what the filters choose'
+    FROM (
+        VALUES
+{pages}
+    ) AS pages (page)
+) AS notes
+WHERE notes.note IS NOT NULL"""
+
+
+def write_notes(*, with_filters: bool) -> str:
+    """The query; without filters it can be run as it is, and has the same columns."""
+    since = write_time("from_dttm", "chosen") if with_filters else "NULL"
+    until = write_time("to_dttm", "chosen") if with_filters else "NULL"
+    asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}
+    rows = list(_list_charts())
+    pages = dict.fromkeys(row[0] for row in rows)
+    return _SQL.format(
+        choice=write_choice(NAME, with_filters=with_filters),
+        asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
+        since=since,
+        until=until,
+        charts=",\n".join(f"        ({', '.join(map(_quote, row))})" for row in rows),
+        pages=",\n".join(f"        ({_quote(page)})" for page in pages),
+    )
+
+
+def _list_charts() -> list[tuple[Any, ...]]:
+    """Of each chart on each page what the query asks of it."""
+    charts = {chart["uuid"]: chart for chart in _read("charts")}
+    names = {dataset["uuid"]: dataset["table_name"] for dataset in _read("datasets/tapewise")}
+    rows = []
+    for dashboard in _read("dashboards"):
+        parts = [part for part in dashboard["position"].values() if isinstance(part, dict)]
+        on_page = [charts[part["meta"]["uuid"]] for part in parts if part.get("type") == "CHART"]
+        for place, chart in enumerate(on_page):
+            view = names.get(chart["dataset_uuid"], NAME)
+            if view in (NAME, "archives"):
+                continue
+            conditions = " ".join(each["sqlExpression"] for each in chart["params"]["adhoc_filters"])
+            direction = next((each for each in ("get", "put") if f"direction = '{each}'" in conditions), None)
+            fate = next((each for each in ("rejected", "ignored") if f"fate = '{each}'" in conditions), None)
+            rows.append(
+                (
+                    *(dashboard["dashboard_title"], place, chart["slice_name"], view),
+                    *(direction or ("get" if view in OF_GETS else None), fate),
+                    *(view not in OF_ALL_TIME, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
+                )
+            )
+    return rows
+
+
+def _read(kind: str) -> list[dict[str, Any]]:
+    return [yaml.safe_load(path.read_text("utf-8")) for path in sorted((ASSETS / kind).glob("*.yaml"))]
+
+
+def _quote(value: str | int | bool | None) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value).upper()

@@ -1,0 +1,102 @@
+"""A page says of its empty charts why they are empty."""
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.dashboards.api import Api
+from tests.dashboards.assets import CHARTS, DASHBOARDS, NOTES, Choice, charts_of, expected_rows
+from tests.dashboards.test_charts import dataset_id
+
+OTHERS = "any other empty chart"
+GETS_ONLY = "of gets only, and the filter asks for puts"
+PUTS_ONLY = "of puts only, and the filter asks for gets"
+EXAMPLE, SIMULATED = {"archive": "example"}, {"archive": "example-on-llnl"}
+# What a chart is empty for without the filters that only the last row of the table speaks of.
+CHOICES = {
+    "nothing": Choice(),
+    "the simulated archive": Choice(SIMULATED),
+    "puts": Choice(EXAMPLE | {"direction": "put"}),
+    "gets": Choice(EXAMPLE | {"direction": "get"}),
+    "simulated puts": Choice(SIMULATED | {"direction": "put"}),
+    "a year before the logs": Choice(EXAMPLE, "1997-01-01T00:00:00", "1998-01-01T00:00:00"),
+    "four days by the archive's clock": Choice(EXAMPLE, "1998-10-20T00:00:00", "1998-10-24T00:00:00"),
+}
+
+
+def read_notes(viewer: Api, page: str, choice: Choice) -> dict[str, str]:
+    """The notes of a page by the titles of charts, as its table shows them."""
+    (name,) = [each for each in charts_of(DASHBOARDS[page]) if each in NOTES]
+    question = choice.apply(json.loads(CHARTS[name]["query_context"]))
+    question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
+    reply = viewer.post("api/v1/chart/data", question)
+    assert reply.status == 200, reply.text
+    (result,) = reply.json["result"]
+    rows: list[dict[str, Any]] = result["data"]
+    assert rows[-1]["chart"] == OTHERS
+    return {row["chart"]: row["why"] for row in rows}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("page", DASHBOARDS)
+def test_an_empty_chart_has_its_reason_on_the_page(
+    viewer: Api, reader: psycopg.Connection, page: str, choice: str
+) -> None:
+    notes = read_notes(viewer, page, CHOICES[choice])
+    drawn = set()
+    for name in charts_of(DASHBOARDS[page]):
+        if name in NOTES:
+            continue
+        if expected_rows(reader, CHARTS[name], CHOICES[choice]):
+            drawn.add(CHARTS[name]["slice_name"])
+        else:
+            assert CHARTS[name]["slice_name"] in notes
+    # Nothing is called empty that is not; what is drawn of one interface says of which.
+    for title in drawn & set(notes):
+        assert notes[title].startswith("of nft alone, which has most ")
+
+
+@pytest.mark.parametrize(
+    ("choice", "title", "note"),
+    [
+        ("puts", "Open times of gets, with their clusters", "of gets only, and the filter asks for puts"),
+        ("puts", "The clusters of open times", "of gets only, and the filter asks for puts"),
+        (
+            "gets",
+            "How long puts took, by the logs and simulated",
+            "of puts only, and the filter asks for gets",
+        ),
+        (
+            "the simulated archive",
+            "Open times of gets, with their clusters",
+            "not in a simulated archive: open times",
+        ),
+        ("the simulated archive", "Rejected lines by reason", "no line of this archive was rejected"),
+        (
+            "the simulated archive",
+            "The classes: centres and sizes",
+            "no workload model was fitted to this archive",
+        ),
+        (
+            "a year before the logs",
+            "Transfers by day and interface",
+            "no transfer that the filters choose ended in this time; those of the archive ended from "
+            "1998-10-18 to 1998-10-31",
+        ),
+    ],
+)
+def test_the_reason_is_the_one(viewer: Api, choice: str, title: str, note: str) -> None:
+    (page,) = [
+        page
+        for page in DASHBOARDS
+        if title in [CHARTS[name]["slice_name"] for name in charts_of(DASHBOARDS[page])]
+    ]
+    assert read_notes(viewer, page, CHOICES[choice])[title] == note
+
+
+def test_where_an_interface_is_chosen_nothing_is_said_of_the_one_that_is_drawn(viewer: Api) -> None:
+    assert len(read_notes(viewer, "transfers", Choice(EXAMPLE))) == 5
+    chosen = Choice(EXAMPLE | {"interface": "hsi"})
+    assert list(read_notes(viewer, "transfers", chosen)) == [OTHERS]
