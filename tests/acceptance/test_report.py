@@ -121,8 +121,8 @@ def test_what_has_no_hour_is_given_none(report, tmp_path):
     # Nor users and clients, which are not in that log either.
     assert [(row["user_count"], row["client_count"]) for row in found["transfers"]] == [(None, None)]
     assert {row["record"]: row["happened_local"] for row in found["records"]} == {
-        "most transfers in a day": "2019-03-05",
-        "most bytes put in a day": "2019-03-05",
+        "most transfers that ended in a day": "2019-03-05",
+        "most bytes of puts that ended in a day": "2019-03-05",
         "largest file put": "2019-03-05, hour unknown",
         "longest transfer": "2019-03-05, hour unknown",
     }
