@@ -20,6 +20,9 @@ REACH = timedelta(days=1)
 CLOCK_SLACK = timedelta(seconds=2)
 # Where no job says when it began: a transfer follows its stage within this, LLNL's longest queue.
 QUEUE_LIMIT = timedelta(hours=2)
+# Where a stage does not say for whom it was, and no line when the file was asked for: who waited moves the
+# file when it is there. Later comes who asked later; in dCache that is often a bring-online's second step.
+FOLLOW_LIMIT = timedelta(minutes=5)
 # Personas repeat: a longer range at a time would compare more and more of them, and sort on disk.
 LONGEST_RANGE = timedelta(days=10)
 
@@ -86,6 +89,7 @@ def rebuild_requests(
                 "reach": REACH,
                 "clock_slack": CLOCK_SLACK,
                 "queue_limit": QUEUE_LIMIT,
+                "follow_limit": FOLLOW_LIMIT,
             }
             connection.execute(
                 "DELETE FROM core.requests"

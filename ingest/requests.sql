@@ -584,12 +584,92 @@ file_stage_matches AS (
             file_gets.source_id = stages.source_id
             AND file_gets.file_key = stages.file_key
             AND stages.persona IS NULL
+            AND num_nonnulls(stages.host_id, stages.user_id) > 0
             AND stages.host_id IS NOT DISTINCT FROM file_gets.host_id
             AND stages.user_id IS NOT DISTINCT FROM file_gets.user_id
             AND stages.staged_at >= file_gets.staged_since
             AND stages.staged_at <= file_gets.staged_until
     WHERE file_gets.is_cached IS NOT TRUE
     ORDER BY file_gets.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
+),
+
+-- 6. A stage that says neither for which machine nor for which user it was (dCache's restore) belongs to the gets of
+-- its source and file that waited for it. A line that says whether the file was on disk is written when it is asked for:
+-- who asked before the stage ended, and moved the file after it, waited, and several may have. Of the gets
+-- without such a line it is the first that began after the stage, within `follow_limit`: who comes later
+-- found the file on disk, or waited, too, and nothing shows which. A get that fails does not use the stage up.
+recalled_gets AS (
+    SELECT
+        transfers.id,
+        transfers.source_id,
+        transfers.file_key,
+        transfers.is_failed,
+        transfers.line_hash,
+        transfers.occurrence,
+        transfers.ended_at,
+        coalesce(transfers.started_at, transfers.ended_at) AS begun_at,
+        coalesce(
+            starts.began_at, CASE WHEN opens.is_cached IS NOT NULL THEN opens.opened_at END
+        ) AS asked_at,
+        coalesce(starts.is_cached, opens.is_cached) AS is_cached
+    FROM transfers
+    LEFT JOIN open_matches ON transfers.id = open_matches.transfer_id
+    LEFT JOIN starts ON open_matches.open_id = starts.id
+    LEFT JOIN opens ON open_matches.open_id = opens.id
+    WHERE
+        transfers.file_key IS NOT NULL
+        AND transfers.direction = 'get'
+        AND EXISTS (SELECT FROM stages WHERE num_nonnulls(stages.persona, stages.host_id, stages.user_id) = 0)
+),
+
+-- Also those that found the file on disk, and use the stage up. All end within the reach of the stage: which there are
+-- must not depend on the range that is read.
+recall_candidates AS (
+    SELECT
+        recalled_gets.id,
+        recalled_gets.asked_at,
+        recalled_gets.is_cached,
+        stages.id AS stage_id,
+        stages.line_hash,
+        stages.occurrence,
+        stages.staged_at,
+        stages.staged_at - make_interval(
+            secs => stages.duration_s + coalesce(stages.queue_s, 0)
+        ) AS recalled_at,
+        coalesce(bool_or(NOT recalled_gets.is_failed) OVER (
+            PARTITION BY stages.id
+            ORDER BY recalled_gets.begun_at, recalled_gets.line_hash, recalled_gets.occurrence
+            ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+        ), FALSE) AS is_used_up
+    FROM recalled_gets
+    INNER JOIN stages
+        ON
+            recalled_gets.source_id = stages.source_id
+            AND recalled_gets.file_key = stages.file_key
+            AND num_nonnulls(stages.persona, stages.host_id, stages.user_id) = 0
+            AND stages.staged_at <= recalled_gets.begun_at + %(clock_slack)s
+            AND stages.staged_at >= recalled_gets.ended_at - %(reach)s
+            AND stages.staged_at
+            >= least(recalled_gets.asked_at, recalled_gets.begun_at - %(follow_limit)s)
+),
+
+recall_matches AS (
+    SELECT DISTINCT ON (recall_candidates.id)
+        recall_candidates.id,
+        recall_candidates.stage_id,
+        coalesce(recall_candidates.asked_at, recall_candidates.recalled_at) AS asked_at
+    FROM recall_candidates
+    WHERE
+        recall_candidates.is_cached IS NOT TRUE
+        AND CASE
+            WHEN recall_candidates.asked_at IS NULL THEN NOT recall_candidates.is_used_up
+            ELSE recall_candidates.staged_at >= recall_candidates.asked_at
+        END
+    ORDER BY
+        recall_candidates.id,
+        recall_candidates.staged_at DESC,
+        recall_candidates.line_hash,
+        recall_candidates.occurrence
 ),
 
 told_of_transfers AS (
@@ -632,7 +712,8 @@ told_of_transfers AS (
             jobs.submitted_at,
             starts.began_at,
             opens.opened_at - make_interval(secs => opens.open_s),
-            movements.started_at - make_interval(secs => movements.known_open_s)
+            movements.started_at - make_interval(secs => movements.known_open_s),
+            recall_matches.asked_at
         ) AS submitted_at,
         coalesce(
             opens.opened_at, CASE WHEN movements.known_open_s IS NOT NULL THEN movements.started_at END
@@ -647,7 +728,11 @@ told_of_transfers AS (
     LEFT JOIN jobs ON job_matches.job_id = jobs.id
     LEFT JOIN stage_matches ON movements.id = stage_matches.transfer_id
     LEFT JOIN file_stage_matches ON movements.id = file_stage_matches.id
-    LEFT JOIN stages ON coalesce(stage_matches.stage_id, file_stage_matches.stage_id) = stages.id
+    LEFT JOIN recall_matches ON movements.id = recall_matches.id
+    LEFT JOIN stages
+        ON
+            coalesce(stage_matches.stage_id, file_stage_matches.stage_id, recall_matches.stage_id)
+            = stages.id
     LEFT JOIN open_matches ON movements.id = open_matches.transfer_id
     LEFT JOIN open_matches AS open_matches_of_twins ON movements.twin_id = open_matches_of_twins.transfer_id
     LEFT JOIN opens ON coalesce(open_matches.open_id, open_matches_of_twins.open_id) = opens.id

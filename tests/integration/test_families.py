@@ -258,8 +258,10 @@ BILLING = [
     billing(5, MOVED.format("0B,10", "/b", "false", "192.0.2.1")),
     billing(6, MOVED.format("0C,10", "/c", "true", "192.0.2.1")),
     billing(7, '[pool:p1@d:store] [0C,10] [Unknown] c:d@osm 9000 900000 {0:""}'),
-    # Of this one no hit was logged.
+    # Of these no hit was logged.
     billing(8, MOVED.format("0D,10", "/d", "false", "192.0.2.2")),
+    billing(10, '[pool:p1@d:restore] [0E,10] [/e] c:d@osm 60000 5000 {0:""}'),
+    billing(11, MOVED.format("0E,10", "/e", "false", "192.0.2.2")),
 ]
 
 
@@ -267,21 +269,25 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
     load(write(tmp_path, "dcache", BILLING), "dcache")
     assert fetch(
         warehouse,
-        "SELECT told_by, is_cached, cache_evidence FROM mart.requests ORDER BY ended_at",
+        "SELECT told_by, is_cached, cache_evidence, missing, stage_s, waited_s FROM mart.requests"
+        " ORDER BY ended_at",
         Role.READER,
     ) == [
-        ("open, transfer", True, "log"),
-        ("open, transfer", False, "log"),
-        ("transfer", None, None),
-        ("transfer", None, None),
+        ("open, transfer", True, "log", None, None, None),
+        # Asked for at 09:02:00, and begun half a second before it ended.
+        ("open, stage, transfer", False, "stage", None, 60.0, 179.5),
+        ("transfer", None, None, None, None, None),
+        ("transfer", None, None, None, None, None),
+        # The restore was asked for 65 seconds before it ended.
+        ("stage, transfer", False, "stage", None, 60.0, 124.5),
     ]
     assert fetch(
         warehouse,
         "SELECT get_count, cached_count, uncached_count, unknown_count, hit_ratio FROM mart.cache_hits()"
         " WHERE grouped_by = 'all'",
         Role.READER,
-    ) == [(3, 1, 1, 1, 0.5)]
-    assert fetch(warehouse, "SELECT duration_s, queue_s FROM mart.stages", Role.READER) == [(60.0, 5.0)]
+    ) == [(4, 1, 2, 1, pytest.approx(1 / 3))]
+    assert fetch(warehouse, "SELECT duration_s, queue_s FROM mart.stages", Role.READER) == [(60.0, 5.0)] * 2
     assert fetch(
         warehouse,
         "SELECT size_bytes, duration_s, queue_s, started_at, migrated_at FROM mart.migrations",

@@ -141,6 +141,63 @@ def test_putting_together_anew_changes_nothing_whatever_the_range(
         assert dump(database, "made") == before
 
 
+def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
+    """A made-up billing log of dCache, a file a day: hits, restores and gets of few files around midnights.
+
+    Gets take up to more than a day, so that those that wait for one restore end on several days.
+    """
+    draw = random.Random(seed)
+    lines: dict[str, list[tuple[datetime, str]]] = {}
+
+    def write(at: datetime, text: str) -> None:
+        lines.setdefault(f"{at:%Y%m%d}", []).append((at, f"{at:%m.%d %H:%M:%S} [pool:p:{text}"))
+
+    for _ in range(90):
+        midnight = FIRST_DAY + timedelta(days=draw.randrange(1, DAY_COUNT))
+        at = midnight + timedelta(seconds=draw.randrange(-400, 400))
+        file = f"[0{draw.randrange(2)},9] [/p/{draw.randrange(2)}] c:d@osm"
+        client = f"{{Http-1.1:{draw.choice('nm')}:0:W:d:/}}"
+        if draw.random() < 0.7:
+            cached = draw.choice(("true", "false", "false"))
+            write(at, f'hit] {file} {cached} {client} {{0:""}}')
+        if draw.random() < 0.7:
+            staged = at + timedelta(seconds=draw.randrange(90))
+            write(staged, f'restore] {file} {draw.randrange(60_000)} {draw.randrange(9000)} {{0:""}}')
+        begun = at + timedelta(seconds=draw.choice((0, 60, draw.randrange(600), draw.randrange(50_000))))
+        took = timedelta(seconds=draw.choice((1, 1, draw.randrange(600), draw.randrange(100_000))))
+        status = draw.choice(('{0:""}', '{0:""}', '{1:"gone"}'))
+        ms = took // timedelta(milliseconds=1)
+        write(begun + took, f"transfer] {file} 9 {ms} false {client} [door:W@d:1] {status}")
+    for name, told in lines.items():
+        path = folder / f"billing-{name}"
+        path.write_text("".join(f"{text}\n" for _, text in sorted(told)))
+    return sorted((folder / f"billing-{name}", "dcache") for name in lines)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_neither_order_nor_range_matters_to_recalls(
+    warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
+):
+    files = make_recalls(seed, tmp_path)
+    read(files, "in order")
+    shuffled = files[:]
+    random.Random(seed).shuffle(shuffled)
+    read(shuffled, "shuffled")
+    found = dump(database, "in order")
+    assert dump(database, "shuffled") == found
+    archive_id = database.execute("SELECT id FROM core.archives WHERE name = 'shuffled'").fetchone()[0]
+    every_day = [(FIRST_DAY + timedelta(days=n)).date() for n in range(-1, DAY_COUNT + 3)]
+    for days in (*([day] for day in every_day), every_day[::2], every_day):
+        rebuild_requests(database, database, archive_id, days)
+        assert dump(database, "shuffled") == found
+    told, stages, opened = database.execute(
+        "SELECT count(*), count(DISTINCT stage_id), count(open_id) FROM core.requests"
+        " WHERE stage_id IS NOT NULL AND archive_id = %s",
+        [archive_id],
+    ).fetchone()
+    assert told > stages > 10 and told > opened > 5
+
+
 @pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
