@@ -7,7 +7,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
-from zoneinfo import ZoneInfo
 
 import click
 
@@ -17,11 +16,10 @@ from clustering.documents import IDLE_S, WorkloadModel
 from clustering.storage import check_name, list_models, load_model, remove_model, save_model
 from clustering.traces_cli import trace
 from schema.database import Role
+from schema.moments import TypedTime, check_range, place_range
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
-
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 
 
 @click.group()
@@ -42,8 +40,12 @@ workload.add_command(trace)
     show_default=True,
     help="The time beside the size: the transfer's own, or until the file was open.",
 )
-@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the archive's clock.")
-@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the archive's clock.")
+@click.option(
+    "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
+)
+@click.option(
+    "--until", type=TypedTime(), help="Only requests that ended before then, by the archive's clock."
+)
 @click.option(
     "--idle",
     "idle_s",
@@ -85,20 +87,19 @@ def fit(
         raise click.BadParameter("a name is printable text", param_hint="'--name'")
     if not math.isfinite(idle_s):
         raise click.BadParameter("is a number of seconds", param_hint="'--idle'")
-    if since is not None and until is not None and since >= until:
-        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    check_range(since, until)
     with open_ready_warehouse(settings) as warehouse:
         with closing(warehouse.connect(Role.LOADER)) as loader:
             check_name(loader, name)
         with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
             found = find_archive(reader, archive)
-            zone = ZoneInfo(found.timezone)
+            began_at, ended_at = place_range(since, until, found.timezone)
             request = FitRequest(
                 name=name,
                 archive=archive,
                 measure=measure,
-                since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
-                until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+                since=began_at,
+                until=ended_at,
                 idle_s=idle_s,
                 seed=seed,
             )

@@ -2,28 +2,31 @@
 
 import math
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import click
 
 from clustering.archives import find_archive
 from clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
 from schema.database import Role
+from schema.moments import TypedTime, check_range, place_range
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 _ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
 
 
 @click.command()
 @click.option("--archive", required=True, help="The archive whose requests are written.")
-@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the archive's clock.")
-@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the archive's clock.")
+@click.option(
+    "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
+)
+@click.option(
+    "--until", type=TypedTime(), help="Only requests that ended before then, by the archive's clock."
+)
 @click.option("--interface", help="Only this interface (ftp, nft, hsi, ...).")
 @click.option("--direction", type=click.Choice(["put", "get"]), help="Only puts, or only gets.")
 @click.option("--client", help="Only this client machine.")
@@ -98,18 +101,17 @@ def trace(
         raise click.BadParameter(f"ends neither in {' nor in '.join(SUFFIXES)}", param_hint="'--output'")
     if not math.isfinite(options["retry_s"]):
         raise click.BadParameter("is a number of seconds", param_hint="'--retry-within'")
-    if since is not None and until is not None and since >= until:
-        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    check_range(since, until)
     with (
         open_ready_warehouse(settings) as warehouse,
         closing(warehouse.connect(Role.READER, autocommit=True)) as reader,
     ):
         found = find_archive(reader, archive)
-        zone = ZoneInfo(found.timezone)
+        began_at, ended_at = place_range(since, until, found.timezone)
         request = TraceRequest(
             archive=archive,
-            since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
-            until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+            since=began_at,
+            until=ended_at,
             **options,
         )
         requests = read_requests(reader, found, request)

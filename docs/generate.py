@@ -28,6 +28,9 @@ def describe_mart() -> str:
         NOTICE,
         "The schema `mart` is what analysts and dashboards see. Functions take the same leading arguments"
         " everywhere, all optional; null means all. Times are `timestamptz`, ranges are [since, until).\n"
+        "A date or time without an offset is of the session's time zone. `tapewise sql` takes that of the"
+        " archives, or `--timezone`; other\nprograms mostly take UTC. A zone or offset in the text"
+        " (`'1998-04-02 America/Los_Angeles'`) holds everywhere.\n"
         "Units are in the names: `_s` seconds, `_bytes` bytes, `_ratio` 0 to 1. Functions that read no table,"
         " but only reckon with\nwhat they are given, have no optional arguments.",
         "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): {each.metadata.gives}" for each in objects),

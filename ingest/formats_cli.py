@@ -15,8 +15,8 @@ from ingest.layouts.checking import LayoutCheck, check_log
 from ingest.layouts.columns import kind_of
 from ingest.layouts.files import find_layout, show_layout
 from ingest.log_dates import find_log_date
-from ingest.sources import check_timezone
 from schema.errors import FormatError, LogFileError
+from schema.moments import check_timezone
 from schema.texts import escape_controls
 
 

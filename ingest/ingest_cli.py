@@ -21,12 +21,13 @@ from ingest.results import (
     tell_failure,
 )
 from ingest.rounds import prepare_source
-from ingest.sources import INGESTED_KINDS, Source, SourceRequest, check_timezone
+from ingest.sources import INGESTED_KINDS, Source, SourceRequest
 from ingest.tallies import Tally
 from ingest.unused_sources import drop_unused_sources
 from ingest.workers import FileTask, read_files
 from schema.database import Warehouse
 from schema.errors import DatabaseError, LogFileError, TapewiseError
+from schema.moments import check_timezone
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse

@@ -7,8 +7,9 @@ from pathlib import Path
 from ingest.formats import find_format
 from ingest.ledger import ledger_path
 from ingest.pseudonym_keys import HOW_TO_MAKE_ONE, read_key
-from ingest.sources import SourceRequest, check_timezone
+from ingest.sources import SourceRequest
 from schema.errors import ConfigError, FormatError, SourceError
+from schema.moments import check_timezone
 from schema.settings import Settings
 from schema.sites import ArchiveSettings, SourceSettings
 from schema.texts import escape_controls

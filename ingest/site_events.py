@@ -5,7 +5,7 @@ is refused, not guessed.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import psycopg
@@ -15,6 +15,7 @@ from psycopg.rows import dict_row
 from ingest.sources import EARLIEST_AT
 from schema.archives import get_archive
 from schema.errors import LookupFailedError, SiteEventError
+from schema.moments import place_time
 
 
 @dataclass(frozen=True)
@@ -51,27 +52,6 @@ class SiteEvent:
     started_at: datetime
     ended_at: datetime | None
     recorded_at: datetime
-
-
-def place_time(typed: datetime, timezone: str) -> datetime:
-    """The instant of `typed`, which is of `timezone` unless it has an offset of its own.
-
-    Raises SiteEventError for a local time that the clock shows twice, or skips.
-    """
-    if typed.tzinfo is not None:
-        return typed.astimezone(UTC)
-    zone = ZoneInfo(timezone)
-    early, late = (typed.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
-    before, after = early.utcoffset(), late.utcoffset()
-    if before != after:
-        assert before is not None
-        assert after is not None
-        raise SiteEventError(
-            f"{typed} {'occurs twice' if before > after else 'does not occur'} in {timezone}:"
-            f" clocks are put {'back' if before > after else 'forward'} then",
-            hint=f"Give the time with its offset: {early.isoformat()} or {late.isoformat()}.",
-        )
-    return early.astimezone(UTC)
 
 
 def add_event(

@@ -21,33 +21,10 @@ from ingest.site_events import (
 )
 from ingest.sources import EARLIEST_AT
 from schema.database import Role
+from schema.moments import TypedTime
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
-
-YEARS = range(EARLIEST_AT.year, 2200)  # beyond them it is a slip of the keyboard
-
-
-class TypedTime(click.ParamType[datetime]):
-    """A time in ISO 8601; without an offset it stays without, and is of the archive's zone."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The time that `value` says; wrong usage where it says none."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            typed = datetime.fromisoformat(value)
-        except ValueError:
-            self.fail(
-                f"'{value}' is no time: write 1998-10-19, 1998-10-19T08:00 or 1998-10-19T08:00-07:00",
-                param,
-                ctx,
-            )
-        if typed.year not in YEARS:
-            self.fail(f"'{value}' is not between {YEARS.start} and {YEARS.stop - 1}", param, ctx)
-        return typed
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -66,9 +43,7 @@ def _check_text(_context: click.Context, _parameter: click.Parameter, value: str
 _archive = click.option("--archive", required=True, callback=_check_text, help="The archive it is about.")
 _only_archive = click.option("--archive", callback=_check_text, help="Of this archive only.")
 _note = click.option("--note", required=True, callback=_check_text, help="What is known of it.")
-_until = click.option(
-    "--until", type=TypedTime(), metavar="TIME", help="When it was over.  [default: it is not over yet]"
-)
+_until = click.option("--until", type=TypedTime(), help="When it was over.  [default: it is not over yet]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object each, on a line.")
 
 
@@ -85,9 +60,7 @@ def outages() -> None:
 
 @outages.command(name="add")
 @_archive
-@click.option(
-    "--since", type=TypedTime(), metavar="TIME", required=True, help="When the archive ceased to serve."
-)
+@click.option("--since", type=TypedTime(), required=True, help="When the archive ceased to serve.")
 @_until
 @click.option(
     "--kind", type=click.Choice(OUTAGES.kinds), required=True, help="Whether people had planned it."

@@ -20,9 +20,10 @@ from ingest.prefixes import Beginnings, digest_beginnings
 from ingest.pseudonym_keys import PseudonymKey
 from ingest.source_drops import delete_facts, lock_source
 from ingest.source_statements import CHANGE_SETTINGS
-from ingest.sources import Source, check_timezone, get_source
+from ingest.sources import Source, get_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError, RetentionError
+from schema.moments import check_timezone
 from schema.names import drop_unused_names
 
 SHOWN_FILES = 20

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import LiteralString
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 import psycopg
 from psycopg.rows import dict_row
@@ -23,6 +23,7 @@ from ingest.source_statements import (
 )
 from schema.archives import analyze_archives, lock_archive
 from schema.errors import SourceError
+from schema.moments import check_timezone
 
 # Logs of archives do not go further back; a year that says so is a misread one.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
@@ -93,18 +94,6 @@ class Source:
             log_date=log_date,
             retained_since=self.retained_since,
         )
-
-
-def check_timezone(name: str) -> str:
-    """`name`, if it is UTC or an IANA zone of the form Area/City. Raises SourceError."""
-    # Others, such as CET, PostgreSQL takes for abbreviations without summer time.
-    is_place = "/" in name and not name.startswith(("posix/", "right/"))
-    if name != "UTC" and not (is_place and name in available_timezones()):
-        raise SourceError(
-            f"no time zone is called '{name}'",
-            hint="Use an IANA name of the form Area/City, such as America/Los_Angeles, or UTC.",
-        )
-    return name
 
 
 def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:

@@ -17,6 +17,7 @@
     │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
     ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
     ├── RetentionError           detail cannot be forgotten, or undone, as was asked
+    ├── MomentError              a time was typed that the clock of its archive shows twice, or never
     ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
     ├── QueryError               a query of the user failed
@@ -111,6 +112,10 @@ class LookupFailedError(TapewiseError):
 
 class RetentionError(TapewiseError):
     """What is before that day cannot be forgotten, or a source cannot be dropped."""
+
+
+class MomentError(TapewiseError):
+    """A time was typed that the clock of its archive shows twice, or never."""
 
 
 class SiteEventError(TapewiseError):

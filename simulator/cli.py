@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from schema.database import Role, Warehouse
+from schema.moments import TypedTime
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
@@ -33,9 +34,6 @@ from simulator.machines import bundled_machines, find_machine, read_machine_text
 
 if TYPE_CHECKING:  # it loads the compiler
     from simulator.runs import Progress
-
-
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
 
 
 @click.group()
@@ -66,10 +64,10 @@ simulate.add_command(compare)
     help="What the random numbers begin with.",
 )
 @click.option(
-    "--since", type=_MOMENT, help="--trace: only requests that ended then or later; --model: its begin."
+    "--since", type=TypedTime(), help="--trace: only requests that ended then or later; --model: its begin."
 )
 @click.option(
-    "--until", type=_MOMENT, help="--trace: only requests that ended before then; --model: its end."
+    "--until", type=TypedTime(), help="--trace: only requests that ended before then; --model: its end."
 )
 @click.option(
     "--rate",

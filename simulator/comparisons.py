@@ -6,7 +6,6 @@
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 import psycopg
 from psycopg.rows import dict_row
@@ -132,10 +131,10 @@ def read_comparison(
     return Comparison(sides[0], sides[1], [Figure(**{name: row[name] for name in names}) for row in rows])
 
 
-def find_zone(connection: psycopg.Connection, name: str) -> ZoneInfo:
+def find_timezone(connection: psycopg.Connection, name: str) -> str:
     """The zone of archive `name`, by whose clock it is asked. Raises SimulationError if there is none."""
     with connection.cursor(row_factory=dict_row) as cursor:
-        return ZoneInfo(_find_archive(cursor, name)["timezone"])
+        return str(_find_archive(cursor, name)["timezone"])
 
 
 def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str, Any]:

@@ -4,24 +4,23 @@ import json
 import sys
 from contextlib import closing
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 
 import click
 
 from schema.database import Role
+from schema.moments import TypedTime, check_range, place_range
 from schema.settings import Settings
 from schema.upgrade import open_ready_warehouse
 from simulator.comparison_descriptions import describe_comparison, describe_verdict
-from simulator.comparisons import find_zone, read_comparison
-
-_MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"])
+from simulator.comparisons import find_timezone, read_comparison
 
 
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option("--since", type=_MOMENT, help="Only requests that ended then or later, by the clock of A.")
-@click.option("--until", type=_MOMENT, help="Only requests that ended before then, by the clock of A.")
+@click.option("--since", type=TypedTime(), help="Only requests that ended then or later, by the clock of A.")
+@click.option("--until", type=TypedTime(), help="Only requests that ended before then, by the clock of A.")
 @click.option("--interface", help="Only requests of this interface.  [default: all]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the table.")
 @click.option(
@@ -46,19 +45,18 @@ def compare(
 
     Example: tapewise simulate compare hpss two-more-ports --since 2024-03-01 --until 2024-03-15
     """
-    if since is not None and until is not None and since >= until:
-        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+    check_range(since, until)
     with (
         open_ready_warehouse(settings) as warehouse,
         closing(warehouse.connect(Role.READER, autocommit=True)) as connection,
     ):
-        zone = find_zone(connection, a)
+        began_at, ended_at = place_range(since, until, find_timezone(connection, a))
         comparison = read_comparison(
             connection,
             a,
             b,
-            since=since.replace(tzinfo=zone).astimezone(UTC) if since else None,
-            until=until.replace(tzinfo=zone).astimezone(UTC) if until else None,
+            since=began_at,
+            until=ended_at,
             interface=interface,
         )
     if as_json:

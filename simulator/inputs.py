@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, Self
-from zoneinfo import ZoneInfo
 
 import polars as pl
 import psycopg
 
 from schema.errors import SimulationError
 from schema.loader import read_frame
+from schema.moments import place_range
 from simulator.machines import Machine
 from simulator.models import read_model
 from simulator.streams import count_unknown_origins, make_stream
@@ -114,9 +114,8 @@ def read_archive_requests(
             f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
         )
     kind, timezone = found
-    zone = ZoneInfo(timezone)
     rows = read_frame(
-        connection, _TRACE, [archive, _place(since, zone), _place(until, zone), interface], _COLUMNS
+        connection, _TRACE, [archive, *place_range(since, until, timezone), interface], _COLUMNS
     )
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
     trace = rows.filter(pl.col("left_out").is_null())
@@ -163,9 +162,8 @@ def read_model_requests(
     for nothing.
     """
     model = read_model(connection, name)
-    zone = ZoneInfo(model.timezone)
-    began_at = _place(since, zone) or model.first_ended_at
-    ended_at = _place(until, zone) or model.last_ended_at
+    asked_from, asked_until = place_range(since, until, model.timezone)
+    began_at, ended_at = asked_from or model.first_ended_at, asked_until or model.last_ended_at
     if ended_at <= began_at:
         raise SimulationError(f"the stream would end at {ended_at} and begin at {began_at}")
     trace = make_stream(
@@ -236,11 +234,6 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
 def find_default_fill(machine: Machine) -> float:
     """How full a disk in use is: midway between its water marks, or empty where nothing is purged."""
     return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
-
-
-def _place(moment: datetime | None, zone: ZoneInfo) -> datetime | None:
-    """A moment by the archive's clock, unless it has a zone itself."""
-    return moment.replace(tzinfo=zone) if moment is not None and moment.tzinfo is None else moment
 
 
 def describe_options(**options: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import csv
 import itertools
 import json
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -13,11 +14,13 @@ import psycopg
 
 from schema.database import Role, open_warehouse
 from schema.errors import QueryError
+from schema.moments import check_timezone
 from schema.settings import Settings
 from schema.texts import escape_controls
 from schema.upgrade import open_ready_warehouse
 from tapewise.tables import print_table
 from tapewise.values import (
+    is_moment,
     load_cells,
     load_elements,
     load_texts,
@@ -27,21 +30,34 @@ from tapewise.values import (
 )
 
 TABLE_ROWS = 1000
+# Words of a query whose meaning depends on the time zone, or may.
+_TIMES = re.compile(
+    r"\d{4}-\d|\b(date|time|timestamp|timestamptz|now|current_\w+|to_char|to_date|to_timestamp|extract|age)\b"
+    r"|\bdate_\w+",
+    re.IGNORECASE,
+)
 
 
 @click.command()
 @click.argument("query")
 @click.option("--json", "shape", flag_value="json", help="A JSON array of one object a row.")
 @click.option("--csv", "shape", flag_value="csv", help="CSV with a header.")
+@click.option(
+    "--timezone",
+    help="The IANA zone of dates and times without an offset, and in which times are shown."
+    "  [default: the archives', or UTC if they have several]",
+)
 @click.pass_obj
-def sql(settings: Settings, query: str, shape: str | None) -> None:
+def sql(settings: Settings, query: str, shape: str | None, timezone: str | None) -> None:
     """Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
 
-    The reading role sees the views and functions of the schema mart, and no names of users or files.
+    The reading role sees the views and functions of the schema mart, and no names of users or files. Without
+    --timezone, stderr says which zone was taken.
 
     \b
     Examples:
       tapewise sql "SELECT * FROM mart.activity WHERE period = 'month'"
+      tapewise sql --timezone Europe/Berlin "SELECT count(*) FROM mart.opens WHERE opened_at >= '2024-03-01'"
       tapewise sql --csv "SELECT * FROM mart.lower_envelopes(archive => 'hpss')" > envelopes.csv
     """
     text = sys.stdin.read() if query == "-" else query
@@ -50,6 +66,8 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
             text.encode()
         except UnicodeEncodeError as error:
             raise QueryError("the query is not valid UTF-8") from error
+    if timezone is not None:
+        check_timezone(timezone)
     # An analyst's settings may hold the reader's URL only, which cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with (
@@ -57,14 +75,30 @@ def sql(settings: Settings, query: str, shape: str | None) -> None:
         closing(warehouse.connect(Role.READER)) as connection,
         connection.cursor() as cursor,
     ):
+        zone, note = (timezone, None) if timezone else _choose_timezone(connection)
+        connection.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         try:
-            _print(cursor, text, shape)
+            _print(cursor, text, shape, note)
         except psycopg.Error as error:
             raise _explain(error, text) from error
 
 
-def _print(cursor: psycopg.Cursor, query: str, shape: str | None) -> None:
-    """Print what `query` gives, row by row as the server sends it."""
+def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
+    """The zone of all archives, or UTC; and what to say of the choice, if there was one."""
+    try:
+        zones = [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
+    except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
+        connection.rollback()  # no warehouse yet, or not for this login: the query itself says so, if need be
+        zones = []
+    if len(zones) > 1:
+        return "UTC", "Times are in UTC, as the archives have several zones (--timezone)."
+    if zones in ([], ["UTC"]):
+        return "UTC", None
+    return zones[0], f"Times are in {zones[0]}, the zone of the archives (--timezone)."
+
+
+def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | None) -> None:
+    """Print what `query` gives, row by row as the server sends it; `note` if it has to do with times."""
     load, write = _SHAPES[shape]
     load(cursor.adapters)
     # Values may be large, and a table has few rows.
@@ -74,6 +108,8 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None) -> None:
         columns = _describe(cursor.connection, query)  # a stream without rows tells no columns
     else:
         columns = [(column.name, column.type_code) for column in cursor.description or ()]
+    if note is not None and (_TIMES.search(query) or any(is_moment(oid) for _, oid in columns)):
+        click.echo(note, err=True)
     names = name_apart([name for name, _ in columns])
     write(names, [oid for _, oid in columns], itertools.chain([] if first is None else [first], rows))
 

@@ -14,9 +14,10 @@ from ingest.ingest_cli import check_dates
 from ingest.loads import FileResult, load_file
 from ingest.progress import show_progress
 from ingest.results import sum_failures, tell_failure
-from ingest.sources import Source, SourceRequest, check_timezone, make_source
+from ingest.sources import Source, SourceRequest, make_source
 from schema.database import Role, Warehouse
 from schema.errors import LogFileError
+from schema.moments import check_timezone
 from schema.settings import Settings
 from schema.texts import escape_controls
 from tapewise.report_pages import Report, print_report, report_to_json

@@ -98,6 +98,12 @@ def name_apart(columns: Sequence[str]) -> list[str]:
     return named
 
 
+def is_moment(oid: int) -> bool:
+    """Whether values of that type are times with an offset, or lists of them."""
+    info = _TYPES["timestamptz"]
+    return oid in (info.oid, info.array_oid)
+
+
 def make_csv_writer(oid: int) -> Callable[[Any], Any]:
     """What makes a field of CSV of each value of a column of that type, which `load_texts` gave."""
     if oid in _BOOLS:

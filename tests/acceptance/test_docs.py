@@ -131,6 +131,35 @@ def test_links_between_pages_lead_somewhere(page: Path):
         assert (page.parent / target).exists(), target
 
 
+# A date or time in SQL, and what may say of which zone it is.
+SQL_TIME = re.compile(r"'(?P<time>\d{4}-\d\d-\d\d[^']*)'")
+HAS_ZONE = re.compile(r"\d\d:\d\d\S*[+-]\d\d(:\d\d)?$|Z$| UTC$| \w+/\w+$")
+
+
+def find_zoneless(text: str) -> list[str]:
+    """The dates in the SQL of a page that take whatever zone the session has."""
+    statements = re.findall(r"^```sql\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    commands = re.findall(r'tapewise (?:-\S+ \S+ )*sql [^"]*"[^"]*"', text)
+    statements += [command for command in commands if "--timezone" not in command]
+    times = (found["time"] for statement in statements for found in SQL_TIME.finditer(statement))
+    return [time for time in times if not HAS_ZONE.search(time)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TREE)))
+def test_every_date_in_an_example_has_a_zone(page: Path):
+    assert find_zoneless(page.read_text()) == []
+
+
+def test_a_date_without_a_zone_can_be_found():
+    assert find_zoneless("```sql\nSELECT f(since => '1998-04-02')\n```\n") == ["1998-04-02"]
+    assert find_zoneless("    tapewise sql \"SELECT f('1998-04-02 08:00')\"") == ["1998-04-02 08:00"]
+    assert find_zoneless("tapewise sql --timezone UTC \"SELECT f('1998-04-02')\"") == []
+    assert (
+        find_zoneless("```sql\nSELECT f('1998-04-02 America/Los_Angeles', '1998-04-02 00:00-07')\n```\n")
+        == []
+    )
+
+
 def test_every_command_and_option_is_in_the_reference():
     reference = (TREE / "docs" / "reference" / "commands.md").read_text()
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
-from ingest.site_events import place_time, show_time
-from schema.errors import SiteEventError
+from ingest.site_events import show_time
+from schema.errors import MomentError
+from schema.moments import place_time
 from tapewise.cli import cli
 
 OUTAGE = ["outages", "add", "--archive", "west", "--kind", "scheduled", "--note", "x"]
@@ -49,7 +50,7 @@ def test_times_without_offset_are_of_the_archives_zone(typed, zone, placed):
     ],
 )  # fmt: skip
 def test_times_that_the_clock_shows_twice_or_never_are_refused(typed, message, hint):
-    with pytest.raises(SiteEventError) as caught:
+    with pytest.raises(MomentError) as caught:
         place_time(datetime.fromisoformat(typed), "America/Los_Angeles")
     assert (caught.value.message, caught.value.hint) == (message, hint)
 

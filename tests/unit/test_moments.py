@@ -1,0 +1,52 @@
+"""What a date or time that is typed means by the clock of an archive."""
+
+from datetime import datetime
+
+import click
+import pytest
+
+from schema.errors import MomentError
+from schema.moments import place_range, place_time
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "placed"),
+    [
+        ("America/Los_Angeles", "1998-10-25", "1998-10-25T07:00Z"),
+        # Clocks went from 23:59 to 01:00: the day has no midnight.
+        ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00Z"),
+        # Clocks went from 00:59 back to 00:00: the day has two.
+        ("America/Havana", "2022-11-06", "2022-11-06T04:00Z"),
+        # Clocks went back at midnight: 23:00 is there twice, on the day before.
+        ("America/Sao_Paulo", "2018-02-18", "2018-02-18T03:00Z"),
+    ],
+)
+def test_a_date_is_the_beginning_of_its_day(zone: str, day: str, placed: str) -> None:
+    assert place_time(datetime.fromisoformat(day), zone) == datetime.fromisoformat(placed)
+
+
+def test_a_range_is_placed_by_the_clock_of_the_archive() -> None:
+    since, until = datetime(1998, 4, 5), datetime(1998, 4, 6)
+    placed = place_range(since, until, "America/Los_Angeles")
+    assert placed == (
+        datetime.fromisoformat("1998-04-05T08:00Z"),
+        datetime.fromisoformat("1998-04-06T07:00Z"),
+    )
+    assert place_range(None, None, "America/Los_Angeles") == (None, None)
+    assert place_range(None, until, "UTC") == (None, datetime.fromisoformat("1998-04-06T00:00Z"))
+
+
+def test_an_empty_range_is_wrong_usage() -> None:
+    early = datetime.fromisoformat("1998-10-25T01:30-07:00")
+    late = datetime.fromisoformat("1998-10-25T01:10-08:00")  # earlier by the clock
+    assert place_range(early, late, "UTC") == (early, late)
+    for since, until in [(late, early), (early, early), (datetime(1998, 10, 25, 9), late)]:
+        with pytest.raises(click.BadParameter, match="nothing is before it and not before --since"):
+            place_range(since, until, "America/Los_Angeles")
+
+
+def test_a_time_that_the_clock_shows_twice_or_never_is_refused_in_a_range() -> None:
+    with pytest.raises(MomentError, match="occurs twice in America/Los_Angeles"):
+        place_range(datetime(1998, 10, 25, 1, 30), None, "America/Los_Angeles")
+    with pytest.raises(MomentError, match="does not occur in America/Los_Angeles"):
+        place_range(None, datetime(1998, 4, 5, 2, 30), "America/Los_Angeles")
