@@ -247,8 +247,10 @@ fates AS (
     SELECT
         windows.*,
         active.window_number IS NULL AS is_idle,
+        -- In seconds: a difference of times has days, which an addition takes for days of the session's zone.
         windows.window_at AT TIME ZONE windows.timezone = (
-            windows.window_at - (windows.ends_at - windows.starts_at - interval '24 hours')
+            windows.window_at
+            - make_interval(secs => extract(EPOCH FROM windows.ends_at - windows.starts_at) - 86400)
         ) AT TIME ZONE windows.timezone
         AND windows.ends_at - windows.starts_at > interval '24 hours' AS is_repeated,
         active.window_number IS NULL

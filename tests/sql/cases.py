@@ -34,6 +34,7 @@ from schema.models import event_time_columns
 Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
+ELSEWHERE = "America/Los_Angeles"  # where sessions are if their archives are in UTC
 
 _COMMON = {
     "interface": "nft",
@@ -276,6 +277,12 @@ class Case:
         return _read_yaml(self.folder / "given.yaml")
 
     @property
+    def timezones(self) -> list[str]:
+        """The zones of the archives, or another where all are in UTC."""
+        zones = {str(row.get("timezone", "UTC")) for row in self.given.get("archives", ())} - {"UTC"}
+        return sorted(zones) or [ELSEWHERE]
+
+    @property
     def query(self) -> str:
         return (self.folder / "query.sql").read_text(encoding="utf-8")
 
@@ -379,13 +386,29 @@ def restart_numbers(connection: psycopg.Connection) -> None:
     connection.execute(_RESTART_NUMBERS)
 
 
+def run_case(connection: psycopg.Connection, case: Case, timezone: str) -> list[Row]:
+    """What the query of a case gives in a session of that zone, which must not matter."""
+    with connection.transaction():
+        # Text becomes times when a statement is prepared: of UTC. What `mart` does comes afterwards.
+        connection.execute("SET LOCAL timezone = 'UTC'")
+        connection.execute(f"PREPARE query_of_case AS {case.query}".encode())
+        connection.execute("SELECT set_config('timezone', %s, true)", [timezone])
+        rows = _fetch(connection, "EXECUTE query_of_case")
+        connection.execute("DEALLOCATE query_of_case")
+    return rows
+
+
 def run_query(connection: psycopg.Connection, query: str) -> list[Row]:
     with connection.transaction():
         connection.execute("SET LOCAL timezone = 'UTC'")
-        cursor = connection.execute(query.encode())
-        assert cursor.description is not None
-        names = [column.name for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        return _fetch(connection, query)
+
+
+def _fetch(connection: psycopg.Connection, query: str) -> list[Row]:
+    cursor = connection.execute(query.encode())
+    assert cursor.description is not None
+    names = [column.name for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
 
 def find_differences(expect: Mapping[str, Any], rows: list[Row]) -> list[str]:
@@ -416,6 +439,8 @@ def _is_equal(expected: Any, found: Any, relative: float, absolute: float) -> bo
             return False
         value = float(Fraction(expected)) if isinstance(expected, str) else float(expected)
         return math.isclose(value, found, rel_tol=relative, abs_tol=absolute)
+    if isinstance(found, datetime.datetime) and found.tzinfo is not None:
+        found = found.astimezone(datetime.UTC)
     if isinstance(found, datetime.datetime | datetime.date):
         return bool(expected == found.isoformat())
     if isinstance(found, Decimal):

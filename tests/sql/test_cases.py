@@ -16,7 +16,7 @@ from tests.sql.cases import (
     insert_rows,
     make_partitions,
     restart_numbers,
-    run_query,
+    run_case,
 )
 
 CASES = find_cases()
@@ -36,7 +36,11 @@ def test_case(connection: psycopg.Connection, case: Case) -> None:
     with connection.transaction(force_rollback=True):
         restart_numbers(connection)
         insert_rows(connection, case.given)
-        differences = find_differences(case.expect, run_query(connection, case.query))
+        differences = [
+            f"in a session of {timezone}: {difference}"
+            for timezone in case.timezones
+            for difference in find_differences(case.expect, run_case(connection, case, timezone))
+        ]
     assert not differences, "\n".join(differences)
 
 
