@@ -24,12 +24,16 @@ def make_facts(
     `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
     users and hosts that are missing. Unless the log says when a thing started, that was its duration
     before it ended, if the time of the day is known; a file's key is made of its path in the archive,
-    or of its capability.
+    or of its capability. Where only failures of the source are counted, they are of another interface.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     is_day_only = "is_time_of_day_unknown"
     is_end_known = ~pl.col(is_day_only) if is_day_only in table.columns else pl.lit(True)
+    interface = pl.col("interface")
+    if table.name == "transfers" and source.failures_as is not None:
+        interface = pl.when(~pl.col("is_failed")).then(interface).otherwise(pl.lit(source.failures_as))
     values = {
+        "interface": interface,
         "user_id": pl.lit(users.resolve(records["user"])),
         "host_id": pl.lit(hosts.resolve(records["host"])),
         event_time_columns[table.name]: pl.col("event_at"),

@@ -42,12 +42,13 @@ from ingest.partitions import Partitions
 from ingest.parts import Part
 from ingest.prefixes import compare_prefix
 from ingest.reading import read_parts, split_by_table
+from ingest.rollup import sum_counted
 from ingest.second_pass_moves import move_second_passes
 from ingest.second_passes import Repeats
 from ingest.sources import Source, get_source
 from ingest.tallies import Tally
 from schema.archives import lock_archive
-from schema.cells import add_cells, sum_cells
+from schema.cells import add_cells
 from schema.database import Role, Warehouse
 from schema.errors import DatabaseError, LogFileError, SourceError
 from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
@@ -402,8 +403,7 @@ class _Load:
                 facts = number_rows(facts, take_row_ids(settling, facts.height))
                 days = set(facts[event_time_columns[name]].dt.date().unique())
                 partitions.make(name, days)
-                is_summed = name == "transfers" and source.is_counted
-                cells = sum_cells(facts, source.archive_timezone) if is_summed else None
+                cells = sum_counted(facts, source) if name == "transfers" else None
                 if fresh is not None:
                     fresh.add(name, days, facts)
                 columns, pieces = encode_frame(facts, tables[name])

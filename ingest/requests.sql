@@ -44,6 +44,7 @@ transfers AS MATERIALIZED (
         transfers.duration_s,
         transfers.open_s,
         sources.is_counted,
+        sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL) AS is_request_counted,
         transfers.is_failed,
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
@@ -695,7 +696,7 @@ told_of_transfers AS (
         movements.duration_s,
         coalesce(opens.open_s, movements.known_open_s) AS open_s,
         stages.duration_s AS stage_s,
-        movements.is_counted,
+        movements.is_request_counted AS is_counted,
         movements.is_failed,
         movements.is_size_saturated,
         coalesce(

@@ -15,9 +15,10 @@ from psycopg.rows import dict_row
 
 from ingest.formats.record_columns import UTC_TIME
 from ingest.partitions import make_months
+from ingest.rollup import sum_counted
 from ingest.second_passes import Repeats
 from ingest.sources import Source
-from schema.cells import add_cells, subtract_cells, sum_cells
+from schema.cells import add_cells, subtract_cells
 from schema.models import FACT_TABLES
 
 # What else of a row changes, the function says: when a thing began, and how long a job took.
@@ -56,7 +57,7 @@ def move_second_passes(
             continue
         make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())
         moved = _move(connection, source, table.name, facts)
-        if table.name == "transfers" and source.is_counted:
+        if table.name == "transfers":
             _move_cells(connection, source, moved)
         days |= {row[name].date() for row in moved for name in ("first_at", "second_at")}
     return days
@@ -78,9 +79,11 @@ def _move_cells(connection: psycopg.Connection, source: Source, moved: list[dict
         return
     schema = _CELL_COLUMNS | {"first_at": UTC_TIME, "second_at": UTC_TIME}
     rows = pl.DataFrame(moved, schema=schema)
+    # What is of an hour that clocks repeat has a time of day.
+    rows = rows.with_columns(is_time_of_day_unknown=False)
     before, after = (
-        sum_cells(rows.rename({name: "ended_at"}), source.archive_timezone)
-        for name in ("first_at", "second_at")
+        sum_counted(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")
     )
-    add_cells(connection, source.archive_id, [after])
-    subtract_cells(connection, source.archive_id, [before])
+    if before is not None and after is not None:
+        add_cells(connection, source.archive_id, [after])
+        subtract_cells(connection, source.archive_id, [before])

@@ -15,8 +15,10 @@ from ingest.derivations import rebuild_derived
 from ingest.formats.base import BEFORE_RETENTION
 from ingest.formats.record_columns import UTC_TIME
 from ingest.log_file_rows import delete_log_files
+from ingest.rollup import sum_counted
+from ingest.sources import Source, get_source
 from schema.archives import Archive, get_archive, lock_archive
-from schema.cells import subtract_cells, sum_cells
+from schema.cells import subtract_cells
 from schema.database import Role, Warehouse
 from schema.errors import LookupFailedError, RetentionError
 from schema.loader import read_frame
@@ -87,11 +89,12 @@ def drop_source(
     Raises LookupFailedError if there is no such source, RetentionError for a simulated archive's.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
-        archive, source_id, is_counted = lock_source(connection, archive_name, name, on_wait)
-        has_left_cells = is_counted and _settle_forgotten_cells(connection, archive, source_id)
-        facts = delete_facts(connection, archive, source_id, is_counted=is_counted)
-        log_file_count = delete_log_files(connection, source_id)
-        connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source_id])
+        archive, source = lock_source(connection, archive_name, name, on_wait)
+        is_summed = source.is_counted or source.failures_as is not None
+        has_left_cells = is_summed and _settle_forgotten_cells(connection, archive, source.id)
+        facts = delete_facts(connection, source)
+        log_file_count = delete_log_files(connection, source.id)
+        connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source.id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             rebuild_derived(connection, settling, archive.id, facts.days)
         name_count = drop_unused_names(connection, archive.id)
@@ -103,8 +106,8 @@ def lock_source(
     archive_name: str,
     name: str,
     on_wait: Callable[[], None] | None = None,
-) -> tuple[Archive, int, bool]:
-    """The archive, whose lock the transaction gets, and the number of its source, and whether it is counted.
+) -> tuple[Archive, Source]:
+    """The archive, whose lock the transaction gets, and its source.
 
     Raises LookupFailedError if there is no such source, RetentionError if the archive is simulated.
     """
@@ -116,29 +119,28 @@ def lock_source(
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     row = connection.execute(
-        "SELECT id, is_counted FROM ledger.sources WHERE archive_id = %s AND name = %s", [archive.id, name]
+        "SELECT id FROM ledger.sources WHERE archive_id = %s AND name = %s", [archive.id, name]
     ).fetchone()
-    if row is None:
+    source = None if row is None else get_source(connection, row[0])
+    if source is None:
         raise LookupFailedError(
             f"archive '{archive_name}' has no source '{name}'", hint="`tapewise sources list` shows them."
         )
-    return archive, *row
+    return archive, source
 
 
-def delete_facts(
-    connection: psycopg.Connection, archive: Archive, source_id: int, *, is_counted: bool
-) -> DeletedFacts:
+def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts:
     """Delete a source's facts and take them out of the rollup, in the owner's transaction.
 
     It has the archive's lock. What is derived of the facts is the caller's to rebuild.
     """
-    days = {table.name: _find_days(connection, table.name, source_id) for table in FACT_TABLES}
-    if is_counted:
-        _subtract_transfers(connection, archive, source_id, days["transfers"])
+    days = {table.name: _find_days(connection, table.name, source.id) for table in FACT_TABLES}
+    if source.is_counted or source.failures_as is not None:
+        _subtract_transfers(connection, source, days["transfers"])
     count = sum(
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),
-            [source_id],
+            [source.id],
         ).rowcount
         for table in FACT_TABLES
     )
@@ -156,19 +158,18 @@ def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> li
     return [row[0] for row in rows]
 
 
-def _subtract_transfers(
-    connection: psycopg.Connection, archive: Archive, source_id: int, days: list[date]
-) -> None:
+def _subtract_transfers(connection: psycopg.Connection, source: Source, days: list[date]) -> None:
     """Take the source's transfers out of the archive's cells, a month at a time."""
     cells = []
     for _, month in groupby(days, key=lambda day: (day.year, day.month)):
         in_month = list(month)
         transfers = read_frame(
             connection,
-            "SELECT interface, direction, ended_at, is_failed, is_size_saturated, size_bytes, duration_s"
+            "SELECT interface, direction, ended_at, is_time_of_day_unknown, is_failed, is_size_saturated,"
+            " size_bytes, duration_s"
             " FROM core.transfers WHERE source_id = %s AND ended_at >= %s AND ended_at < %s",
             [
-                source_id,
+                source.id,
                 datetime.combine(in_month[0], time(), UTC),
                 datetime.combine(in_month[-1], time(), UTC) + timedelta(days=1),
             ],
@@ -176,14 +177,17 @@ def _subtract_transfers(
                 "interface": pl.String,
                 "direction": pl.String,
                 "ended_at": UTC_TIME,
+                "is_time_of_day_unknown": pl.Boolean,
                 "is_failed": pl.Boolean,
                 "is_size_saturated": pl.Boolean,
                 "size_bytes": pl.Int64,
                 "duration_s": pl.Float64,
             },
         )
-        cells.append(sum_cells(transfers, archive.timezone))
-    subtract_cells(connection, archive.id, cells)
+        summed = sum_counted(transfers, source)
+        if summed is not None:
+            cells.append(summed)
+    subtract_cells(connection, source.archive_id, cells)
 
 
 def _settle_forgotten_cells(connection: psycopg.Connection, archive: Archive, source_id: int) -> bool:

@@ -82,15 +82,15 @@ def replace_source(
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling,
         connection.transaction(),
     ):
-        archive, source_id, is_counted = lock_source(connection, archive_name, name, on_wait)
-        old = get_source(connection, source_id, key)
+        archive, locked = lock_source(connection, archive_name, name, on_wait)
+        old = get_source(connection, locked.id, key)
         assert old is not None  # we have the lock
         check_key(old)
         if timezone not in (None, old.timezone):
             _check_not_forgotten(connection, old)
-        files = _find_files(old, _list_readings(connection, source_id))
-        facts = delete_facts(connection, archive, source_id, is_counted=is_counted)
-        delete_log_files(connection, source_id)
+        files = _find_files(old, _list_readings(connection, old.id))
+        facts = delete_facts(connection, old)
+        delete_log_files(connection, old.id)
         source = _change_settings(connection, old, log_format or old.format, timezone or old.timezone)
         derivations = Derivations(connection, settling, archive.id)
         results = []
@@ -214,6 +214,8 @@ def _change_settings(
             "layout_text": log_format.layout_text,
             "clock_resolution_s": log_format.clock_resolution_s,
             "timezone": timezone,
+            "failure_tables": list(log_format.failure_tables),
+            "failures_as": None if source.is_counted else log_format.failures_as,
         },
     )
     changed = get_source(connection, source.id, source.key)

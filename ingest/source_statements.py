@@ -5,7 +5,7 @@ from typing import LiteralString
 SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        retained_since, pseudonym_key_id, layout_text, is_shared
+        retained_since, pseudonym_key_id, layout_text, is_shared, failure_tables, failures_as
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """
 
@@ -28,14 +28,21 @@ MEND_ARCHIVE = """
 MAKE_SOURCE = """
     INSERT INTO ledger.sources AS held
         (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id,
-        layout_text)
+        layout_text, failure_tables, failures_as)
     SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s,
-        %(pseudonym_key_id)s, %(layout_text)s
+        %(pseudonym_key_id)s, %(layout_text)s, %(failure_tables)s, CASE
+            -- A log of the same format that is counted reports the failures itself.
+            WHEN NOT EXISTS (
+                SELECT FROM ledger.sources
+                WHERE archive_id = archives.id AND format = %(format)s AND is_counted AND name <> %(name)s
+            ) THEN %(failures_as)s::text
+        END
     FROM core.archives WHERE name = %(archive)s AND kind = %(kind)s
     ON CONFLICT (archive_id, name) DO UPDATE SET
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
         clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at,
-        pseudonym_key_id = excluded.pseudonym_key_id, layout_text = excluded.layout_text
+        pseudonym_key_id = excluded.pseudonym_key_id, layout_text = excluded.layout_text,
+        failure_tables = excluded.failure_tables, failures_as = excluded.failures_as
     WHERE NOT EXISTS (
         SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND (
             loaded_count > 0 OR EXISTS (
@@ -58,6 +65,7 @@ EXTEND_LAYOUT = """
 # Of a source whose facts are read again with these.
 CHANGE_SETTINGS = """
     UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
-        clock_resolution_s = %(clock_resolution_s)s
+        clock_resolution_s = %(clock_resolution_s)s, failure_tables = %(failure_tables)s,
+        failures_as = %(failures_as)s
     WHERE id = %(source_id)s
 """

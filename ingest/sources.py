@@ -60,6 +60,7 @@ class Source:
     """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted.
 
     With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, where it was given.
+    `failure_tables` and `failures_as` are those of the format at the first load: the rollup rests on them.
     """
 
     id: int
@@ -74,6 +75,8 @@ class Source:
     is_counted: bool
     earliest_at: datetime
     latest_at: datetime | None
+    failure_tables: tuple[str, ...]
+    failures_as: str | None
     retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
     pseudonym_key_id: str | None = None
     is_shared: bool = field(default=False, compare=False)  # may be said later
@@ -161,6 +164,7 @@ def _fetch_source(
     if row is None:
         return None
     row["format"] = restore_format(row["format"], row.pop("layout_text"))
+    row["failure_tables"] = tuple(row["failure_tables"])
     return Source(**row)
 
 
@@ -193,6 +197,8 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 "before_retention": BEFORE_RETENTION,
                 "pseudonym_key_id": request.key_id,
                 "layout_text": request.format.layout_text,
+                "failure_tables": list(request.format.failure_tables),
+                "failures_as": None if request.is_counted else request.format.failures_as,
             },
         )
         connection.commit()
@@ -247,6 +253,8 @@ def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> So
         is_shared=request.is_shared,
         earliest_at=EARLIEST_AT,
         latest_at=None,
+        failure_tables=request.format.failure_tables,
+        failures_as=None if request.is_counted else request.format.failures_as,
         retained_since=archive[0] if archive else None,
         pseudonym_key_id=request.key_id,
         key=request.key,

@@ -6,12 +6,25 @@ import psycopg
 CELL_US = 600_000_000
 MINUTE_US = 60_000_000
 
-_KEY = ("cell_at", "interface", "direction")
-_SUMS = ("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us")
+_GROUP = ("interface", "direction", "is_time_of_day_unknown")
+_KEY = ("cell_at", *_GROUP)
+_SUMS = (
+    "transfer_count",
+    "failed_count",
+    "saturated_count",
+    "size_bytes",
+    "duration_us",
+    "failures_unlogged_count",
+    "unknown_size_count",
+    "unknown_duration_count",
+)
 
 
-def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> pl.DataFrame:
     """One row per cell, interface and direction of `transfers` (rows of the table of that name).
+
+    `has_failures` says whether their log reports failures. Transfers of which only the day is known have rows
+    of their own.
 
     A cell begins at a multiple of ten minutes of the archive's local clock: local days begin at a
     cell also where the zone is 5:45 from UTC. Sums hold the transfers that did not fail, as whole
@@ -23,16 +36,18 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     # to filter each group costs more than to sum it.
     minutes = (
         transfers.select(
-            "interface",
-            "direction",
+            *_GROUP,
             minute=pl.col("ended_at").dt.epoch("us").floordiv(MINUTE_US),
             transfer_count=pl.lit(1, pl.Int64),
             failed_count=pl.col("is_failed").cast(pl.Int64),
             saturated_count=(pl.col("is_size_saturated") & moved).cast(pl.Int64),
             size_bytes=pl.when(moved).then("size_bytes").cast(pl.Int128),
             duration_us=(pl.when(moved).then("duration_s") * 1e6).round().cast(pl.Int64),
+            failures_unlogged_count=pl.lit(0 if has_failures else 1, pl.Int64),
+            unknown_size_count=(pl.col("size_bytes").is_null() & moved).cast(pl.Int64),
+            unknown_duration_count=(pl.col("duration_s").is_null() & moved).cast(pl.Int64),
         )
-        .group_by("minute", "interface", "direction")
+        .group_by("minute", *_GROUP)
         .agg(pl.col(_SUMS).sum())
     )
     at = pl.from_epoch(pl.col("minute") * MINUTE_US, "us").dt.replace_time_zone("UTC")
@@ -43,7 +58,7 @@ def sum_cells(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
     # that would begin on another day is cut into minutes.
     is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
     cell_at = pl.when(is_same_day).then(begin).otherwise(at)
-    return minutes.group_by(cell_at.alias("cell_at"), "interface", "direction").agg(pl.col(_SUMS).sum())
+    return minutes.group_by(cell_at.alias("cell_at"), *_GROUP).agg(pl.col(_SUMS).sum())
 
 
 def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
@@ -53,19 +68,23 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
     # Written by polars: they are tens of thousands after years of logs, and psycopg writes one by one.
     numbers = [_write_array(sums[name]) for name in _SUMS]
-    texts = [sums[name].to_list() for name in ("interface", "direction")]
+    groups = [sums[name].to_list() for name in _GROUP]
     connection.execute(
-        "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction, transfer_count,"
-        " failed_count, saturated_count, size_bytes, duration_us)"
-        " SELECT %s, * FROM unnest(%s::timestamptz[], %s::text[], %s::text[], %s::bigint[], %s::bigint[],"
-        " %s::bigint[], %s::numeric[], %s::bigint[])"
-        " ON CONFLICT (archive_id, cell_at, interface, direction) DO UPDATE SET"
+        "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction,"
+        " is_time_of_day_unknown, transfer_count, failed_count, saturated_count, size_bytes, duration_us,"
+        " failures_unlogged_count, unknown_size_count, unknown_duration_count)"
+        " SELECT %s, * FROM unnest(%s::timestamptz[], %s::text[], %s::text[], %s::boolean[], %s::bigint[],"
+        " %s::bigint[], %s::bigint[], %s::numeric[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[])"
+        " ON CONFLICT (archive_id, cell_at, interface, direction, is_time_of_day_unknown) DO UPDATE SET"
         " transfer_count = held.transfer_count + excluded.transfer_count,"
         " failed_count = held.failed_count + excluded.failed_count,"
         " saturated_count = held.saturated_count + excluded.saturated_count,"
         " size_bytes = held.size_bytes + excluded.size_bytes,"
-        " duration_us = held.duration_us + excluded.duration_us",
-        [archive_id, _write_array(sums["cell_at"].dt.to_string("iso:strict")), *texts, *numbers],
+        " duration_us = held.duration_us + excluded.duration_us,"
+        " failures_unlogged_count = held.failures_unlogged_count + excluded.failures_unlogged_count,"
+        " unknown_size_count = held.unknown_size_count + excluded.unknown_size_count,"
+        " unknown_duration_count = held.unknown_duration_count + excluded.unknown_duration_count",
+        [archive_id, _write_array(sums["cell_at"].dt.to_string("iso:strict")), *groups, *numbers],
     )
 
 

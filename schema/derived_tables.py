@@ -172,6 +172,13 @@ activity_cells = sa.Table(
     # Sums over the transfers that did not fail, in whole units so that they equal any recount.
     sa.Column("size_bytes", sa.Numeric, nullable=False),
     sa.Column("duration_us", sa.BigInteger, nullable=False),
+    # Of which only the day is known, in cells of their own at noon: they are counted by day and month.
+    sa.Column("is_time_of_day_unknown", sa.Boolean, primary_key=True, server_default=sa.false()),
+    # Of logs that report no failures.
+    sa.Column("failures_unlogged_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    # Of those that did not fail: without a size or a duration, so in no sum of them.
+    sa.Column("unknown_size_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
+    sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
 )

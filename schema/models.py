@@ -99,6 +99,11 @@ sources = sa.Table(
     sa.Column("layout_text", sa.Text),
     # Its files have lines of other sources' formats: what one of them holds, the other does not load.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
+    # The tables of facts in which the log reports what failed. Of others nobody knows what else was tried.
+    sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
+    # The failed transfers of a source that is not counted are counted all the same, as of this interface: the
+    # log that is counted does not report them. Null: they are not.
+    sa.Column("failures_as", sa.Text),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
     comment="One row per stream of logs; its settings do not change once it has been read from",

@@ -105,7 +105,8 @@ def write_archive(
                 **{column: pl.lit(value, pl.Int32) for column, value in lineage.items()},
             )
             facts = _write_facts(connection, settling, facts)
-            add_cells(connection, archive_id, [sum_cells(_fit(facts, transfers), given.timezone)])
+            cells = sum_cells(_fit(facts, transfers), given.timezone, has_failures=True)
+            add_cells(connection, archive_id, [cells])
             _write_study(connection, archive_id, outcome, facts)
     except errors.UniqueViolation:
         connection.rollback()
@@ -159,6 +160,7 @@ def _insert_ledger(
             "clock_resolution_s": 1e-6,
             "is_counted": True,
             "earliest_at": outcome.given.began_at,
+            "failure_tables": ["stages", "transfers"],  # nothing fails here, and that is known
         },
     )
     fact_count = ended.height + ended["staged_at"].count()

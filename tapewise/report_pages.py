@@ -17,9 +17,11 @@ from tapewise.report_sections import Answer
 from tapewise.tables import print_table
 
 SHARED = (
-    "NFT's log and STAT tell of the same transfers. NFT's are counted here, which name users; a report on\n"
-    "STAT alone tells of failures, which NFT's does not."
+    "NFT's log and STAT report the same transfers. NFT's are counted here, which name users; and STAT's\n"
+    "failures, as failures of nft, because NFT's log does not report any."
 )
+# What a log may not say, in columns in which nothing would look like none.
+NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,9 @@ def _describe(column: str, value: Any, unit: str | None) -> str:
     """A value with the unit that the end of its column's name says, or the row's `unit`."""
     if column == "value":
         column = f"_{unit}"
-    if value is None or (column == "unit" and value in ("bytes", "s")):  # it stands beside the value
+    if value is None and column in NOT_LOGGED:
+        shown = "not in the log"
+    elif value is None or (column == "unit" and value in ("bytes", "s")):  # it stands beside the value
         shown = ""
     elif column.endswith("_bytes_per_s"):
         shown = f"{format_bytes(float(value))}/s"

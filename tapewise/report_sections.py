@@ -56,12 +56,16 @@ _NO_TRANSFERS = "These logs tell of no transfer."
 SECTIONS = (
     Section(
         "transfers",
-        "What was moved, by interface and direction; bytes are of what did not fail",
-        ("interface", "direction", "transfers", "failed", "bytes", "users", "clients"),
+        "What was moved, by interface and direction; bytes are of what did not fail (failures unknown: so"
+        " many are in logs that do not report failures)",
+        ("interface", "direction", "transfers", "failed", "failures unknown", "bytes", "users", "clients"),
         """
         SELECT interface, direction, count(*) AS transfer_count,
-            count(*) FILTER (WHERE is_failed) AS failed_count,
-            coalesce(sum(size_bytes) FILTER (WHERE NOT is_failed), 0) AS size_bytes,
+            CASE WHEN bool_or(is_failed OR is_failure_logged) THEN count(*) FILTER (WHERE is_failed) END
+                AS failed_count,
+            count(*) FILTER (WHERE NOT is_failure_logged) AS failures_unknown_count,
+            CASE WHEN bool_and(is_failed) THEN 0 ELSE sum(size_bytes) FILTER (WHERE NOT is_failed) END
+                AS size_bytes,
             nullif(count(DISTINCT user_id), 0) AS user_count,
             nullif(count(DISTINCT client), 0) AS client_count
         FROM mart.transfers
@@ -112,7 +116,7 @@ SECTIONS = (
         ORDER BY failed_count DESC, what DESC, interface, direction, status_code
         LIMIT 10
         """,
-        "These logs tell of no failed transfer; not every log tells of those.",
+        "No failed transfer is in these logs; not every log reports failures.",
     ),
     Section(
         "sizes",
@@ -190,14 +194,15 @@ SECTIONS = (
     Section(
         "busiest_days",
         "The five days with most bytes (of transfers that ended on them)",
-        ("day", "transfers", "failed", "bytes"),
+        ("day", "transfers", "failed", "failures unknown", "bytes"),
         """
         SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
-            sum(failed_count)::bigint AS failed_count, sum(size_bytes) AS size_bytes
+            sum(failed_count)::bigint AS failed_count,
+            sum(failures_unknown_count)::bigint AS failures_unknown_count, sum(size_bytes) AS size_bytes
         FROM mart.activity
         WHERE archive = %(archive)s AND period = 'day'
         GROUP BY starts_on
-        ORDER BY sum(size_bytes) DESC, starts_on
+        ORDER BY sum(size_bytes) DESC NULLS LAST, starts_on
         LIMIT 5
         """,
         _NO_TRANSFERS,

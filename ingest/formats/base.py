@@ -78,6 +78,8 @@ class Format:
     `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
     makes puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
     (decision 0013). Lines that are unfolded already stay as they are.
+    `failure_tables`: the log reports what failed, in facts of these tables. `failures_as`: where such a log
+    is not counted, its failed transfers are, as of this interface: the log that is counted reports none.
     """
 
     name: str
@@ -92,6 +94,8 @@ class Format:
     is_host_in_operation: bool = False
     layout_text: str | None = None
     make_unfold: Callable[[], Unfold] | None = None
+    failure_tables: tuple[str, ...] = ()
+    failures_as: str | None = None
 
 
 @dataclass(frozen=True)

@@ -208,4 +208,5 @@ HSI = Format(
         "\t209715.2\t/k/a.tar\t\t5\tm12",
     ),
     parse=parse,
+    failure_tables=("namespace_events", "transfers"),
 )

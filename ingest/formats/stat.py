@@ -22,7 +22,8 @@ seconds and without a size.
 
 As in the NFT log, what goes from `s` to `s` is a copy inside the archive, and where neither is `s` no archive
 is involved. The same transfers stand in the NFT log: say `--not-counted` for one of the two. So the flags
-say of a duration what they say there: whole seconds, or 0.499, are those of a coarser clock.
+say of a duration what they say there: whole seconds, or 0.499, are those of a coarser clock. NFT's log does
+not report failures: where STAT is not counted, its failed transfers are, as those of interface nft.
 """
 
 from functools import partial
@@ -136,4 +137,6 @@ STAT = Format(
         "97/11/05 15:56:02.118 3880  File transfer (k-w) 524288 bytes in 0.730 seconds",
     ),
     parse=parse,
+    failure_tables=("namespace_events", "transfers"),
+    failures_as="nft",
 )

@@ -134,4 +134,5 @@ UNITREE_CLIENT = Format(
         " copies=2 host=w4 net=fddi size=- path=/run 7/log",
     ),
     parse=parse,
+    failure_tables=("transfers",),
 )

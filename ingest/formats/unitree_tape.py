@@ -153,4 +153,5 @@ UNITREE_TAPE = Format(
         " copy=- frag=- vsn=D30117 type=D3 unit=d3-04 block=- size=- rc=-",
     ),
     parse=parse,
+    failure_tables=("tape_events",),
 )

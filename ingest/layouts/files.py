@@ -18,6 +18,7 @@ from ingest.layouts.columns import columns_of_table
 from ingest.layouts.contradictions import check_layout
 from ingest.layouts.descriptions import Column, Layout
 from ingest.layouts.parsing import LayoutParser
+from ingest.layouts.records import said_columns
 from ingest.layouts.times import lacks_day, lacks_year
 from schema.errors import LayoutError
 from schema.texts import escape_controls
@@ -104,10 +105,22 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
         is_dated_by_file=is_dayless or any(map(lacks_year, columns)),
         is_year_by_file=not is_dayless and any(map(lacks_year, columns)),
         layout_text=text if is_own else None,
+        failure_tables=_find_failure_tables(layout),
     )
     if not is_checked:
         _check_examples(log_format, label)
     return log_format
+
+
+def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
+    """The tables of facts that some lines may say of that they failed."""
+    found = set()
+    for kind in layout.lines:
+        # Not by polars: formats are made at import, and a process that forks later must not have its threads.
+        groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex)
+        if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
+            found.add(kind.table)
+    return tuple(sorted(found))
 
 
 def find_layout(log_format: Format) -> Layout | None:

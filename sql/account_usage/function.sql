@@ -15,6 +15,7 @@ CREATE FUNCTION mart.account_usage(
     put_count bigint,
     get_count bigint,
     failed_count bigint,
+    failures_unknown_count bigint,
     deleted_count bigint,
     user_count bigint,
     put_bytes numeric,
@@ -52,6 +53,7 @@ deletes AS (
         transfer_names.account,
         'delete' AS event,
         FALSE AS is_failed,
+        NULL::boolean AS is_failure_logged,
         histories.interface,
         'put' AS direction,
         histories.user_id,
@@ -73,6 +75,7 @@ events AS (
         transfer_names.account,
         transfers.direction AS event,
         transfers.is_failed,
+        transfers.is_failure_logged,
         transfers.interface,
         transfers.direction,
         transfers.user_id,
@@ -114,7 +117,11 @@ SELECT
 
     count(*) FILTER (WHERE asked_for.event = 'put' AND NOT asked_for.is_failed) AS put_count,
     count(*) FILTER (WHERE asked_for.event = 'get' AND NOT asked_for.is_failed) AS get_count,
-    count(*) FILTER (WHERE asked_for.is_failed) AS failed_count,
+    CASE
+        WHEN bool_or(asked_for.is_failed OR asked_for.is_failure_logged)
+            THEN count(*) FILTER (WHERE asked_for.is_failed)
+    END AS failed_count,
+    count(*) FILTER (WHERE NOT asked_for.is_failure_logged) AS failures_unknown_count,
     count(*) FILTER (WHERE asked_for.event = 'delete') AS deleted_count,
     count(DISTINCT asked_for.user_id) AS user_count,
     coalesce(sum(asked_for.size_bytes) FILTER (WHERE asked_for.event = 'put' AND NOT asked_for.is_failed), 0)

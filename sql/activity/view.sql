@@ -5,7 +5,7 @@ WITH cells AS NOT MATERIALIZED (
     SELECT * FROM mart.activity_cells
 ),
 
--- Cells already follow the archive's clock.
+-- Cells already follow the archive's clock. Where only the day of a transfer is known, nobody knows its cell.
 ten_minutes AS (
     SELECT
         cells.archive,
@@ -15,11 +15,15 @@ ten_minutes AS (
         cells.direction,
         cells.transfer_count,
         cells.failed_count,
+        cells.failures_unknown_count,
         cells.saturated_count,
         cells.size_bytes,
+        cells.unknown_size_count,
         cells.duration_us,
+        cells.unknown_duration_count,
         cells.cell_at AS starts_at
     FROM cells
+    WHERE NOT cells.is_time_of_day_unknown
 ),
 
 -- A day and a month are the archive's own, so a day can have 23 or 25 hours.
@@ -32,9 +36,12 @@ days AS (
         cells.direction,
         sum(cells.transfer_count)::bigint AS transfer_count,
         sum(cells.failed_count)::bigint AS failed_count,
+        sum(cells.failures_unknown_count)::bigint AS failures_unknown_count,
         sum(cells.saturated_count)::bigint AS saturated_count,
         sum(cells.size_bytes) AS size_bytes,
+        sum(cells.unknown_size_count)::bigint AS unknown_size_count,
         sum(cells.duration_us)::bigint AS duration_us,
+        sum(cells.unknown_duration_count)::bigint AS unknown_duration_count,
         date_trunc('day', cells.cell_at, cells.timezone) AS starts_at
     FROM cells
     GROUP BY
@@ -55,9 +62,12 @@ months AS (
         cells.direction,
         sum(cells.transfer_count)::bigint AS transfer_count,
         sum(cells.failed_count)::bigint AS failed_count,
+        sum(cells.failures_unknown_count)::bigint AS failures_unknown_count,
         sum(cells.saturated_count)::bigint AS saturated_count,
         sum(cells.size_bytes) AS size_bytes,
+        sum(cells.unknown_size_count)::bigint AS unknown_size_count,
         sum(cells.duration_us)::bigint AS duration_us,
+        sum(cells.unknown_duration_count)::bigint AS unknown_duration_count,
         date_trunc('month', cells.cell_at, cells.timezone) AS starts_at
     FROM cells
     GROUP BY
@@ -95,10 +105,27 @@ SELECT
     periods.direction,
 
     periods.transfer_count,
-    periods.failed_count,
+    -- Null where no log reports failures.
+    CASE
+        WHEN periods.failed_count > 0 OR periods.failures_unknown_count < periods.transfer_count
+            THEN periods.failed_count
+    END AS failed_count,
+    periods.failures_unknown_count,
     periods.saturated_count,
-    periods.size_bytes,
-    periods.duration_us / 1e6::double precision AS duration_s,
+    CASE
+        WHEN
+            periods.unknown_size_count = 0
+            OR periods.unknown_size_count < periods.transfer_count - periods.failed_count
+            THEN periods.size_bytes
+    END AS size_bytes,
+    periods.unknown_size_count,
+    CASE
+        WHEN
+            periods.unknown_duration_count = 0
+            OR periods.unknown_duration_count < periods.transfer_count - periods.failed_count
+            THEN periods.duration_us / 1e6::double precision
+    END AS duration_s,
+    periods.unknown_duration_count,
 
     periods.starts_at,
     (periods.starts_at AT TIME ZONE periods.timezone)::date AS starts_on

@@ -6,6 +6,19 @@ WITH activity_cells AS (
 
 archives AS (
     SELECT * FROM core.archives
+),
+
+-- Logs that are not counted, but whose failures are: of which interface they report them, and of what time.
+failure_logs AS (
+    SELECT
+        sources.archive_id,
+        sources.failures_as AS interface,
+        min(log_files.first_event_at) - interval '10 minutes' AS since,
+        max(log_files.last_event_at) AS until
+    FROM ledger.sources
+    INNER JOIN ledger.log_files ON sources.id = log_files.source_id
+    WHERE sources.failures_as IS NOT NULL
+    GROUP BY sources.archive_id, sources.failures_as
 )
 
 SELECT
@@ -17,10 +30,23 @@ SELECT
 
     activity_cells.transfer_count,
     activity_cells.failed_count,
+    CASE
+        WHEN activity_cells.cell_at > failure_logs.since AND activity_cells.cell_at <= failure_logs.until
+            THEN 0
+        ELSE activity_cells.failures_unlogged_count
+    END AS failures_unknown_count,
     activity_cells.saturated_count,
     activity_cells.size_bytes,
+    activity_cells.unknown_size_count,
     activity_cells.duration_us,
+    activity_cells.unknown_duration_count,
+
+    activity_cells.is_time_of_day_unknown,
 
     activity_cells.cell_at
 FROM activity_cells
-INNER JOIN archives ON activity_cells.archive_id = archives.id;
+INNER JOIN archives ON activity_cells.archive_id = archives.id
+LEFT JOIN failure_logs
+    ON
+        activity_cells.archive_id = failure_logs.archive_id
+        AND activity_cells.interface = failure_logs.interface;

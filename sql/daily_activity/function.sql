@@ -13,9 +13,12 @@ CREATE FUNCTION mart.daily_activity(
     direction text,
     transfer_count bigint,
     failed_count bigint,
+    failures_unknown_count bigint,
     saturated_count bigint,
     size_bytes numeric,
+    unknown_size_count bigint,
     duration_s double precision,
+    unknown_duration_count bigint,
     starts_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -40,6 +43,7 @@ asked_for AS (
         -- Whole, as in the rollup, so that sums are the same whatever the order of addition.
         round(transfers.duration_s * 1e6)::bigint AS duration_us,
         transfers.is_failed,
+        transfers.is_failure_logged,
         transfers.is_size_saturated,
         (transfers.ended_at AT TIME ZONE archives.timezone)::date AS starts_on
     FROM transfers
@@ -64,11 +68,24 @@ SELECT
     asked_for.direction,
 
     count(*) AS transfer_count,
-    count(*) FILTER (WHERE asked_for.is_failed) AS failed_count,
+    CASE
+        WHEN bool_or(asked_for.is_failed OR asked_for.is_failure_logged)
+            THEN count(*) FILTER (WHERE asked_for.is_failed)
+    END AS failed_count,
+    count(*) FILTER (WHERE NOT asked_for.is_failure_logged) AS failures_unknown_count,
     count(*) FILTER (WHERE asked_for.is_size_saturated AND NOT asked_for.is_failed) AS saturated_count,
-    coalesce(sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed), 0) AS size_bytes,
-    coalesce(sum(asked_for.duration_us) FILTER (WHERE NOT asked_for.is_failed), 0)::double precision / 1e6
-        AS duration_s,
+    -- Of none that did not fail it is 0; of some without sizes it is not known.
+    CASE
+        WHEN bool_and(asked_for.is_failed) THEN 0
+        ELSE sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed)
+    END AS size_bytes,
+    count(*) FILTER (WHERE asked_for.size_bytes IS NULL AND NOT asked_for.is_failed) AS unknown_size_count,
+    CASE
+        WHEN bool_and(asked_for.is_failed) THEN 0
+        ELSE sum(asked_for.duration_us) FILTER (WHERE NOT asked_for.is_failed)
+    END::double precision / 1e6 AS duration_s,
+    count(*) FILTER (WHERE asked_for.duration_us IS NULL AND NOT asked_for.is_failed)
+        AS unknown_duration_count,
 
     asked_for.starts_on
 FROM asked_for

@@ -36,7 +36,11 @@ counts AS (
         count(*) FILTER (WHERE transfers.is_duration_below_clock) AS below_clock_count,
         count(*) FILTER (WHERE transfers.is_size_saturated) AS saturated_count,
         count(*) FILTER (WHERE transfers.is_rate_inconsistent) AS inconsistent_count,
-        count(*) FILTER (WHERE transfers.is_failed) AS failed_count
+        CASE
+            WHEN bool_or(transfers.is_failed OR transfers.is_failure_logged)
+                THEN count(*) FILTER (WHERE transfers.is_failed)
+        END AS failed_count,
+        count(*) FILTER (WHERE transfers.is_failed OR transfers.is_failure_logged) AS judged_count
     FROM transfers
     WHERE
         (flagged_transfers.archive IS NULL OR transfers.archive = flagged_transfers.archive)
@@ -63,18 +67,18 @@ SELECT
 
     flags.flagged_count,
     counts.transfer_count,
-    flags.flagged_count / counts.transfer_count::double precision AS flagged_ratio
+    flags.flagged_count / flags.flaggable_count::double precision AS flagged_ratio
 FROM counts
 CROSS JOIN
     LATERAL (
         VALUES
-        ('time ambiguous', counts.ambiguous_count),
-        ('time of day unknown', counts.day_only_count),
-        ('duration coarse', counts.coarse_count),
-        ('duration below clock', counts.below_clock_count),
-        ('size saturated', counts.saturated_count),
-        ('rate inconsistent', counts.inconsistent_count),
-        ('failed', counts.failed_count)
-    ) AS flags (flag, flagged_count)
+        ('time ambiguous', counts.ambiguous_count, counts.transfer_count),
+        ('time of day unknown', counts.day_only_count, counts.transfer_count),
+        ('duration coarse', counts.coarse_count, counts.transfer_count),
+        ('duration below clock', counts.below_clock_count, counts.transfer_count),
+        ('size saturated', counts.saturated_count, counts.transfer_count),
+        ('rate inconsistent', counts.inconsistent_count, counts.transfer_count),
+        ('failed', counts.failed_count, counts.judged_count)
+    ) AS flags (flag, flagged_count, flaggable_count)
 
 $function$;

@@ -14,6 +14,7 @@ CREATE FUNCTION mart.hour_profiles(
     hour integer,
     transfer_count bigint,
     failed_count bigint,
+    failures_unknown_count bigint,
     size_bytes numeric,
     hour_count bigint,
     mean_transfer_count double precision
@@ -61,6 +62,7 @@ asked_for AS (
         transfers.kind,
         transfers.size_bytes,
         transfers.is_failed,
+        transfers.is_failure_logged,
         transfers.ended_at AT TIME ZONE archives.timezone AS ended_local
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
@@ -96,6 +98,9 @@ counts AS MATERIALIZED (
         placed.hour,
         count(*) AS transfer_count,
         count(*) FILTER (WHERE placed.is_failed) AS failed_count,
+        count(*) FILTER (WHERE NOT placed.is_failure_logged) AS failures_unknown_count,
+        bool_or(placed.is_failed OR placed.is_failure_logged) AS has_failures,
+        bool_and(placed.is_failed) AS is_every_failed,
         sum(placed.size_bytes) FILTER (WHERE NOT placed.is_failed) AS size_bytes
     FROM placed
     GROUP BY
@@ -202,10 +207,12 @@ served AS (
 ),
 
 answering AS (
-    SELECT DISTINCT
+    SELECT
         counts.archive,
-        counts.kind
+        counts.kind,
+        bool_or(counts.has_failures) AS has_failures
     FROM counts
+    GROUP BY counts.archive, counts.kind
 )
 
 SELECT
@@ -216,8 +223,12 @@ SELECT
     hours.hour,
 
     coalesce(counts.transfer_count, 0) AS transfer_count,
-    coalesce(counts.failed_count, 0) AS failed_count,
-    coalesce(counts.size_bytes, 0) AS size_bytes,
+    -- Where nothing was moved nothing failed, if a log would report it.
+    CASE
+        WHEN coalesce(counts.has_failures, answering.has_failures) THEN coalesce(counts.failed_count, 0)
+    END AS failed_count,
+    coalesce(counts.failures_unknown_count, 0) AS failures_unknown_count,
+    CASE WHEN coalesce(counts.is_every_failed, TRUE) THEN 0 ELSE counts.size_bytes END AS size_bytes,
     coalesce(served.hour_count, 0) AS hour_count,
     coalesce(counts.transfer_count, 0) / served.hour_count::double precision AS mean_transfer_count
 FROM answering

@@ -77,7 +77,7 @@ moved AS (
         activity.direction,
         'transfers' AS told_by,
         activity.starts_on,
-        activity.transfer_count - activity.failed_count AS event_count,
+        activity.transfer_count - coalesce(activity.failed_count, 0) AS event_count,
         activity.size_bytes
     FROM activity
     WHERE activity.period = 'day'

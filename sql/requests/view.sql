@@ -147,7 +147,7 @@ told AS (
     FROM transfers
     INNER JOIN sources ON transfers.source_id = sources.id
     WHERE
-        sources.is_counted
+        (sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL))
         -- By its end too, so that only the requests of the same time are looked at.
         AND NOT EXISTS (
             SELECT 1 FROM core.requests AS told_with_others

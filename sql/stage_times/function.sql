@@ -57,7 +57,8 @@ placed AS (
         stages.kind,
         stages.interface,
         width_bucket(stages.duration_s, scales.edges_s) AS bin,
-        stages.is_failed
+        stages.is_failed,
+        stages.is_failure_logged
     FROM stages
     CROSS JOIN scales
     WHERE
@@ -80,7 +81,8 @@ occupied AS MATERIALIZED (
         placed.interface,
         placed.bin,
         count(*) FILTER (WHERE NOT placed.is_failed) AS stage_count,
-        count(*) FILTER (WHERE placed.is_failed) AS failed_count
+        count(*) FILTER (WHERE placed.is_failed) AS failed_count,
+        bool_and(placed.is_failure_logged) AS has_failures
     FROM placed
     GROUP BY placed.archive, placed.kind, placed.interface, placed.bin
 ),
@@ -91,7 +93,8 @@ spans AS (
         occupied.kind,
         occupied.interface,
         min(occupied.bin) AS first_bin,
-        max(occupied.bin) AS last_bin
+        max(occupied.bin) AS last_bin,
+        bool_and(occupied.has_failures) AS has_failures
     FROM occupied
     GROUP BY occupied.archive, occupied.kind, occupied.interface
 ),
@@ -104,7 +107,7 @@ counts AS (
         spans.interface,
         bins.bin,
         coalesce(occupied.stage_count, 0) AS stage_count,
-        coalesce(occupied.failed_count, 0) AS failed_count
+        CASE WHEN spans.has_failures THEN coalesce(occupied.failed_count, 0) END AS failed_count
     FROM spans
     CROSS JOIN LATERAL generate_series(spans.first_bin, spans.last_bin) AS bins (bin)
     LEFT JOIN occupied

@@ -43,6 +43,7 @@ SELECT
     stages.queue_s,
 
     stages.is_failed,
+    'stages' = any(sources.failure_tables) AS is_failure_logged,
     stages.is_time_ambiguous,
     stages.is_time_of_day_unknown,
     stages.is_duration_coarse,

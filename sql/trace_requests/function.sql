@@ -45,6 +45,7 @@ WITH requests AS (
         -- Where the user is not known, UniTree's number of the job stands for him.
         CASE WHEN requests.user_id IS NULL THEN requests.persona END AS user_persona,
         requests.file_key,
+        requests.job_id,
         requests.stage_id,
         requests.transfer_id,
         CASE
@@ -105,7 +106,11 @@ retried AS (
                         requests.file_key
                     ORDER BY requests.ended_at DESC
                 )
-        END AS retried_at
+        END AS retried_at,
+        -- What UniTree tries again, it tries in the same job; what failed may have moved a part of the file.
+        min(requests.ended_at) FILTER (
+            WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
+        ) OVER (PARTITION BY requests.job_id ORDER BY requests.ended_at DESC) AS job_retried_at
     FROM requests
 ),
 
@@ -121,11 +126,21 @@ judged AS (
                     WHEN 'all' THEN FALSE
                     WHEN 'none' THEN TRUE
                     ELSE
-                        -- Nobody's transfers are no one's retries.
-                        num_nonnulls(retried.user_id, retried.user_persona) = 0
-                        OR retried.retried_at IS NULL
-                        OR extract(EPOCH FROM retried.retried_at - retried.ended_at)::double precision
-                        > coalesce(trace_requests.retry_s, 86400)
+                        coalesce(
+                            extract(
+                                EPOCH FROM least(
+                                    CASE WHEN retried.job_id IS NOT NULL THEN retried.job_retried_at END,
+                                    -- Nobody's transfers are no one's retries.
+                                    CASE
+                                        WHEN num_nonnulls(retried.user_id, retried.user_persona) > 0
+                                            THEN retried.retried_at
+                                    END
+                                )
+                                - retried.ended_at
+                            )::double precision
+                            > coalesce(trace_requests.retry_s, 86400),
+                            TRUE
+                        )
                 END
                 THEN 'failed'
             WHEN retried.size_bytes IS NULL THEN 'unknown size'

@@ -7,7 +7,7 @@ WITH transfers AS (
 -- The same rows as mart.transfers.
 sources AS (
     SELECT * FROM ledger.sources
-    WHERE is_counted
+    WHERE is_counted OR failures_as IS NOT NULL
 )
 
 SELECT
@@ -19,4 +19,5 @@ SELECT
     -- Join by it too, and a month of transfers reads a month of names.
     transfers.ended_at
 FROM transfers
-INNER JOIN sources ON transfers.source_id = sources.id;
+INNER JOIN sources ON transfers.source_id = sources.id
+WHERE sources.is_counted OR transfers.is_failed;

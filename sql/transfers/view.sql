@@ -8,10 +8,24 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same transfers only one of them is counted: one movement, one row.
+-- Where two logs tell of the same transfers only one of them is counted: one movement, one row. If that one
+-- does not report failures, those of the other are here too.
 sources AS (
     SELECT * FROM ledger.sources
-    WHERE is_counted
+    WHERE is_counted OR failures_as IS NOT NULL
+),
+
+-- Such other logs: of which interface they report the failures, and of what time.
+failure_logs AS (
+    SELECT
+        sources.archive_id,
+        sources.failures_as AS interface,
+        min(log_files.first_event_at) AS since,
+        max(log_files.last_event_at) AS until
+    FROM ledger.sources
+    INNER JOIN ledger.log_files ON sources.id = log_files.source_id
+    WHERE sources.failures_as IS NOT NULL
+    GROUP BY sources.archive_id, sources.failures_as
 ),
 
 hosts AS (
@@ -50,6 +64,9 @@ SELECT
     ) AS rate_bytes_per_s,
 
     transfers.is_failed,
+    'transfers' = any(sources.failure_tables)
+    OR coalesce(transfers.ended_at BETWEEN failure_logs.since AND failure_logs.until, FALSE)
+        AS is_failure_logged,
     transfers.is_time_ambiguous,
     transfers.is_time_of_day_unknown,
     transfers.is_duration_coarse,
@@ -62,4 +79,7 @@ SELECT
 FROM transfers
 INNER JOIN archives ON transfers.archive_id = archives.id
 INNER JOIN sources ON transfers.source_id = sources.id
-LEFT JOIN hosts ON transfers.host_id = hosts.id;
+LEFT JOIN hosts ON transfers.host_id = hosts.id
+LEFT JOIN failure_logs
+    ON transfers.archive_id = failure_logs.archive_id AND transfers.interface = failure_logs.interface
+WHERE sources.is_counted OR transfers.is_failed;

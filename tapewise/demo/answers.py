@@ -22,7 +22,7 @@ def show_activity(connection: psycopg.Connection) -> None:
             round(sum(size_bytes) FILTER (WHERE direction = 'put') / 1e9, 2) AS put_gb,
             sum(transfer_count) FILTER (WHERE direction = 'get') AS gets,
             round(sum(size_bytes) FILTER (WHERE direction = 'get') / 1e9, 2) AS get_gb,
-            sum(failed_count) AS failed
+            coalesce(sum(failed_count)::text, 'not in the log') AS failed
         FROM mart.activity
         WHERE archive = %s AND period = 'day'
         GROUP BY starts_on, interface

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -102,7 +103,10 @@ def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report)
     assert "Times were read as UTC, since no --timezone was given." in result.stdout
     assert "These logs do not tell where the files were." in result.stdout
     assert "These logs do not tell how long files took to open." in result.stdout
-    assert "These logs tell of no failed transfer" in result.stdout
+    assert "No failed transfer is in these logs;" in result.stdout
+    assert (
+        len(re.findall(r"^ p?ftp +(?:get|put) +[0-9,]+ +not in the log ", result.stdout, re.MULTILINE)) == 4
+    )
     assert f"{PFTP}: 3,000 lines" in result.stdout
     assert "rejected: 1 not a line of this format\n    line 98: not a line of this format\n" in result.stdout
     assert "/home" not in result.stdout.replace(str(TREE), "")
@@ -133,7 +137,14 @@ def test_what_has_no_hour_is_given_none(report, tmp_path):
 
 def test_of_two_logs_of_the_same_transfers_one_counts(report):
     both, nft = (json.loads(report("--json", *logs).stdout) for logs in ((NFT, STAT), (NFT,)))
-    assert both["transfers"] == nft["transfers"]
+    # STAT reports failures, which NFT's log does not.
+    failed = {row["direction"]: row["failed_count"] for row in both["transfers"]}
+    assert failed == {"get": 52, "put": 167}
+    assert {row["failed_count"] for row in nft["transfers"]} == {None}
+    for with_stat, alone in zip(both["transfers"], nft["transfers"], strict=True):
+        assert (with_stat["interface"], with_stat["size_bytes"]) == ("nft", alone["size_bytes"])
+        assert with_stat["transfer_count"] - with_stat["failed_count"] == alone["transfer_count"]
+        assert alone["failures_unknown_count"] == alone["transfer_count"]
     assert {row["what"] for row in both["others"]} == {"name-space event", "stage from tape"}
     (hits,) = both["cache_hits"]
     assert 0 < hits["hit_ratio"] < 1

@@ -151,9 +151,11 @@ VIOLATIONS = {
                 ended_at - make_interval(secs => (
                     extract(epoch FROM ended_at AT TIME ZONE archives.timezone) % 600)::float8) AS cell_at,
                 interface, direction, is_failed, is_size_saturated, size_bytes,
-                duration_s * 1e6 AS duration_us
+                duration_s * 1e6 AS duration_us, is_time_of_day_unknown,
+                'transfers' = ANY(failure_tables) AS has_failures
             FROM core.transfers JOIN core.archives ON archives.id = transfers.archive_id
-            JOIN ledger.sources ON sources.id = transfers.source_id WHERE is_counted
+            JOIN ledger.sources ON sources.id = transfers.source_id
+            WHERE is_counted OR (is_failed AND failures_as IS NOT NULL)
         ), recount AS (
             SELECT archive_id, cell_at, interface, direction, count(*),
                 count(*) FILTER (WHERE is_failed),
@@ -161,8 +163,12 @@ VIOLATIONS = {
                 coalesce(sum(size_bytes) FILTER (WHERE NOT is_failed), 0)::bigint,
                 coalesce(sum(
                     floor(duration_us) + (duration_us - floor(duration_us) >= 0.5)::integer
-                ) FILTER (WHERE NOT is_failed), 0)::bigint
-            FROM counted GROUP BY archive_id, cell_at, interface, direction
+                ) FILTER (WHERE NOT is_failed), 0)::bigint,
+                is_time_of_day_unknown,
+                count(*) FILTER (WHERE NOT has_failures),
+                count(*) FILTER (WHERE NOT is_failed AND size_bytes IS NULL),
+                count(*) FILTER (WHERE NOT is_failed AND duration_us IS NULL)
+            FROM counted GROUP BY archive_id, cell_at, interface, direction, is_time_of_day_unknown
         ), held AS (
             SELECT activity_cells.* FROM core.activity_cells JOIN core.archives ON archives.id = archive_id
             WHERE cell_at >= coalesce(retained_since, '-infinity')

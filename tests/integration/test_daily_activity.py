@@ -12,8 +12,8 @@ from schema.cells import sum_cells
 from tests.sql.cases import insert_rows, run_query
 
 COLUMNS = (
-    "archive, kind, interface, direction,"
-    " transfer_count, failed_count, saturated_count, size_bytes, duration_s, starts_on"
+    "starts_on, archive, kind, interface, direction, transfer_count, failed_count, failures_unknown_count,"
+    " saturated_count, size_bytes, unknown_size_count, duration_s, unknown_duration_count"
 )
 COLUMN_TYPES = {"ended_at": pl.Datetime("us", "UTC"), "size_bytes": pl.Int64, "duration_s": pl.Float64}
 
@@ -28,6 +28,7 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
                 "interface": dice.choice(["ftp", "nft"]),
                 "direction": dice.choice(["get", "put"]),
                 "ended_at": since + timedelta(seconds=dice.randrange(4 * 86400)),
+                "is_time_of_day_unknown": dice.random() < 0.1,
                 "is_failed": dice.random() < 0.2,
                 "is_size_saturated": is_saturated,
                 "size_bytes": 2**31 - 1 if is_saturated else dice.choice([None, 0, dice.randrange(10**10)]),
@@ -50,18 +51,31 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
 )
 def test_days_equal_those_of_the_rollup(database: psycopg.Connection, timezone: str, since: datetime) -> None:
     transfers = draw_transfers(random.Random(1), since)
-    cells = sum_cells(pl.DataFrame(transfers, schema_overrides=COLUMN_TYPES), timezone).to_dicts()
+    # What ends in FTP's log is of a log that reports no failures.
+    cells = [
+        cell
+        for interface in ("ftp", "nft")
+        for cell in sum_cells(
+            pl.DataFrame(transfers, schema_overrides=COLUMN_TYPES).filter(interface=interface),
+            timezone,
+            has_failures=interface == "nft",
+        ).to_dicts()
+    ]
     insert_rows(
         database,
         {
             "archives": [{"name": "site", "timezone": timezone}],
-            "transfers": [row | {"ended_at": row["ended_at"].isoformat()} for row in transfers],
+            "sources": [{"name": "ftp", "failure_tables": []}, {"name": "nft"}],
+            "transfers": [
+                row | {"ended_at": row["ended_at"].isoformat(), "source": row["interface"]}
+                for row in transfers
+            ],
             "activity_cells": [row | {"cell_at": row["cell_at"].isoformat()} for row in cells],
         },
     )
-    rows = run_query(database, f"SELECT {COLUMNS} FROM mart.daily_activity() ORDER BY 10, 3, 4")
+    rows = run_query(database, f"SELECT {COLUMNS} FROM mart.daily_activity() ORDER BY 1, 4, 5")
     assert len(rows) >= 16
     assert sum(row["transfer_count"] for row in rows) == len(transfers)
     assert rows == run_query(
-        database, f"SELECT {COLUMNS} FROM mart.activity WHERE period = 'day' ORDER BY 10, 3, 4"
+        database, f"SELECT {COLUMNS} FROM mart.activity WHERE period = 'day' ORDER BY 1, 4, 5"
     )

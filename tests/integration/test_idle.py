@@ -56,6 +56,7 @@ def make_cells(transfers: list[dict[str, Any]], zone: str) -> list[dict[str, Any
             "ended_at": [datetime.fromisoformat(row["ended_at"]) for row in transfers],
             "interface": "nft",
             "direction": "get",
+            "is_time_of_day_unknown": False,
             "is_failed": [row["is_failed"] for row in transfers],
             "is_size_saturated": False,
             "size_bytes": 1000,
@@ -65,7 +66,7 @@ def make_cells(transfers: list[dict[str, Any]], zone: str) -> list[dict[str, Any
     )
     return [
         row | {"archive": zone, "cell_at": row["cell_at"].isoformat()}
-        for row in sum_cells(frame, zone).to_dicts()
+        for row in sum_cells(frame, zone, has_failures=True).to_dicts()
     ]
 
 

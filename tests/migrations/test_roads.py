@@ -186,7 +186,20 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
         "core.namespace_events": day_only,
         "core.archives": {"retained_since": None},
         "ledger.log_files": dict.fromkeys(("log_date", "device", "inode", "size_bytes", "ctime_ns")),
-        "ledger.sources": {"pseudonym_key_id": None, "layout_text": None, "is_shared": False},
+        "ledger.sources": {
+            "pseudonym_key_id": None,
+            "layout_text": None,
+            "is_shared": False,
+            "failure_tables": [],
+            "failures_as": None,
+        },
+        # NFT's log reports no failures.
+        "core.activity_cells": {
+            **day_only,
+            "failures_unlogged_count": 1,
+            "unknown_size_count": 0,
+            "unknown_duration_count": 0,
+        },
     }
     upgraded = read_tables(empty)
     assert len(upgraded.pop("ledger.secrets")) == 1

@@ -311,6 +311,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         archive = row.get("archive", first_archive)
         filled = {"format": "nft", "timezone": "UTC", "clock_resolution_s": 0.001, "is_counted": True}
         filled |= {"earliest_at": "1985-01-01T00:00:00Z", "archive_id": archives[archive]}
+        filled |= {"failure_tables": ["migrations", "namespace_events", "opens", "stages", "transfers"]}
         filled |= {key: value for key, value in row.items() if key != "archive"}
         sources[row["name"]] = (archive, _insert_one(connection, "ledger", "sources", filled))
     people: dict[tuple[str, int, str], int] = {}
