@@ -104,7 +104,8 @@ CROSS JOIN
         ),
         (
             'wait', 's', summaries.waited_count, summaries.waits_s,
-            summaries.clock_step_s, summaries.below_clock_count, summaries.negative_count, summaries.zero_wait_count
+            summaries.clock_step_s, summaries.below_clock_count, summaries.negative_count,
+            summaries.zero_wait_count
         )
     ) AS quantities (
         quantity, unit, request_count, quantile_values,
