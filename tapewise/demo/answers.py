@@ -79,6 +79,7 @@ def show_requests(connection: psycopg.Connection) -> None:
             max(clock_step_s) FILTER (WHERE is_wait_below_clock), count(*) FILTER (WHERE is_wait_negative)
         FROM mart.requests
         WHERE archive = %s AND interface = 'nft' AND direction = 'get' AND transfer_id IS NOT NULL
+            AND is_failed IS NOT TRUE
         GROUP BY is_cached
         ORDER BY is_cached DESC NULLS LAST
         """,
