@@ -1,24 +1,26 @@
 """`tapewise db backup` and `restore`: PostgreSQL's own pg_dump and pg_restore."""
 
 import os
+import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 
 from schema import keeper
 from schema.binaries import find_binaries
 from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
+from schema.errors import DatabaseError, RevisionError
 from schema.leash import leash
 from schema.lockouts import WAIT_S, locked_out
-from schema.mart import drop_mart, rebuild_mart
+from schema.mart import drop_mart
 from schema.roles import make_roles
-from schema.upgrade import check_revision, current_revision
+from schema.upgrade import check_upgradable, current_revision, known_revisions, upgrade
 
 # What is behind the name of a file to which a backup is being written, or was when its process was killed.
 UNFINISHED = ".unfinished-backup"
@@ -27,13 +29,14 @@ UNFINISHED = ".unfinished-backup"
 def back_up(warehouse: Warehouse, file: Path) -> None:
     """Write the warehouse to `file` in pg_dump's custom format; all of it or no file.
 
-    Only its owner can read it. Raises DatabaseError if the file exists or the dump fails, RevisionError if
-    there is no warehouse of this program's revision.
+    Only its owner can read it. The warehouse may be older than this program, so that it can be backed up
+    before an upgrade. Raises DatabaseError if the file exists or the dump fails, RevisionError if there is no
+    warehouse, or a newer one.
     """
     if file.exists():
         raise _already_exists(file)
     with warehouse.connect(Role.OWNER) as connection:
-        check_revision(connection)
+        check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
         # `mart` holds no data and is made anew from this program's own sql/ when restored. What is taken from
         # PUBLIC of PostgreSQL's own functions (`schema.roles`) is too: in another version they may be others.
@@ -111,16 +114,29 @@ def _already_exists(file: Path) -> DatabaseError:
     )
 
 
-def restore(warehouse: Warehouse, file: Path, *, wait_s: float = WAIT_S) -> None:
-    """Read `file` into a database without archives, in one transaction, and rebuild `mart`.
+def restore(
+    warehouse: Warehouse,
+    file: Path,
+    *,
+    wait_s: float = WAIT_S,
+    on_wait: Callable[[str], None] | None = None,
+) -> str:
+    """Read `file` into a database without archives, in one transaction, then upgrade it; gives its revision.
 
-    Raises DatabaseError if there are any, if the file is no backup, or if others go on using what is replaced
-    for longer than `wait_s`; RevisionError if it was made by another version: upgrade it then.
+    Raises, before anything is changed: DatabaseError if there are archives, if the file is no backup, or if
+    others go on using what is replaced for longer than `wait_s` (`on_wait` is called once with who they are);
+    RevisionError if a newer program made the file, or the database.
     """
-    with warehouse.connect(Role.OWNER) as connection:
+    revision = _read_revision(warehouse, file)
+
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    with connect() as connection:
 
         def prepare() -> None:
             if current_revision(connection) is not None:
+                check_upgradable(connection)
                 if connection.execute("SELECT FROM core.archives LIMIT 1").fetchone() is not None:
                     raise DatabaseError(
                         "the database holds archives already",
@@ -131,20 +147,41 @@ def restore(warehouse: Warehouse, file: Path, *, wait_s: float = WAIT_S) -> None
                 connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
             make_roles(connection)
 
-        with locked_out(connection, lambda: warehouse.connect(Role.OWNER), prepare, "restore", wait_s):
+        with locked_out(connection, connect, prepare, "restore", wait_s, on_wait):
             pass
+    place = conninfo_to_dict(warehouse.url(Role.OWNER))
     _run(
         warehouse,
         "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction",
-        str(file.resolve()),
+        f"--dbname={place.get('dbname', '')}", str(file.resolve()),
     )  # fmt: skip
-    with warehouse.connect(Role.OWNER) as connection:
-        check_revision(connection)
-        rebuild_mart(connection)
+    upgrade(connect, wait_s=wait_s, on_wait=on_wait)
+    return revision
 
 
-def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> None:
-    """Run a PostgreSQL tool of the server's own version on the warehouse's database; it ends with us."""
+def _read_revision(warehouse: Warehouse, file: Path) -> str:
+    """The revision of the warehouse in a backup. Raises as `restore`."""
+    text = _run(
+        warehouse,
+        "pg_restore", "--data-only", "--schema=ledger", "--table=revisions", "--file=-", str(file.resolve()),
+        output=subprocess.PIPE,
+    )  # fmt: skip
+    found = re.search(r"^COPY ledger\.revisions .*\n(.+)\n\\\.$", text, re.MULTILINE)
+    if found is None:
+        raise DatabaseError(f"{file}: holds no warehouse")
+    if found[1] not in known_revisions():
+        raise RevisionError(
+            f"{file}: holds a warehouse of revision {found[1]}, which this program does not know",
+            hint="A newer Tapewise made it: restore it with that one.",
+        )
+    return found[1]
+
+
+def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> str:
+    """Run a PostgreSQL tool of the server's own version on the warehouse's database; it ends with us.
+
+    Gives what it prints, if `output` is a pipe.
+    """
     with warehouse.connect(Role.OWNER) as connection:
         # A newer pg_restore sets what an older server does not know.
         version = 18 if connection.info.server_version >= 170000 else 16
@@ -157,7 +194,7 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subproc
         if option.envvar and place.get(option.keyword.decode()) is not None
     }
     result = subprocess.run(
-        leash([find_binaries(version).find_tool(tool), f"--dbname={place.get('dbname', '')}", *arguments]),
+        leash([find_binaries(version).find_tool(tool), *arguments]),
         env={name: value for name, value in os.environ.items() if not name.startswith("PG")} | variables,
         stdin=subprocess.DEVNULL,
         stdout=output,
@@ -167,3 +204,4 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subproc
     )
     if result.returncode != 0:
         raise DatabaseError(f"{tool} failed: {result.stderr.strip()}")
+    return result.stdout or ""

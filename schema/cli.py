@@ -126,11 +126,15 @@ def upgrade_command(settings: Settings, wait_s: float) -> None:
         upgrade(
             lambda: warehouse.connect(Role.OWNER),
             wait_s=wait_s,
-            on_wait=lambda blockers: click.echo(f"Waiting for {escape_controls(blockers)}.", err=True),
+            on_wait=_say_who_is_waited_for,
         )
     click.echo(
         f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new.")
     )
+
+
+def _say_who_is_waited_for(blockers: str) -> None:
+    click.echo(f"Waiting for {escape_controls(blockers)}.", err=True)
 
 
 def read_revision(warehouse: Warehouse) -> str | None:
@@ -145,7 +149,8 @@ def read_revision(warehouse: Warehouse) -> str | None:
 def backup(settings: Settings, file: Path) -> None:
     """Write the whole warehouse to FILE (PostgreSQL's custom format), which must not exist.
 
-    Removes from FILE's folder what backups that were killed left there (*.unfinished-backup).
+    A warehouse that is older than this program can be backed up too, before `tapewise db upgrade`. Removes
+    from FILE's folder what backups that were killed left there (*.unfinished-backup).
 
     Example: tapewise db backup warehouse.dump
     """
@@ -162,8 +167,13 @@ def backup(settings: Settings, file: Path) -> None:
 def restore_command(settings: Settings, file: Path) -> None:
     """Read FILE, written by `db backup`, into a database that holds no archive.
 
+    A FILE that an older Tapewise wrote is upgraded then. Where a transaction of somebody else is in the way
+    for longer than 30 seconds, it says whose, and changes nothing.
+
     Example: tapewise --home /srv/new-home db restore warehouse.dump
     """
     with open_warehouse(settings) as warehouse:
-        restore(warehouse, file)
-    click.echo(escape_controls(f"{file} is restored."))
+        revision = restore(warehouse, file, on_wait=_say_who_is_waited_for)
+    newest = newest_revision()
+    upgraded = "" if revision == newest else f", and upgraded from revision {revision} to {newest}"
+    click.echo(escape_controls(f"{file} is restored{upgraded}."))

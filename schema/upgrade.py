@@ -44,20 +44,25 @@ def current_revision(connection: psycopg.Connection) -> str | None:
 
 def check_revision(connection: psycopg.Connection) -> None:
     """Raise RevisionError, with what to do, unless the database is of the expected revision."""
-    current, newest = current_revision(connection), newest_revision()
-    if current == newest:
-        return
-    if current is None:
-        raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
-    if current in known_revisions():
+    current, newest = check_upgradable(connection), newest_revision()
+    if current != newest:
         raise RevisionError(
             f"the warehouse is of revision {current}, this program expects {newest}",
             hint="Run `tapewise db backup`, then `tapewise db upgrade`.",
         )
-    raise RevisionError(
-        f"the warehouse is of revision {current}, which this program does not know",
-        hint="A newer Tapewise has upgraded it: use that one.",
-    )
+
+
+def check_upgradable(connection: psycopg.Connection) -> str:
+    """The revision of the database. Raises RevisionError if there is none, or a newer program's."""
+    current = current_revision(connection)
+    if current is None:
+        raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
+    if current not in known_revisions():
+        raise RevisionError(
+            f"the warehouse is of revision {current}, which this program does not know",
+            hint="A newer Tapewise has upgraded it: use that one.",
+        )
+    return current
 
 
 @contextmanager
@@ -90,7 +95,8 @@ def upgrade(
 
     `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed: a
     transaction of theirs, or another upgrade; `on_wait` is called once with who they are. Raises
-    DatabaseError, which names them, if they go on for longer. The views are those of the newest revision, so
+    DatabaseError, which names them, if they go on for longer; RevisionError if the warehouse is newer than
+    this program. The views are those of the newest revision, so
     that an older one, which only tests ask for, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
@@ -101,7 +107,10 @@ def upgrade(
         newest = newest_revision() if revision == "head" else revision
 
         def prepare() -> None:
-            lock_warehouse(connection, is_altered=current_revision(connection) != newest)
+            current = current_revision(connection)
+            if current is not None:
+                check_upgradable(connection)
+            lock_warehouse(connection, is_altered=current != newest)
             make_roles(connection)
 
         with locked_out(connection, connect, prepare, "upgrade", wait_s, on_wait):

@@ -1,0 +1,129 @@
+"""Backups of warehouses that are older or newer than this program."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from schema.backups import back_up, restore
+from schema.binaries import find_binaries
+from schema.database import Role, Warehouse
+from schema.errors import DatabaseError, RevisionError
+from schema.upgrade import current_revision, downgrade, known_revisions, newest_revision, upgrade
+from tests.conftest import TEMPLATE, Site
+from tests.forks import run_forked
+from tests.migrations.test_roads import DATA_OF_0001, dump_schema, read_tables
+
+NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
+
+
+def read_comparable(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
+    """All rows but the secret, which every upgrade draws for itself."""
+    tables = read_tables(warehouse)
+    assert len(tables.pop("ledger.secrets")) == 1
+    return tables
+
+
+def run_restore(warehouse: Warehouse, file: Path) -> subprocess.CompletedProcess[str]:
+    arguments = ["--database-url", warehouse.url(Role.OWNER), "db", "restore", file]
+    return run_forked(arguments, file.parent, dict(os.environ))
+
+
+# Some seconds, as all migrations run twice.
+def test_a_backup_of_the_first_revision_is_restored_and_upgraded(
+    empty: Warehouse, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    upgrade(lambda: empty.connect(Role.OWNER), "0001")
+    with empty.connect(Role.OWNER) as connection:
+        connection.execute(DATA_OF_0001)
+    file = tmp_path / "old.dump"
+    back_up(empty, file)
+
+    done = run_restore(warehouse, file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{file} is restored, and upgraded from revision 0001 to {newest_revision()}.\n"
+    # As the upgrade of what was backed up gives it, without a backup.
+    upgrade(lambda: empty.connect(Role.OWNER))
+    assert read_comparable(warehouse) == read_comparable(empty)
+    assert len(read_comparable(warehouse)["core.transfers"]) == 2
+    with warehouse.connect(Role.OWNER) as connection:
+        connection.execute("DROP SCHEMA mart CASCADE")  # pg_dump -s orders tables by the views that use them
+        assert current_revision(connection) == newest_revision()
+    with empty.connect(Role.OWNER) as connection:
+        connection.execute("DROP SCHEMA mart CASCADE")
+    assert dump_schema(warehouse) == dump_schema(empty)
+
+
+def test_a_backup_of_the_revision_before_is_restored_and_upgraded(
+    warehouse: Warehouse, site: Site, load, tmp_path: Path
+) -> None:
+    (tmp_path / "nft.log").write_text(NFT)
+    load(tmp_path / "nft.log", "nft")
+    before = known_revisions()[-2]
+    downgrade(lambda: warehouse.connect(Role.OWNER), before)
+    back_up(warehouse, tmp_path / "old.dump")
+    with site.clone() as other:
+        assert restore(other, tmp_path / "old.dump") == before
+        with other.connect(Role.READER) as connection:
+            assert connection.execute("SELECT archive, size_bytes FROM mart.transfers").fetchall() == [
+                ("test", 7700)
+            ]
+
+
+def test_a_backup_of_a_newer_program_is_refused_before_anything_is_changed(
+    warehouse: Warehouse, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "new.dump"
+    with warehouse.connect(Role.OWNER) as connection:
+        connection.execute("UPDATE ledger.revisions SET version_num = '9999'")
+    unknown = "revision 9999, which this program does not know"
+    with pytest.raises(RevisionError, match=unknown):
+        back_up(warehouse, file)
+    assert not file.exists()
+    with pytest.raises(RevisionError, match=unknown):
+        upgrade(lambda: warehouse.connect(Role.OWNER))
+    with monkeypatch.context() as newer:
+        newer.setattr("schema.upgrade.known_revisions", lambda: ["9999"])
+        back_up(warehouse, file)
+    back_up(site.warehouse(TEMPLATE), tmp_path / "own.dump")
+    with pytest.raises(RevisionError, match=unknown):
+        restore(warehouse, tmp_path / "own.dump")
+    with site.clone() as other:
+        done = run_restore(other, file)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"tapewise: {file}: holds a warehouse of revision 9999, which this program does not know.\n"
+            "A newer Tapewise made it: restore it with that one.\n"
+        )
+        with other.connect(Role.READER) as connection:
+            assert connection.execute("SELECT count(*) FROM mart.archives").fetchone() == (0,)
+
+
+def test_what_is_no_backup_of_a_warehouse_is_refused_before_anything_is_changed(
+    warehouse: Warehouse, empty: Warehouse, tmp_path: Path
+) -> None:
+    back_up(warehouse, tmp_path / "whole.dump")
+    whole = (tmp_path / "whole.dump").read_bytes()
+    (tmp_path / "cut.dump").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "text.dump").write_text("no dump\n")
+    with empty.connect(Role.OWNER) as connection:
+        version = 18 if connection.info.server_version >= 170000 else 16
+    subprocess.run(
+        [
+            find_binaries(version).find_tool("pg_dump"),
+            "-Fc",
+            f"--file={tmp_path / 'other.dump'}",
+            empty.url(Role.OWNER),
+        ],
+        check=True,
+    )
+    for name, message in (
+        ("cut.dump", "pg_restore failed"),
+        ("text.dump", "pg_restore failed"),
+        ("other.dump", "other.dump: holds no warehouse"),
+    ):
+        with pytest.raises(DatabaseError, match=message):
+            restore(warehouse, tmp_path / name)
+        with warehouse.connect(Role.READER) as connection:
+            assert connection.execute("SELECT count(*) FROM mart.archives").fetchone() == (0,)
