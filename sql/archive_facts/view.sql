@@ -24,6 +24,12 @@ stage_sources AS (
         )
 ),
 
+-- The same sources as in mart.transfers: of those that are not counted, failed transfers may be.
+transfer_sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted OR failures_as IS NOT NULL
+),
+
 -- Once over all of them: what is nowhere could not be found sooner.
 transfers AS (
     SELECT
@@ -37,7 +43,8 @@ transfers AS (
         bool_or(transfers.class_of_service IS NOT NULL) AS has_classes_of_service,
         bool_or(transfers.account IS NOT NULL) AS has_accounts
     FROM core.transfers
-    INNER JOIN sources ON transfers.source_id = sources.id
+    INNER JOIN transfer_sources ON transfers.source_id = transfer_sources.id
+    WHERE transfer_sources.is_counted OR transfers.is_failed
     GROUP BY transfers.archive_id
 ),
 
