@@ -17,6 +17,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "events": tuple((table.name, None) for table in FACT_TABLES if table.name != "daily_reports"),
     "activity": (("transfers", None),),
     "transfers": (("transfers", None),),
+    "whole_files": (("transfers", None),),  # but of formats that tell of parts
     "sizes": (("transfers", "size_bytes"),),
     "durations": (("transfers", "duration_s"),),
     "users": tuple((table, "user") for table in _REQUEST_TABLES),
@@ -53,10 +54,11 @@ class Feed:
     why: str | None = None
 
 
-def judge_views(found: Mapping[str, set[str]]) -> list[Feed]:
+def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
     """What each view gets of a log, in the order of their names, by the `needs` of its `metadata.yaml`.
 
-    `found` are the columns that facts of the log have values in, by table. What no log feeds is left out.
+    `found` are the columns that facts of the log have values in, by table; `is_of_parts` is that of its
+    format. What no log feeds is left out.
     """
     held = {
         fact
@@ -67,6 +69,8 @@ def judge_views(found: Mapping[str, set[str]]) -> list[Feed]:
             for name, columns in found.items()
         )
     }
+    if is_of_parts:
+        held.discard("whole_files")
     feeds = []
     for each in sorted(read_mart(), key=lambda each: each.name):
         lacking = [need for need in each.metadata.needs if held.isdisjoint(need.split(" or "))]

@@ -129,7 +129,7 @@ def check(
         table: {name for name, field in fields.items() if field.count}
         for table, fields in found.fields.items()
     }
-    views = judge_views(there)
+    views = judge_views(there, is_of_parts=log_format.is_of_parts)
     if as_json:
         told = {"format": log_format.name, "views": [asdict(view) for view in views]}
         click.echo(json.dumps(asdict(found) | told, default=str))

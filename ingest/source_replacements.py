@@ -213,6 +213,7 @@ def _change_settings(
             "format": log_format.name,
             "layout_text": log_format.layout_text,
             "clock_resolution_s": log_format.clock_resolution_s,
+            "is_of_parts": log_format.is_of_parts,
             "timezone": timezone,
             "failure_tables": list(log_format.failure_tables),
             "failures_as": None if source.is_counted else log_format.failures_as,

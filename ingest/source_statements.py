@@ -28,9 +28,9 @@ MEND_ARCHIVE = """
 MAKE_SOURCE = """
     INSERT INTO ledger.sources AS held
         (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at, pseudonym_key_id,
-        layout_text, failure_tables, failures_as)
+        layout_text, is_of_parts, failure_tables, failures_as)
     SELECT id, %(name)s, %(format)s, %(timezone)s, %(clock_resolution_s)s, %(is_counted)s, %(earliest_at)s,
-        %(pseudonym_key_id)s, %(layout_text)s, %(failure_tables)s, CASE
+        %(pseudonym_key_id)s, %(layout_text)s, %(is_of_parts)s, %(failure_tables)s, CASE
             -- A log of the same format that is counted reports the failures itself.
             WHEN NOT EXISTS (
                 SELECT FROM ledger.sources
@@ -42,7 +42,8 @@ MAKE_SOURCE = """
         format = excluded.format, timezone = excluded.timezone, is_counted = excluded.is_counted,
         clock_resolution_s = excluded.clock_resolution_s, earliest_at = excluded.earliest_at,
         pseudonym_key_id = excluded.pseudonym_key_id, layout_text = excluded.layout_text,
-        failure_tables = excluded.failure_tables, failures_as = excluded.failures_as
+        failure_tables = excluded.failure_tables, failures_as = excluded.failures_as,
+        is_of_parts = excluded.is_of_parts
     WHERE NOT EXISTS (
         SELECT FROM ledger.log_files WHERE log_files.source_id = held.id AND (
             loaded_count > 0 OR EXISTS (
@@ -66,6 +67,6 @@ EXTEND_LAYOUT = """
 CHANGE_SETTINGS = """
     UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
         clock_resolution_s = %(clock_resolution_s)s, failure_tables = %(failure_tables)s,
-        failures_as = %(failures_as)s
+        failures_as = %(failures_as)s, is_of_parts = %(is_of_parts)s
     WHERE id = %(source_id)s
 """

@@ -193,6 +193,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
             | {
                 "format": request.format.name,
                 "clock_resolution_s": request.format.clock_resolution_s,
+                "is_of_parts": request.format.is_of_parts,
                 "earliest_at": EARLIEST_AT,
                 "before_retention": BEFORE_RETENTION,
                 "pseudonym_key_id": request.key_id,

@@ -9,7 +9,7 @@ _Sentence = Annotated[str, Field(min_length=1)]
 
 # What a view can need of an archive's logs, as `mart.archive_facts` tells what they have.
 LOG_FACTS = (
-    *("lines", "events", "activity", "transfers", "sizes", "durations"),
+    *("lines", "events", "activity", "transfers", "whole_files", "sizes", "durations"),
     *("users", "users_of_transfers", "user_names", "clients", "paths"),
     *("open_times", "open_times_of_transfers", "classes_of_service", "classes_of_service_of_transfers"),
     *("accounts", "opens", "deletes", "renames", "copies", "jobs"),

@@ -104,6 +104,8 @@ sources = sa.Table(
     # The failed transfers of a source that is not counted are counted all the same, as of this interface: the
     # log that is counted does not report them. Null: they are not.
     sa.Column("failures_as", sa.Text),
+    # Its transfers are reads and writes within files: none of them makes or fetches a file.
+    sa.Column("is_of_parts", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
     comment="One row per stream of logs; its settings do not change once it has been read from",

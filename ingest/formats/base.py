@@ -72,7 +72,8 @@ class Format:
     times only, and `parse` needs the file's `log_date`; with `is_year_by_file` they give days too, and of the
     file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
     lines. `dated_name`: files of such a format may be called so, and have a year of two digits in their name
-    (`cond.980505`). `is_host_in_operation`: the operation names the
+    (`cond.980505`). `is_of_parts`: transfers are reads and writes within files, which they neither make nor
+    fetch as a whole. `is_host_in_operation`: the operation names the
     client machine, so that a source whose names are hidden gets the direction or the kind in its place.
     `layout_text` is the TOML of a site's own layout, which the warehouse keeps with its sources.
     `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
@@ -91,6 +92,7 @@ class Format:
     is_dated_by_file: bool = False
     is_year_by_file: bool = False
     dated_name: str | None = None
+    is_of_parts: bool = False
     is_host_in_operation: bool = False
     layout_text: str | None = None
     make_unfold: Callable[[], Unfold] | None = None

@@ -136,7 +136,8 @@ class Line(Part):
 class Layout(Part):
     """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people.
 
-    `line_start` is a pattern of how all lines start: by it, lines that ran together are found.
+    `line_start` is a pattern of how all lines start: by it, lines that ran together are found. `of_parts`
+    says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -145,6 +146,7 @@ class Layout(Part):
     examples: Annotated[tuple[str, ...], Field(min_length=1)]
     nulls: tuple[str, ...] = ()
     line_start: Annotated[str, Field(min_length=1)] | None = None
+    of_parts: StrictBool = False
     columns: dict[str, Value] = {}
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
 

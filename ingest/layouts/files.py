@@ -104,6 +104,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
         parse=LayoutParser(meaning, layout),
         is_dated_by_file=is_dayless or any(map(lacks_year, columns)),
         is_year_by_file=not is_dayless and any(map(lacks_year, columns)),
+        is_of_parts=layout.of_parts,
         layout_text=text if is_own else None,
         failure_tables=_find_failure_tables(layout),
     )

@@ -38,7 +38,13 @@ transfers AS (
         bool_or(transfers.duration_s IS NOT NULL) AS has_durations,
         bool_or(transfers.user_id IS NOT NULL) AS has_users,
         bool_or(transfers.host_id IS NOT NULL) AS has_clients,
-        bool_or(transfers.file_key IS NOT NULL) AS has_paths,
+        bool_or(NOT transfer_sources.is_of_parts) AS has_whole_files,
+        -- Views of files want those of whole ones, if there are any.
+        CASE
+            WHEN bool_or(NOT transfer_sources.is_of_parts)
+                THEN bool_or(transfers.file_key IS NOT NULL AND NOT transfer_sources.is_of_parts)
+            ELSE bool_or(transfers.file_key IS NOT NULL)
+        END AS has_paths,
         bool_or(transfers.open_s IS NOT NULL) AS has_open_times,
         bool_or(transfers.class_of_service IS NOT NULL) AS has_classes_of_service,
         bool_or(transfers.account IS NOT NULL) AS has_accounts
@@ -173,6 +179,7 @@ CROSS JOIN LATERAL (
     ('events', lines.first_event_at IS NOT NULL),
     ('activity', activity.archive_id IS NOT NULL),
     ('transfers', transfers.archive_id IS NOT NULL),
+    ('whole_files', transfers.has_whole_files),
     ('sizes', transfers.has_sizes),
     ('durations', transfers.has_durations),
     ('users', coalesce(transfers.has_users, FALSE) OR coalesce(requests.has_users, FALSE)),

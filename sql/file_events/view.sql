@@ -14,8 +14,9 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- What failed has changed no file. (The joins stand in both halves, because the planner knows no statistics
--- of the two together: it would expect a handful of events, and whoever reads them compare each with each.)
+-- What failed has changed no file, and a read or write within one neither makes nor fetches it. (The joins
+-- stand in both halves, because the planner knows no statistics of the two together: it would expect few
+-- events, and whoever reads them compare each with each.)
 events AS (
     SELECT
         transfers.id,
@@ -37,7 +38,7 @@ events AS (
     FROM core.transfers
     INNER JOIN archives ON transfers.archive_id = archives.id
     INNER JOIN sources ON transfers.source_id = sources.id
-    WHERE NOT transfers.is_failed
+    WHERE NOT transfers.is_failed AND NOT sources.is_of_parts
     UNION ALL
     SELECT
         namespace_events.id,

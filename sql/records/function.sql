@@ -42,6 +42,7 @@ asked_for AS (
         transfers.is_failed,
         transfers.is_size_saturated,
         transfers.is_time_of_day_unknown,
+        transfers.is_of_parts,
         transfers.ended_at,
         date_trunc('day', transfers.ended_at, archives.timezone) AS day_at,
         -- Ten minutes of the local clock, told apart where its hour comes twice.
@@ -81,7 +82,9 @@ cells AS MATERIALIZED (
                 asked_for.is_size_saturated::integer,
                 asked_for.is_time_of_day_unknown::integer
             ]
-        ) FILTER (WHERE NOT asked_for.is_failed AND asked_for.size_bytes IS NOT NULL) AS largest,
+        ) FILTER (
+            WHERE NOT asked_for.is_failed AND NOT asked_for.is_of_parts AND asked_for.size_bytes IS NOT NULL
+        ) AS largest,
         max(
             ARRAY[
                 asked_for.duration_s,

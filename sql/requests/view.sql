@@ -286,6 +286,7 @@ SELECT
 
     measured.is_failed,
     measured.is_size_saturated,
+    coalesce(sources.is_of_parts, FALSE) AS is_of_parts,
     measured.is_time_ambiguous,
     measured.is_time_of_day_unknown,
     coalesce(abs(measured.measured_wait_s) < measured.clock_step_s, FALSE) AS is_wait_below_clock,

@@ -55,6 +55,7 @@ WITH requests AS (
         requests.duration_s,
         requests.is_failed,
         requests.is_size_saturated,
+        requests.is_of_parts,
         requests.is_cached,
         NOT coalesce(
             requests.is_cached, coalesce(trace_requests.unknown_origins, 'disk') <> 'tape'
@@ -120,6 +121,7 @@ judged AS (
         retried.*,
         CASE
             WHEN retried.transfer_id IS NULL THEN 'no transfer'
+            WHEN retried.is_of_parts THEN 'part of a file'
             WHEN
                 retried.is_failed
                 AND CASE trace_requests.failed

@@ -73,6 +73,7 @@ SELECT
     transfers.is_duration_below_clock,
     transfers.is_size_saturated,
     transfers.is_rate_inconsistent,
+    sources.is_of_parts,
 
     transfers.started_at,
     transfers.ended_at

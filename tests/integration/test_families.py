@@ -298,6 +298,31 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
     check_warehouse(warehouse)
 
 
+# DB2
+
+
+def test_reads_and_writes_within_containers_are_traffic_and_no_files(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    load(write_examples(tmp_path, "db2-containers"), "db2-containers")
+    moved = "SELECT direction, size_bytes, is_of_parts FROM mart.{} ORDER BY ended_at"
+    traffic = [("put", 1_048_576, True), ("get", 262_144, True)]
+    for view in ("transfers", "requests"):
+        assert fetch(warehouse, moved.format(view), Role.READER) == traffic
+    assert fetch(warehouse, "SELECT sum(size_bytes) FROM mart.activity_cells", Role.READER) == [(1_310_720,)]
+    for view in ("file_events", "file_versions()", "file_accesses()", "file_histories()", "net_growth()"):
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
+        coverage = f"SELECT state, why FROM mart.coverage WHERE view_name = '{view.rstrip('()')}'"  # ours
+        [(state, why)] = fetch(warehouse, coverage, Role.READER)
+        assert state == "not" and why.startswith("not in this log: whole files")
+    left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
+    assert fetch(warehouse, left_out, Role.READER) == [("part of a file",)]
+    # A log of whole files beside it feeds them.
+    load(write(tmp_path, "sdsc", SDSC[2:3]), "sdsc")
+    assert fetch(warehouse, "SELECT size_bytes FROM mart.file_versions()", Role.READER) == [(524_288,)]
+    check_warehouse(warehouse)
+
+
 def test_migrations_in_an_hour_that_comes_twice_are_moved_with_their_start(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:

@@ -190,6 +190,7 @@ def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Wareho
             "pseudonym_key_id": None,
             "layout_text": None,
             "is_shared": False,
+            "is_of_parts": False,
             "failure_tables": [],
             "failures_as": None,
         },

@@ -34,6 +34,16 @@ def test_what_views_need_for_all_comes_first():
     )
 
 
+def test_a_log_of_parts_feeds_no_view_of_files():
+    found = {"transfers": {"size_bytes", "archive_path"}}
+    whole = {each.view: each for each in judge_views(found)}
+    parts = {each.view: each for each in judge_views(found, is_of_parts=True)}
+    changed = {name for name in whole if whole[name] != parts[name]}
+    assert changed >= {"file_versions", "file_accesses", "file_histories", "file_events", "net_growth"}
+    assert {parts[name].state for name in changed} == {"not"}
+    assert parts["file_accesses"].why == "not in this log: whole files, deletes, renames"
+
+
 @pytest.mark.parametrize(
     ("table", "column"),
     [("opens", "open_s"), ("opens", "is_cached"), ("transfer_starts", "is_cached"), ("stages", None)],

@@ -1,0 +1,3 @@
+SELECT record_number, value
+FROM mart.records()
+ORDER BY record_number
