@@ -22,6 +22,7 @@ CREATE FUNCTION mart.idle_intervals(
     idle_s double precision,
     explained_s double precision,
     explained_ratio double precision,
+    hour_unknown_count bigint,
     is_explained boolean,
     is_edge boolean,
     is_time_ambiguous boolean,
@@ -38,6 +39,7 @@ AS $function$
 -- 3. heard, neighbours, silences: in the order in which transfers began, a gap is where one began after all
 --    before it had ended.
 -- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
+-- 5. hour_unknown: transfers of which only the day is known; they bound no gap, and may lie in one.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -260,6 +262,21 @@ parts AS (
     LEFT JOIN recorded ON silences.archive = recorded.archive
 ),
 
+-- The cells do not tell clients and classes apart.
+hour_unknown AS (
+    SELECT
+        cells.archive,
+        (cells.cell_at AT TIME ZONE archives.timezone)::date AS ended_on,
+        sum(cells.transfer_count)::bigint AS transfer_count
+    FROM cells
+    INNER JOIN archives ON cells.archive = archives.archive
+    WHERE
+        cells.is_time_of_day_unknown
+        AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
+        AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+    GROUP BY cells.archive, ended_on
+),
+
 -- longest_unexplained is null where outages cover the whole gap.
 lengths AS (
     SELECT
@@ -279,7 +296,16 @@ lengths AS (
             WHERE
                 outages.archive = parts.archive
                 AND tstzrange(outages.started_at, outages.ended_at) && parts.silence
-        ) AS outage_notes
+        ) AS outage_notes,
+        (
+            SELECT coalesce(sum(hour_unknown.transfer_count), 0)
+            FROM hour_unknown
+            WHERE
+                hour_unknown.archive = parts.archive
+                AND hour_unknown.ended_on >= (parts.started_at AT TIME ZONE parts.timezone)::date
+                AND hour_unknown.ended_on
+                <= ((parts.ended_at - interval '1 microsecond') AT TIME ZONE parts.timezone)::date
+        )::bigint AS hour_unknown_count
     FROM parts
 )
 
@@ -299,6 +325,7 @@ SELECT
     lengths.idle_s,
     lengths.explained_s,
     lengths.explained_s / lengths.idle_s AS explained_ratio,
+    lengths.hour_unknown_count,
 
     coalesce(
         lengths.longest_unexplained < coalesce(idle_intervals.shortest_s, 600) * interval '1 second', TRUE

@@ -15,6 +15,7 @@ CREATE FUNCTION mart.idle_windows(
     explained_count bigint,
     unexplained_count bigint,
     repeated_count bigint,
+    hour_unknown_count bigint,
     is_edge boolean,
     starts_on date
 )
@@ -22,9 +23,10 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- 1. asked_archives, archives, ranges: the local days that are read, for each archive.
--- 2. asked_for, fives, dated, active: the windows in which a transfer ended.
+-- 2. asked_for, fives, dated, active, unknown: the windows in which a transfer ended, and the days on which a
+--    transfer ended at an hour that is not known.
 -- 3. seen, spans, days, windows: all windows of the days that are given, active or not.
--- 4. recorded, fates: the two joined; what has no match is idle, and perhaps explained by outages.
+-- 4. recorded, fates, counts: the two joined; what has no match is idle, and perhaps explained by outages.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -89,6 +91,8 @@ ranges AS (
 asked_for AS (
     SELECT
         cells.archive,
+        cells.transfer_count,
+        cells.is_time_of_day_unknown,
         cells.cell_at AS happened_at
     FROM cells
     WHERE
@@ -101,6 +105,8 @@ asked_for AS (
     UNION ALL
     SELECT
         transfers.archive,
+        1 AS transfer_count,
+        transfers.is_time_of_day_unknown,
         transfers.ended_at AS happened_at
     FROM transfers
     WHERE
@@ -123,11 +129,13 @@ fives AS (
     SELECT
         ranges.archive_number,
         ranges.timezone,
+        asked_for.is_time_of_day_unknown,
+        sum(asked_for.transfer_count)::bigint AS transfer_count,
         date_bin(interval '5 minutes', asked_for.happened_at, timestamptz '2000-01-01 00:00Z') AS five_at
     FROM asked_for
     INNER JOIN ranges ON asked_for.archive = ranges.archive
     WHERE asked_for.happened_at >= ranges.first_at AND asked_for.happened_at < ranges.last_at
-    GROUP BY ranges.archive_number, ranges.timezone, five_at
+    GROUP BY ranges.archive_number, ranges.timezone, asked_for.is_time_of_day_unknown, five_at
 ),
 
 -- Where clocks go back over midnight, a day begins at the second midnight, as everywhere.
@@ -135,6 +143,8 @@ dated AS (
     SELECT
         fives.archive_number,
         fives.timezone,
+        fives.is_time_of_day_unknown,
+        fives.transfer_count,
         fives.five_at,
         (fives.five_at AT TIME ZONE fives.timezone)::date
         - (date_trunc('day', fives.five_at, fives.timezone) > fives.five_at)::integer AS starts_on
@@ -155,14 +165,24 @@ active AS (
     FROM dated
 ),
 
+unknown AS (
+    SELECT
+        dated.archive_number,
+        dated.starts_on,
+        sum(dated.transfer_count)::bigint AS transfer_count
+    FROM dated
+    WHERE dated.is_time_of_day_unknown
+    GROUP BY dated.archive_number, dated.starts_on
+),
+
 -- The first and the last day with a transfer.
 seen AS (
     SELECT
-        active.archive_number,
-        min(active.starts_on) AS first_on,
-        max(active.starts_on) AS last_on
-    FROM active
-    GROUP BY active.archive_number
+        dated.archive_number,
+        min(dated.starts_on) AS first_on,
+        max(dated.starts_on) AS last_on
+    FROM dated
+    GROUP BY dated.archive_number
 ),
 
 -- Where the log goes on before and after the range, the days without any transfer count up to its edges.
@@ -270,23 +290,43 @@ fates AS (
             AND windows.starts_on = active.starts_on
             AND windows.window_number = active.window_number
     LEFT JOIN recorded ON windows.archive = recorded.archive
+),
+
+-- One row per day.
+counts AS (
+    SELECT
+        fates.archive,
+        fates.kind,
+        count(*) AS window_count,
+        count(*) FILTER (WHERE fates.is_idle) AS idle_count,
+        count(*) FILTER (WHERE fates.is_explained) AS explained_count,
+        count(*) FILTER (WHERE fates.is_idle AND NOT fates.is_explained) AS unexplained_count,
+        count(*) FILTER (WHERE fates.is_idle AND fates.is_repeated) AS repeated_count,
+        coalesce(unknown.transfer_count, 0) AS hour_unknown_count,
+        fates.is_edge,
+        fates.starts_on
+    FROM fates
+    LEFT JOIN unknown ON fates.archive_number = unknown.archive_number AND fates.starts_on = unknown.starts_on
+    GROUP BY fates.archive, fates.kind, unknown.transfer_count, fates.is_edge, fates.starts_on
 )
 
 SELECT
-    fates.archive,
-    fates.kind,
+    counts.archive,
+    counts.kind,
 
-    count(*) AS window_count,
-    count(*) FILTER (WHERE fates.is_idle) AS idle_count,
-    count(*) FILTER (WHERE fates.is_idle) / count(*)::double precision AS idle_ratio,
-    count(*) FILTER (WHERE fates.is_explained) AS explained_count,
-    count(*) FILTER (WHERE fates.is_idle AND NOT fates.is_explained) AS unexplained_count,
-    count(*) FILTER (WHERE fates.is_idle AND fates.is_repeated) AS repeated_count,
+    counts.window_count,
+    -- A transfer of which only the day is known may have ended in any window of its day.
+    CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count END AS idle_count,
+    CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count::double precision / counts.window_count END
+        AS idle_ratio,
+    CASE WHEN counts.hour_unknown_count = 0 THEN counts.explained_count END AS explained_count,
+    CASE WHEN counts.hour_unknown_count = 0 THEN counts.unexplained_count END AS unexplained_count,
+    CASE WHEN counts.hour_unknown_count = 0 THEN counts.repeated_count END AS repeated_count,
+    counts.hour_unknown_count,
 
-    fates.is_edge,
+    counts.is_edge,
 
-    fates.starts_on
-FROM fates
-GROUP BY fates.archive, fates.kind, fates.is_edge, fates.starts_on
+    counts.starts_on
+FROM counts
 
 $function$;
