@@ -115,5 +115,11 @@ def test_readers_may_call_no_function_that_acts_as_the_owner(warehouse: Warehous
     )
     with warehouse.connect(Role.OWNER) as connection:
         allowed = dict(connection.execute(query, [role]).fetchall())
-    functions = ["analyze_archives", "make_partitions", "move_second_passes", "summarize_partitions"]
+    functions = [
+        "analyze_archives",
+        "drop_unused_source",
+        "make_partitions",
+        "move_second_passes",
+        "summarize_partitions",
+    ]
     assert allowed == dict.fromkeys(functions, False)

@@ -54,8 +54,8 @@ def example(site: Site) -> Iterator[Example]:
 
 @pytest.fixture(scope="module")
 def nft(example: Example) -> Trace:
-    """The trace of NFT, whose gets UniTree's STAT tells the stages of."""
-    return example.make(interface="nft")
+    """The trace of NFT's successful transfers; STAT reports the stages of its gets."""
+    return example.make(interface="nft", failed="none")
 
 
 def test_every_request_is_in_the_trace_or_counted(example: Example):
@@ -78,7 +78,7 @@ def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace)
     told = dict(
         example.fetch(
             "SELECT direction || coalesce(' ' || cache_evidence, ''), count(*) FROM mart.requests"
-            " WHERE interface = 'nft' AND transfer_id IS NOT NULL GROUP BY 1"
+            " WHERE interface = 'nft' AND transfer_id IS NOT NULL AND NOT is_failed GROUP BY 1"
         )
     )
     origins = Counter(nft.rows["origin"].to_list())
@@ -89,7 +89,29 @@ def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace)
     gets = example.truth["unitree"]["gets"]
     assert told["get"] == sum(gets["of_these_without_transfer_in_stat"].values())
     assert nft.rows.height == facts["put"]["succeeded"] + facts["get"]["succeeded"]
-    assert nft.left_out_counts == {}
+    assert nft.left_out_counts == {"failed": example.truth["unitree"]["failures"]["failed_attempts"]}
+
+
+def test_attempts_are_in_the_trace_if_their_job_succeeded_later(example: Example, nft: Trace):
+    """NFT's log reports no failures; those of STAT have the job that tried again."""
+    jobs: dict[bool, list[tuple[int | None, datetime]]] = {True: [], False: []}
+    for is_failed, job_id, ended_at in example.fetch(
+        "SELECT is_failed, job_id, ended_at FROM mart.requests"
+        " WHERE interface = 'nft' AND transfer_id IS NOT NULL"
+    ):
+        jobs[is_failed].append((job_id, ended_at))
+    succeeded: dict[int | None, datetime] = {}
+    for job_id, ended_at in jobs[False]:
+        succeeded[job_id] = max(ended_at, succeeded.get(job_id, ended_at))
+    retried = [
+        job_id
+        for job_id, ended_at in jobs[True]
+        if job_id is not None and job_id in succeeded and succeeded[job_id] >= ended_at
+    ]
+    trace = example.make(interface="nft")
+    assert len(jobs[True]) > len(retried) > 100
+    assert trace.rows.height == nft.rows.height + len(retried)
+    assert trace.left_out_counts == {"failed": len(jobs[True]) - len(retried)}
 
 
 def test_files_are_as_the_paper_makes_them(nft: Trace):
@@ -97,7 +119,7 @@ def test_files_are_as_the_paper_makes_them(nft: Trace):
     puts, gets = rows.filter(pl.col("origin") == "put"), rows.filter(pl.col("direction") == "get")
     assert puts["file"].is_unique().all()
     staged = gets.filter(pl.col("origin") == "tape")
-    assert staged["file"].is_unique().all()  # NFT's log tells of no failure, so a stage has one get
+    assert staged["file"].is_unique().all()  # without failed attempts, a stage has one get
     assert not staged["file"].is_in(puts["file"].to_list()).any()
     on_disk = gets.filter(pl.col("origin") == "disk").unique("file")
     assert on_disk["size_bytes"].is_unique().all()
@@ -193,8 +215,9 @@ def test_parquet_and_csv_are_the_same_demand(example: Example, tmp_path: Path):
 
 
 def test_the_machine_stages_what_came_from_tape(example: Example, nft: Trace, tmp_path: Path):
-    trace = example.make(interface="nft", largest_bytes=LARGEST_BYTES)
-    assert trace.left_out_counts == {"too large": nft.rows.height - trace.rows.height}
+    trace = example.make(interface="nft", failed="none", largest_bytes=LARGEST_BYTES)
+    too_large = {"too large": nft.rows.height - trace.rows.height}
+    assert trace.left_out_counts == nft.left_out_counts | too_large
     write_trace(trace, tmp_path / "nft.parquet")
     found = read_trace(tmp_path / "nft.parquet")
     run = run_trace(MACHINE, found, seed=1, inventory=inventory_of(found))
