@@ -94,8 +94,10 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         view, number = BY_NUMBER[each.name]
         query += sql.SQL(" JOIN {} USING ({})").format(sql.Identifier("mart", view), sql.Identifier(number))
     elif each.name in COMPARING:
+        # Blocks of ten weeks: lines of one format are years apart, which are many blocks of a day.
         query = sql.SQL(
-            "SELECT archive FROM mart.archives CROSS JOIN LATERAL (SELECT FROM {}(archive, archive) LIMIT 1)"
+            "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
+            " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"
         ).format(name)
     elif each.metadata.kind == "function":
         query += sql.SQL("()")
