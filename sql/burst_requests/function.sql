@@ -29,7 +29,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- Failed requests are asked for again: they would make bursts look larger than what the user wanted. A
--- request of which only the day is known is in no burst; it is kept for those who count requests.
+-- request of which only the day is known is in no burst; it is kept for those who count requests. The order
+-- goes by all columns in which two requests can differ, so that the same question has the same answer.
 WITH requests AS (
     SELECT
         requests.archive,
@@ -62,7 +63,12 @@ WITH requests AS (
         AND requests.set_apart IS DISTINCT FROM 'failed'
     WINDOW of_user AS (
         PARTITION BY requests.user_id, requests.interface, requests.direction, requests.is_time_of_day_unknown
-        ORDER BY requests.asked_at, requests.ended_at, requests.size_bytes
+        ORDER BY
+            requests.asked_at,
+            requests.ended_at,
+            requests.size_bytes,
+            requests.time_log10,
+            requests.set_apart
     )
 ),
 
@@ -80,7 +86,8 @@ numbered AS (
         marked.*,
         count(*) FILTER (WHERE marked.is_first) OVER (
             PARTITION BY marked.user_id, marked.interface, marked.direction, marked.is_time_of_day_unknown
-            ORDER BY marked.asked_at, marked.ended_at, marked.size_bytes
+            ORDER BY
+                marked.asked_at, marked.ended_at, marked.size_bytes, marked.time_log10, marked.set_apart
             ROWS UNBOUNDED PRECEDING
         ) AS burst_number
     FROM marked
@@ -103,7 +110,12 @@ SELECT
                         numbered.direction,
                         numbered.is_time_of_day_unknown,
                         numbered.burst_number
-                    ORDER BY numbered.asked_at, numbered.ended_at, numbered.size_bytes
+                    ORDER BY
+                        numbered.asked_at,
+                        numbered.ended_at,
+                        numbered.size_bytes,
+                        numbered.time_log10,
+                        numbered.set_apart
                 )
     END AS place,
 

@@ -191,7 +191,8 @@ counts AS (
         count(*) FILTER (WHERE placed.open_s < 8) AS disk_count,
         min(placed.open_s) AS min_open_s,
         max(placed.open_s) AS max_open_s,
-        avg(placed.open_s) AS mean_open_s
+        -- In order, so that the mean is the same bits every time.
+        avg(placed.open_s ORDER BY placed.open_s) AS mean_open_s
     FROM placed
     GROUP BY placed.archive, placed.group_number
 ),

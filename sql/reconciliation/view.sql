@@ -56,7 +56,8 @@ reported AS (
         END AS interface,
         names.name AS figure,
         min(names.direction) AS direction,
-        sum(figures.value * names.factor) AS reported
+        -- In order, so that the sum is the same bits every time.
+        sum(figures.value * names.factor ORDER BY figures.value * names.factor) AS reported
     FROM figures
     INNER JOIN names ON figures.section = names.section AND figures.figure = names.figure
     WHERE NOT figures.is_total
