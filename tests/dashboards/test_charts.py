@@ -116,7 +116,7 @@ def test_numbers_have_units_and_digits_as_a_person_writes_them() -> None:
 
 
 def test_a_ratio_and_what_it_leaves_out_are_on_axes_of_their_own() -> None:
-    """The hit ratio is of the gets of which the logs tell, the unknown share of all gets."""
+    """The hit ratio is of the gets whose result is known, the unknown share of all gets."""
     for name, chart in CHARTS.items():
         used = " ".join(metric["sqlExpression"] for metric in chart["params"].get("metrics", []))
         assert not ("hit_ratio" in used and "unknown_ratio" in used), name
