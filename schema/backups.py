@@ -30,8 +30,8 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     """Write the warehouse to `file` in pg_dump's custom format; all of it or no file.
 
     Only its owner can read it. The warehouse may be older than this program, so that it can be backed up
-    before an upgrade. Raises DatabaseError if the file exists or the dump fails, RevisionError if there is no
-    warehouse, or a newer one.
+    before an upgrade. Raises DatabaseError if the file exists or cannot be made, or the dump fails, and
+    RevisionError if there is no warehouse, or a newer one.
     """
     if file.exists():
         raise _already_exists(file)
@@ -81,7 +81,13 @@ def _unfinished(file: Path) -> Iterator[tuple[int, Path]]:
 
 def _open_unfinished(file: Path) -> tuple[int, Path]:
     while True:
-        descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=UNFINISHED, dir=file.parent)
+        try:
+            descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=UNFINISHED, dir=file.parent)
+        except OSError as error:
+            raise DatabaseError(
+                f"{file}: no file can be made in its folder: {error.strerror}",
+                hint="Choose a folder that exists and is yours to write to.",
+            ) from None
         with suppress(OSError):  # some network file systems have no locks: what is left stays there
             keeper.lock(descriptor)
         if os.fstat(descriptor).st_nlink:

@@ -81,6 +81,14 @@ def test_of_two_backups_of_one_name_one_is_made_and_whole(
             assert connection.execute("SELECT name FROM core.archives").fetchall() == [(archive,)]
 
 
+def test_a_folder_that_is_not_there_is_reported_with_the_name_asked_for(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
+    file = tmp_path / "missing" / "all.dump"
+    with pytest.raises(DatabaseError, match=f"^{file}: no file can be made in its folder: No such file"):
+        back_up(warehouse, file)
+
+
 def test_a_name_that_is_taken_during_the_dump_is_not_overwritten(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
