@@ -576,12 +576,25 @@ def test_views_prune(database: psycopg.Connection) -> None:
         assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_05"}
 
 
+def drop_what_never_runs(plan: str) -> str:
+    """The plan without what is below `One-Time Filter: false`, which PostgreSQL 16 leaves in some plans."""
+    lines: list[str] = []
+    never_runs_at: int | None = None
+    for line in plan.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if never_runs_at is not None and indent >= never_runs_at:
+            continue
+        never_runs_at = indent if line.strip() == "One-Time Filter: false" else None
+        lines.append(line)
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
 def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
     # A bitmap of an index is read for the scan of the heap that stands above it.
     scan = r"(?<!Subquery )(?<!Bitmap Index )(Scan on|Scan using \w+ on) activity_cells"
     plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
-    assert len(re.findall(scan, plan)) == 1
+    assert len(re.findall(scan, drop_what_never_runs(plan))) == 1
     everything = explain(database, "SELECT * FROM mart.activity")
     assert len(re.findall(scan, everything)) == 3
 
