@@ -47,11 +47,11 @@ $(SUPERSET)/stamp: dashboards/requirements.txt
 
 .PHONY: dashboards
 dashboards: $(VENV)/runtime.stamp $(SUPERSET)/stamp  ## install Superset and serve the dashboards on 127.0.0.1
-	@$(BIN)/python -m dashboards.service --home "$(DASHBOARDS_HOME)" --port $(DASHBOARDS_PORT) start
+	@$(BIN)/python -m tapewise.dashboards.service --home "$(DASHBOARDS_HOME)" --port $(DASHBOARDS_PORT) start
 
 .PHONY: dashboards-stop
 dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of its warehouse
-	@$(BIN)/python -m dashboards.service --home "$(DASHBOARDS_HOME)" stop
+	@$(BIN)/python -m tapewise.dashboards.service --home "$(DASHBOARDS_HOME)" stop
 
 .PHONY: compose-secrets
 compose-secrets:  ## make the secrets of docker-compose.yml that are not there yet, below secrets/
@@ -135,19 +135,19 @@ docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from th
 .PHONY: assets
 assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards anew, from the catalogue of the demo's warehouse
 	$(BIN)/tapewise --home .demo db upgrade
-	$(BIN)/python -m dashboards.datasets --home .demo
+	$(BIN)/python -m tapewise.dashboards.datasets --home .demo
 
 .PHONY: lock
 lock:  ## renew the hashed lock files (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
 		--group build pyproject.toml -o requirements/runtime.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
 		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
 	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		dashboards/requirements.in -o dashboards/requirements.txt
 
 .PHONY: clean
 clean:  ## remove the environment and the demo's warehouse
-	@if [ -x $(BIN)/python ] && [ -d .demo ]; then $(BIN)/python -m dashboards.service --home .demo stop; fi
+	@if [ -x $(BIN)/python ] && [ -d .demo ]; then $(BIN)/python -m tapewise.dashboards.service --home .demo stop; fi
 	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db remove --yes; fi
 	rm -rf $(VENV) $(SUPERSET) $(TOOLS) .demo

@@ -30,14 +30,14 @@ import psycopg
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from clustering.cells import Cells, read_cells
-from clustering.estimators import CellKMeans
-from schema.database import Role, Warehouse, open_warehouse
-from schema.loader import copy_frame, frame_schema
-from schema.models import transfers
-from schema.server import EmbeddedServer
-from schema.settings import Settings
-from schema.upgrade import upgrade
+from tapewise.clustering.cells import Cells, read_cells
+from tapewise.clustering.estimators import CellKMeans
+from tapewise.schema.database import Role, Warehouse, open_warehouse
+from tapewise.schema.loader import copy_frame, frame_schema
+from tapewise.schema.models import transfers
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import upgrade
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import simpy
 
-from simulator.machines import Machine
+from tapewise.simulator.machines import Machine
 
 Steps = Generator[simpy.Event, Any, Any]
 

@@ -13,10 +13,10 @@ from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
 PARTS: dict[str, dict[str, object]] = {
-    "cells": {"ingest.loads.sum_cells": None},
+    "cells": {"tapewise.ingest.loads.sum_cells": None},
     "requests": {
-        "ingest.derivations.rebuild_requests": 0,
-        "ingest.fresh_lines.FreshLines.add": None,
+        "tapewise.ingest.derivations.rebuild_requests": 0,
+        "tapewise.ingest.fresh_lines.FreshLines.add": None,
     },
 }
 

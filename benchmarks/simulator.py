@@ -17,12 +17,12 @@ from functools import partial
 
 from benchmarks.fortnight import make_fortnight
 from benchmarks.twin import Twin
-from simulator.kernel import run_events
-from simulator.machines import bundled_machine
-from simulator.runs import run_trace
-from simulator.tables import World
-from simulator.traces import check_trace
-from simulator.worlds import make_world
+from tapewise.simulator.kernel import run_events
+from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.runs import run_trace
+from tapewise.simulator.tables import World
+from tapewise.simulator.traces import check_trace
+from tapewise.simulator.worlds import make_world
 
 RATIO_LIMIT = 100
 # One run of the kernel is too short to be measured.

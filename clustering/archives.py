@@ -5,7 +5,7 @@ from typing import Literal
 
 import psycopg
 
-from schema.errors import WorkloadError
+from tapewise.schema.errors import WorkloadError
 
 
 @dataclass(frozen=True)

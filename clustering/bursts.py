@@ -5,8 +5,8 @@ from typing import Any
 
 import psycopg
 
-from clustering.cells import FittedClass
-from clustering.documents import HOURS_OF_WEEK, QUANTILE_LEVELS, Bursts, UserShare
+from tapewise.clustering.cells import FittedClass
+from tapewise.clustering.documents import HOURS_OF_WEEK, QUANTILE_LEVELS, Bursts, UserShare
 
 Key = tuple[str, str]
 

@@ -11,9 +11,9 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from clustering.documents import QUANTILE_LEVELS
-from clustering.estimators import CANDIDATES, CellKMeans
-from clustering.names import Character, name_classes
+from tapewise.clustering.documents import QUANTILE_LEVELS
+from tapewise.clustering.estimators import CANDIDATES, CellKMeans
+from tapewise.clustering.names import Character, name_classes
 
 # With fewer requests for each class than this, so many classes are not tried.
 REQUESTS_PER_CLASS = 10

@@ -10,16 +10,16 @@ from typing import Literal
 
 import click
 
-from clustering.archives import find_archive
-from clustering.descriptions import MEASURES, describe_model
-from clustering.documents import IDLE_S, WorkloadModel
-from clustering.storage import check_name, list_models, load_model, remove_model, save_model
-from clustering.traces_cli import trace
-from schema.database import Role
-from schema.moments import TypedTime, check_range, place_range
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.descriptions import MEASURES, describe_model
+from tapewise.clustering.documents import IDLE_S, WorkloadModel
+from tapewise.clustering.storage import check_name, list_models, load_model, remove_model, save_model
+from tapewise.clustering.traces_cli import trace
+from tapewise.schema.database import Role
+from tapewise.schema.moments import TypedTime, check_range, place_range
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 
 @click.group()
@@ -81,7 +81,7 @@ def fit(
     Example: tapewise workload fit --archive hpss --name spring --since 2024-03-01 --until 2024-06-01
     """
     # scikit-learn takes a second to load, which the other commands need not wait for.
-    from clustering.fits import FitRequest, fit_model  # noqa: PLC0415
+    from tapewise.clustering.fits import FitRequest, fit_model  # noqa: PLC0415
 
     if not name.strip() or not name.isprintable():
         raise click.BadParameter("a name is printable text", param_hint="'--name'")

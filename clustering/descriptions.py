@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from zoneinfo import ZoneInfo
 
-from clustering.documents import QUANTILE_LEVELS, Bursts, WorkloadGroup, WorkloadModel
-from clustering.names import format_bytes, format_seconds
+from tapewise.clustering.documents import QUANTILE_LEVELS, Bursts, WorkloadGroup, WorkloadModel
+from tapewise.clustering.names import format_bytes, format_seconds
 
 MEASURES = {"service": "service time", "open": "open time"}
 _MIDDLE, _HIGH = QUANTILE_LEVELS.index(0.5), QUANTILE_LEVELS.index(0.95)

@@ -8,12 +8,12 @@ from typing import Literal
 
 import psycopg
 
-from clustering.archives import Archive
-from clustering.bursts import make_no_bursts, read_bursts
-from clustering.cells import Cells, FittedClass, fit_classes, read_cells
-from clustering.documents import IDLE_S, Bursts, WorkloadGroup, WorkloadModel, make_class
-from clustering.estimators import CRITERION
-from schema.errors import WorkloadError
+from tapewise.clustering.archives import Archive
+from tapewise.clustering.bursts import make_no_bursts, read_bursts
+from tapewise.clustering.cells import Cells, FittedClass, fit_classes, read_cells
+from tapewise.clustering.documents import IDLE_S, Bursts, WorkloadGroup, WorkloadModel, make_class
+from tapewise.clustering.estimators import CRITERION
+from tapewise.schema.errors import WorkloadError
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from psycopg import errors
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from clustering.documents import WorkloadGroup, WorkloadModel, make_class
-from schema.errors import WorkloadError
+from tapewise.clustering.documents import WorkloadGroup, WorkloadModel, make_class
+from tapewise.schema.errors import WorkloadError
 
 _MODEL_COLUMNS = (
     "measure", "since", "until", "criterion", "idle_s", "seed", "program_version", "fitted_at",

@@ -23,9 +23,9 @@ from typing import Literal
 import polars as pl
 import psycopg
 
-from clustering.archives import Archive
-from schema.errors import WorkloadError
-from schema.loader import read_frame
+from tapewise.clustering.archives import Archive
+from tapewise.schema.errors import WorkloadError
+from tapewise.schema.loader import read_frame
 
 SUFFIXES = (".parquet", ".csv")
 # The key under which a Parquet file says what it was made with.

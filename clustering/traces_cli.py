@@ -8,13 +8,13 @@ from typing import Any
 
 import click
 
-from clustering.archives import find_archive
-from clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
-from schema.database import Role
-from schema.moments import TypedTime, check_range, place_range
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
+from tapewise.schema.database import Role
+from tapewise.schema.moments import TypedTime, check_range, place_range
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 _ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
 

@@ -1,6 +1,6 @@
 """Write the datasets of `assets/` from what mart is: columns, types and descriptions are never said twice.
 
-    python -m dashboards.datasets --home .demo
+    python -m tapewise.dashboards.datasets --home .demo
 
 reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a
 call of a function of mart whose arguments are the dashboard's filters, so that a function reads the months
@@ -17,12 +17,12 @@ from typing import Any
 import psycopg
 import yaml
 
-from dashboards import notes
-from dashboards.choices import ASKED, write_choice, write_time, write_value
-from schema.database import Role
-from schema.mart import SQL_FOLDER
-from schema.settings import read_settings
-from schema.upgrade import open_ready_warehouse
+from tapewise.dashboards import notes
+from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.schema.database import Role
+from tapewise.schema.mart import SQL_FOLDER
+from tapewise.schema.settings import read_settings
+from tapewise.schema.upgrade import open_ready_warehouse
 
 FOLDER = Path(__file__).parent / "assets" / "datasets" / "tapewise"
 DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
@@ -194,7 +194,7 @@ def write_yaml(content: dict[str, Any]) -> str:
 
 def main() -> None:
     """Write the files, and delete those of datasets that are no more."""
-    parser = argparse.ArgumentParser(prog="python -m dashboards.datasets", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.datasets", description=__doc__)
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)

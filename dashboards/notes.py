@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"

@@ -1,7 +1,7 @@
 """Record what each chart asks for when a browser draws it, into its file in `assets/`.
 
     make dashboards
-    python -m dashboards.recording --home .demo
+    python -m tapewise.dashboards.recording --home .demo
 
 A chart's `params` say how it is drawn; the question that Superset's page makes of them (`query_context`) is
 what its API answers without a browser, and only the page can make it. Run this after a chart was changed; a
@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from dashboards.browser import Browser, open_browser, read_logins
-from dashboards.datasets import write_yaml
-from schema.settings import read_settings
+from tapewise.dashboards.browser import Browser, open_browser, read_logins
+from tapewise.dashboards.datasets import write_yaml
+from tapewise.schema.settings import read_settings
 
 ASSETS = Path(__file__).parent / "assets"
 CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
@@ -57,7 +57,7 @@ def list_filtered(dashboard: dict[str, Any]) -> set[str]:
 
 def main() -> None:
     """Open each chart, and write what it asked for."""
-    parser = argparse.ArgumentParser(prog="python -m dashboards.recording", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.recording", description=__doc__)
     parser.add_argument("--home", help="the home whose dashboards are up")
     parser.add_argument("--port", type=int, default=8088)
     given = parser.parse_args()

@@ -1,7 +1,7 @@
 """`make dashboards`: Superset over the warehouse of one home, on this machine only, without Docker.
 
-    python -m dashboards.service --home .demo start
-    python -m dashboards.service --home .demo stop
+    python -m tapewise.dashboards.service --home .demo start
+    python -m tapewise.dashboards.service --home .demo stop
 
 The pages need PostgreSQL: the embedded server is started to stay up, and stopped with them. What Superset
 keeps lies in the home's folder `superset`, which only its owner can read: its database, its log, the
@@ -21,12 +21,12 @@ import urllib.request
 from pathlib import Path
 from typing import BinaryIO
 
-from schema.database import Role
-from schema.errors import ServerError, TapewiseError
-from schema.leash import leash
-from schema.server import EmbeddedServer
-from schema.settings import Settings, read_settings
-from schema.upgrade import open_ready_warehouse
+from tapewise.schema.database import Role
+from tapewise.schema.errors import ServerError, TapewiseError
+from tapewise.schema.leash import leash
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings, read_settings
+from tapewise.schema.upgrade import open_ready_warehouse
 
 ROOM = Path(__file__).parent.resolve()
 PROGRAMS = ROOM.parent / ".venv-superset" / "bin"
@@ -227,7 +227,7 @@ def port_number(text: str) -> int:
 
 def main() -> int:
     """Start or stop; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m dashboards.service", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.service", description=__doc__)
     parser.add_argument("--home", help="the home of the warehouse, as for `tapewise --home`")
     parser.add_argument("--port", type=port_number, default=8088, help="on 127.0.0.1; default %(default)s")
     parser.add_argument("action", choices=["start", "stop"])

@@ -12,10 +12,10 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from schema.database import Role, open_warehouse
-from schema.errors import SettingsError, TapewiseError
-from schema.logins import set_password
-from schema.settings import read_secret_file, read_settings
+from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.errors import SettingsError, TapewiseError
+from tapewise.schema.logins import set_password
+from tapewise.schema.settings import read_secret_file, read_settings
 
 
 def read_login(path: Path) -> tuple[str, str]:

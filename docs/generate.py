@@ -9,12 +9,12 @@ import json
 from functools import partial
 from pathlib import Path
 
-from clustering.documents import WorkloadModel
-from ingest.examples import EXAMPLE_DATE, read_examples
-from ingest.formats import FORMATS
-from ingest.formats.base import Format
-from ingest.layouts.files import find_layout
-from schema.mart import read_mart
+from tapewise.clustering.documents import WorkloadModel
+from tapewise.ingest.examples import EXAMPLE_DATE, read_examples
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.schema.mart import read_mart
 
 FOLDER = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 
-from chance import Chance
-from machine import (
+from tapewise.examples.chance import Chance
+from tapewise.examples.machine import (
     DISK_OPEN_LIMIT_S,
     DISK_OPEN_MODE_S,
     DISK_OPEN_SIGMA,
@@ -32,8 +32,8 @@ from machine import (
     Record,
     StoredFile,
 )
-from wallclock import is_accepting
-from workload import Batch
+from tapewise.examples.wallclock import is_accepting
+from tapewise.examples.workload import Batch
 
 
 @dataclass(slots=True, eq=False)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chance import Chance
-from writers import Line
+from tapewise.examples.chance import Chance
+from tapewise.examples.writers import Line
 
 BLANK_LINE = "blank line"
 

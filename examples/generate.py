@@ -1,6 +1,6 @@
 """Make the example logs: two weeks of an archive that does not exist.
 
-    python examples/generate.py --seed 1998 --into examples/logs
+    python -m tapewise.examples.generate --seed 1998 --into examples/logs
 
 writes the committed files again, byte for byte. The flow: `workload` plans who asks for what,
 `archive` decides how long it takes, `unitree` tells what came before a transfer of NFT or FTP, `writers` turn
@@ -15,15 +15,24 @@ import json
 from pathlib import Path
 from typing import Any
 
-from archive import serve
-from chance import Chance
-from damage import damage
-from links import Link, find_links
-from truth import truth
-from unitree import UniTree, run_unitree
-from unitree_truth import unitree_truth
-from workload import plan
-from writers import Line, as_written, by_day, cond_lines, hsi_lines, nft_lines, pftp_lines, stat_lines
+from tapewise.examples.archive import serve
+from tapewise.examples.chance import Chance
+from tapewise.examples.damage import damage
+from tapewise.examples.links import Link, find_links
+from tapewise.examples.truth import truth
+from tapewise.examples.unitree import UniTree, run_unitree
+from tapewise.examples.unitree_truth import unitree_truth
+from tapewise.examples.workload import plan
+from tapewise.examples.writers import (
+    Line,
+    as_written,
+    by_day,
+    cond_lines,
+    hsi_lines,
+    nft_lines,
+    pftp_lines,
+    stat_lines,
+)
 
 
 def make_logs(

@@ -4,9 +4,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from machine import Record
-from unitree import Attempt, Job, Stage, UniTree
-from writers import Line
+from tapewise.examples.machine import Record
+from tapewise.examples.unitree import Attempt, Job, Stage, UniTree
+from tapewise.examples.writers import Line
 
 
 @dataclass(slots=True)

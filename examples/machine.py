@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from workload import MB, Batch
+from tapewise.examples.workload import MB, Batch
 
 
 class Law(NamedTuple):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import accumulate
 
-from chance import Chance
+from tapewise.examples.chance import Chance
 
 # Projects take the place of persons; the PFTP logins are project accounts.
 _PROJECTS = (

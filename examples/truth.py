@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from damage import DAMAGES
-from machine import (
+from tapewise.examples.damage import DAMAGES
+from tapewise.examples.machine import (
     DISK_OPEN_LIMIT_S,
     HIT_RATIO_NEW,
     HIT_RATIO_OLD,
@@ -15,7 +15,7 @@ from machine import (
     TAPE_RATE_BYTES_PER_S,
     Record,
 )
-from wallclock import (
+from tapewise.examples.wallclock import (
     CLOCK_CHANGE,
     CLOCK_CHANGE_S,
     MAINTENANCE_WALL,
@@ -25,7 +25,7 @@ from wallclock import (
     is_repeated,
     wall_time,
 )
-from writers import SATURATED_BYTES, SUBSECOND_TEXT, Line
+from tapewise.examples.writers import SATURATED_BYTES, SUBSECOND_TEXT, Line
 
 STATEMENT = (
     "All of this is made up by examples/generate.py: no such archive, user, machine or file exists, "

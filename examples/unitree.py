@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
-from chance import Chance
-from machine import (
+from tapewise.examples.chance import Chance
+from tapewise.examples.machine import (
     KEPT_ON_DISK_S,
     STAGE_LAWS,
     UNITREE_HIT_RATIO_NEW,
@@ -20,7 +20,7 @@ from machine import (
     UNITREE_SMALL_BYTES,
     Record,
 )
-from wallclock import CLOCK_CHANGE_S, DURATION_S, is_writing, moments_of_midnight
+from tapewise.examples.wallclock import CLOCK_CHANGE_S, DURATION_S, is_writing, moments_of_midnight
 
 # Personas are numbers of processes, of which other programs take most: they come round every ten hours.
 PERSONAS = range(1000, 20000)

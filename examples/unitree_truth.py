@@ -6,8 +6,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from links import Link
-from machine import (
+from tapewise.examples.links import Link
+from tapewise.examples.machine import (
     KEPT_ON_DISK_S,
     STAGE_LAWS,
     UNITREE_HIT_RATIO_NEW,
@@ -15,9 +15,9 @@ from machine import (
     UNITREE_HIT_RATIO_OLD_SMALL,
     UNITREE_SMALL_BYTES,
 )
-from unitree import Job, Stage, UniTree
-from wallclock import is_repeated, is_writing, wall_time
-from writers import BLANK_SEPARATED, Line
+from tapewise.examples.unitree import Job, Stage, UniTree
+from tapewise.examples.wallclock import is_repeated, is_writing, wall_time
+from tapewise.examples.writers import BLANK_SEPARATED, Line
 
 MEANING = (
     "gets and waits are of all that ended while the logs were written, whatever line was broken afterwards; "

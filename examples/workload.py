@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import accumulate
 
-from chance import Chance
-from names import Family, People, User, hsi_people, new_family, nft_people, pftp_people
-from wallclock import DURATION_S, is_accepting, moments, wall_time
+from tapewise.examples.chance import Chance
+from tapewise.examples.names import Family, People, User, hsi_people, new_family, nft_people, pftp_people
+from tapewise.examples.wallclock import DURATION_S, is_accepting, moments, wall_time
 
 KB, MB, GB = 10**3, 10**6, 10**9
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from chance import Chance
-from machine import Record
-from unitree import Attempt, Job, Stage, UniTree
-from wallclock import is_writing, wall_time
-from workload import MB
+from tapewise.examples.chance import Chance
+from tapewise.examples.machine import Record
+from tapewise.examples.unitree import Attempt, Job, Stage, UniTree
+from tapewise.examples.wallclock import is_writing, wall_time
+from tapewise.examples.workload import MB
 
 # The largest number that a signed 32-bit counter can show.
 SATURATED_BYTES = 2**31 - 1

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psycopg
 
-from ingest.detection import Detection, describe_share, detect_format
-from ingest.formats import find_format, restore_format
-from ingest.formats.base import Format
-from schema.database import Warehouse
-from schema.errors import LogFileError, SourceError
+from tapewise.ingest.detection import Detection, describe_share, detect_format
+from tapewise.ingest.formats import find_format, restore_format
+from tapewise.ingest.formats.base import Format
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import LogFileError, SourceError
 
 # Formats that tell of the same transfers: an archive counts those of one of them.
 SAME_TRANSFERS = ("nft", "stat")

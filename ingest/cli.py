@@ -8,15 +8,15 @@ from pathlib import Path
 
 import click
 
-from ingest.archives import drop_archive, list_archives
-from ingest.explanations import LineFate, explain_line, explain_row
-from ingest.pseudonym_keys import PseudonymKey, read_key
-from schema.database import Role
-from schema.errors import SettingsError
-from schema.models import FACT_TABLES
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.archives import drop_archive, list_archives
+from tapewise.ingest.explanations import LineFate, explain_line, explain_row
+from tapewise.ingest.pseudonym_keys import PseudonymKey, read_key
+from tapewise.schema.database import Role
+from tapewise.schema.errors import SettingsError
+from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
 GONE = "(the line is no longer in that file: it is gone, or was rotated)"

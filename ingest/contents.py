@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from schema.errors import LogFileError
+from tapewise.schema.errors import LogFileError
 
 # So many bytes tell: tar's mark stands in the middle of its first block.
 HEAD_BYTES = 512

@@ -5,13 +5,13 @@ from datetime import date
 
 import psycopg
 
-from ingest.fresh_lines import FreshLines
-from ingest.mounts import rebuild_mounts
-from ingest.partitions import make_months
-from ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
-from schema.derived_tables import requests
-from schema.errors import DatabaseError
-from schema.loader import copy_encoded
+from tapewise.ingest.fresh_lines import FreshLines
+from tapewise.ingest.mounts import rebuild_mounts
+from tapewise.ingest.partitions import make_months
+from tapewise.ingest.requests import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
+from tapewise.schema.derived_tables import requests
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.loader import copy_encoded
 
 
 class Derivations:

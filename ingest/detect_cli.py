@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from ingest.detection import Detection, describe_share, detect_format
-from ingest.results import sum_failures, tell_failure
-from schema.errors import LogFileError
-from schema.texts import escape_controls
+from tapewise.ingest.detection import Detection, describe_share, detect_format
+from tapewise.ingest.results import sum_failures, tell_failure
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.texts import escape_controls
 
 
 @click.command()

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.examples import EXAMPLE_DATE
-from ingest.files import LogFileReader, open_log
-from ingest.formats import FORMATS
-from ingest.formats.base import BLANK, UNRECOGNISED, Format, LineSettings
-from ingest.lines import split_lines
-from ingest.sources import EARLIEST_AT
-from ingest.unfolding import unfold_lines
+from tapewise.ingest.examples import EXAMPLE_DATE
+from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import BLANK, UNRECOGNISED, Format, LineSettings
+from tapewise.ingest.lines import split_lines
+from tapewise.ingest.sources import EARLIEST_AT
+from tapewise.ingest.unfolding import unfold_lines
 
 # One piece is ten thousand lines or more; all formats together read three of them in about a second.
 PIECE_BYTES = 600_000

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from ingest.formats.base import Format, LineSettings
-from ingest.sources import EARLIEST_AT
+from tapewise.ingest.formats.base import Format, LineSettings
+from tapewise.ingest.sources import EARLIEST_AT
 
 EXAMPLE_DATE = date(1997, 11, 5)
 

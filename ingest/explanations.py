@@ -10,16 +10,16 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from ingest.files import BLOCK_BYTES, open_log
-from ingest.ledger import ledger_path
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.reading import read_records
-from ingest.second_passes import find_second_passes
-from ingest.sources import Source, get_source
-from ingest.tallies import Tally
-from ingest.unfolding import unfold_blocks
-from schema.errors import LookupFailedError
-from schema.models import FACT_TABLES, event_time_columns
+from tapewise.ingest.files import BLOCK_BYTES, open_log
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.reading import read_records
+from tapewise.ingest.second_passes import find_second_passes
+from tapewise.ingest.sources import Source, get_source
+from tapewise.ingest.tallies import Tally
+from tapewise.ingest.unfolding import unfold_blocks
+from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.models import FACT_TABLES, event_time_columns
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 import polars as pl
 import sqlalchemy as sa
 
-from ingest.file_keys import FileKeys
-from ingest.sources import Source
-from schema.loader import frame_schema
-from schema.models import event_time_columns
-from schema.names import NameTable
+from tapewise.ingest.file_keys import FileKeys
+from tapewise.ingest.sources import Source
+from tapewise.schema.loader import frame_schema
+from tapewise.schema.models import event_time_columns
+from tapewise.schema.names import NameTable
 
 
 def make_facts(
@@ -21,7 +21,7 @@ def make_facts(
 ) -> pl.DataFrame:
     """The rows of `table` that `records` tell, without their `id`.
 
-    `records` are numbered record frames (`ingest.reading`) of that table only. Makes the names of
+    `records` are numbered record frames (`tapewise.ingest.reading`) of that table only. Makes the names of
     users and hosts that are missing. Unless the log says when a thing started, that was its duration
     before it ended, if the time of the day is known; a file's key is made of its path in the archive,
     or of its capability. Where only failures of the source are counted, they are of another interface.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from schema.mart import read_mart
-from schema.models import FACT_TABLES
+from tapewise.schema.mart import read_mart
+from tapewise.schema.models import FACT_TABLES
 
-# Where a log tells what views need (`LOG_FACTS` of `schema.mart_metadata`): a table of facts, and the column
-# of the record that must have values in it. Of which kind name-space events are, columns do not tell.
+# Where a log tells what views need (`LOG_FACTS` of `tapewise.schema.mart_metadata`): a table of facts, and
+# the column of the record that must have values in it. Columns do not show the kind of name-space events.
 _ANY_TABLE = ("*", None)
 # Whose users and classes of service are those of requests.
 _REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")

@@ -8,8 +8,8 @@ HMAC-SHA-256 with a secret of the warehouse, in `ledger.secrets`, which only its
 import polars as pl
 import psycopg
 
-from ingest.keyed_hashes import hash_with_key
-from schema.errors import DatabaseError
+from tapewise.ingest.keyed_hashes import hash_with_key
+from tapewise.schema.errors import DatabaseError
 
 SECRET_NAME = "file keys"  # noqa: S105  # the name of its row
 

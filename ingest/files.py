@@ -19,11 +19,11 @@ import polars as pl
 import xxhash
 from xopen import xopen
 
-from ingest.contents import HEAD_BYTES, check_head, is_header_alone
-from ingest.file_identities import TICK_S, FileIdentity, identify_file
-from ingest.lines import count_newlines, seal_digest, split_content
-from ingest.pseudonym_keys import PseudonymKey
-from schema.errors import LogFileError, RewrittenFileError
+from tapewise.ingest.contents import HEAD_BYTES, check_head, is_header_alone
+from tapewise.ingest.file_identities import TICK_S, FileIdentity, identify_file
+from tapewise.ingest.lines import count_newlines, seal_digest, split_content
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 # Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
 BLOCK_BYTES = 6_000_000

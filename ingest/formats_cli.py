@@ -8,16 +8,16 @@ from pathlib import Path
 
 import click
 
-from ingest.examples import EXAMPLE_DATE, read_examples
-from ingest.feeds import Feed, judge_views
-from ingest.formats import FORMATS, find_format
-from ingest.layouts.checking import LayoutCheck, check_log
-from ingest.layouts.columns import kind_of
-from ingest.layouts.files import find_layout, show_layout
-from ingest.log_dates import find_log_date
-from schema.errors import FormatError, LogFileError
-from schema.moments import check_timezone
-from schema.texts import escape_controls
+from tapewise.ingest.examples import EXAMPLE_DATE, read_examples
+from tapewise.ingest.feeds import Feed, judge_views
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.layouts.checking import LayoutCheck, check_log
+from tapewise.ingest.layouts.columns import kind_of
+from tapewise.ingest.layouts.files import find_layout, show_layout
+from tapewise.ingest.log_dates import find_log_date
+from tapewise.schema.errors import FormatError, LogFileError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.texts import escape_controls
 
 
 class _Formats(click.Group):

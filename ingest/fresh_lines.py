@@ -13,14 +13,14 @@ from typing import Self
 import polars as pl
 import psycopg
 
-from ingest.held_lines import HeldLines, Near, ReplacedRequests
-from ingest.line_pairs import IS_PAIRABLE, KEPT, keep_lines, tell_opens, tell_requests
-from ingest.requests import REACH, find_stale_days
-from ingest.sources import Source
-from schema.database import Warehouse
-from schema.derived_tables import requests
-from schema.loader import encode_frame, frame_schema
-from schema.models import event_time_columns
+from tapewise.ingest.held_lines import HeldLines, Near, ReplacedRequests
+from tapewise.ingest.line_pairs import IS_PAIRABLE, KEPT, keep_lines, tell_opens, tell_requests
+from tapewise.ingest.requests import REACH, find_stale_days
+from tapewise.ingest.sources import Source
+from tapewise.schema.database import Warehouse
+from tapewise.schema.derived_tables import requests
+from tapewise.schema.loader import encode_frame, frame_schema
+from tapewise.schema.models import event_time_columns
 
 # Lines of which requests are made by other rules too.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})

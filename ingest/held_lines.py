@@ -15,12 +15,12 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
-from ingest.line_pairs import KEPT
-from ingest.requests import REACH, plan_for_fresh_facts
-from ingest.sources import Source
-from schema.database import Role, Warehouse
-from schema.loader import read_frame
-from schema.models import event_time_columns
+from tapewise.ingest.line_pairs import KEPT
+from tapewise.ingest.requests import REACH, plan_for_fresh_facts
+from tapewise.ingest.sources import Source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.loader import read_frame
+from tapewise.schema.models import event_time_columns
 
 # How far stages, starts and jobs can be from lines that they matter to, and a little more: a job may end a
 # day after a transfer, and that a day after its open.

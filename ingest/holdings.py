@@ -12,9 +12,9 @@ import polars as pl
 import psycopg
 from psycopg import sql
 
-from ingest.second_passes import find_first_passes, find_second_passes
-from ingest.sources import Source
-from schema.models import event_time_columns
+from tapewise.ingest.second_passes import find_first_passes, find_second_passes
+from tapewise.ingest.sources import Source
+from tapewise.schema.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
 

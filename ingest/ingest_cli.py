@@ -9,28 +9,28 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from ingest.choices import Choices, choose_formats
-from ingest.formats import find_format
-from ingest.formats.base import Format
-from ingest.loads import FileResult
-from ingest.pseudonym_keys import get_key
-from ingest.results import (
+from tapewise.ingest.choices import Choices, choose_formats
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.pseudonym_keys import get_key
+from tapewise.ingest.results import (
     describe_result,
     result_to_json,
     sum_failures,
     tell_failure,
 )
-from ingest.rounds import prepare_source
-from ingest.sources import INGESTED_KINDS, Source, SourceRequest
-from ingest.tallies import Tally
-from ingest.unused_sources import drop_unused_sources
-from ingest.workers import FileTask, read_files
-from schema.database import Warehouse
-from schema.errors import DatabaseError, LogFileError, TapewiseError
-from schema.moments import check_timezone
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.rounds import prepare_source
+from tapewise.ingest.sources import INGESTED_KINDS, Source, SourceRequest
+from tapewise.ingest.tallies import Tally
+from tapewise.ingest.unused_sources import drop_unused_sources
+from tapewise.ingest.workers import FileTask, read_files
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 NEEDED_WITH_PATHS = ("archive", "timezone")
 FOR_PATHS = (
@@ -146,7 +146,7 @@ def ingest(
             raise click.UsageError(
                 f"Missing argument 'PATHS...', and {settings.config} names no archives to read instead."
             )
-        from ingest.rounds_cli import load_sources  # noqa: PLC0415  # what it needs beside, PATHS do not
+        from tapewise.ingest.rounds_cli import load_sources  # noqa: PLC0415  # what it needs beside, PATHS do not
 
         load_sources(
             settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs

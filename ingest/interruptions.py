@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 import psycopg
 
-from schema.errors import DatabaseError, RewrittenFileError
+from tapewise.schema.errors import DatabaseError, RewrittenFileError
 
 # How often a file is read that is rewritten every time.
 TRIES = 3

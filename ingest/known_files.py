@@ -5,13 +5,13 @@ from pathlib import Path
 
 import psycopg
 
-from ingest.formats.yearless import is_same_year
-from ingest.ledger import LogFileRow, find_other_date
-from ingest.log_dates import LogDate, find_log_date
-from ingest.prefixes import Prefix
-from ingest.sources import Source
-from ingest.tallies import Tally
-from schema.errors import LogFileError
+from tapewise.ingest.formats.yearless import is_same_year
+from tapewise.ingest.ledger import LogFileRow, find_other_date
+from tapewise.ingest.log_dates import LogDate, find_log_date
+from tapewise.ingest.prefixes import Prefix
+from tapewise.ingest.sources import Source
+from tapewise.ingest.tallies import Tally
+from tapewise.schema.errors import LogFileError
 
 
 def settle_date(source: Source, path: Path, given: date | None) -> LogDate | None:

@@ -12,9 +12,9 @@ from uuid import UUID
 import psycopg
 from psycopg.types.json import Jsonb
 
-from ingest.ledger import reject_lines
-from ingest.parts import KnownSegment, Part, SegmentFate
-from ingest.segments import Segment
+from tapewise.ingest.ledger import reject_lines
+from tapewise.ingest.parts import KnownSegment, Part, SegmentFate
+from tapewise.ingest.segments import Segment
 
 
 class ChangedMeanwhileError(Exception):

@@ -12,11 +12,11 @@ from typing import Any
 import polars as pl
 import psycopg
 
-from ingest.file_identities import FileIdentity
-from ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
-from ingest.tallies import Tally, shorten_texts
-from schema.loader import copy_frame
-from schema.models import rejected_lines
+from tapewise.ingest.file_identities import FileIdentity
+from tapewise.ingest.formats.base import BEFORE_RETENTION, OUTSIDE_WINDOW
+from tapewise.ingest.tallies import Tally, shorten_texts
+from tapewise.schema.loader import copy_frame
+from tapewise.schema.models import rejected_lines
 
 _IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 
@@ -222,7 +222,8 @@ def end_log_file(
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
         )
     if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
-        # All that it tells of is forgotten: so are the texts of its broken lines, as in `ingest.retention`.
+        # All that it tells of is forgotten: so are the texts of its broken lines, as in
+        # `tapewise.ingest.retention`.
         connection.execute(
             "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
         )

@@ -7,10 +7,10 @@ comments there say why. A test compares the two.
 import numpy as np
 import polars as pl
 
-from ingest.requests import REACH
-from schema.derived_tables import requests
-from schema.loader import frame_schema
-from schema.models import event_time_columns, opens, transfers
+from tapewise.ingest.requests import REACH
+from tapewise.schema.derived_tables import requests
+from tapewise.schema.loader import frame_schema
+from tapewise.schema.models import event_time_columns, opens, transfers
 
 # What is kept of either table's lines: what requests are made of, and what orders lines of one moment.
 KEPT = {

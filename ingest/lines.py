@@ -9,7 +9,7 @@ import polars as pl
 import polars_hash  # noqa: F401  # registers the expressions `.nchash`
 import pyarrow as pa
 
-from ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.pseudonym_keys import PseudonymKey
 
 _NEWLINE = ord("\n")
 # Some programs begin a file with it, and so begins a line where such files were concatenated.

@@ -17,18 +17,18 @@ import polars as pl
 import psycopg
 import sqlalchemy as sa
 
-from ingest.ahead import run_ahead
-from ingest.derivations import Derivations
-from ingest.facts import make_facts
-from ingest.file_keys import FileKeys
-from ingest.files import LogFileReader, open_log
-from ingest.formats.base import OUTSIDE_WINDOW, UNRECOGNISED, Format
-from ingest.fresh_lines import FreshLines
-from ingest.holdings import Holdings
-from ingest.interruptions import begins_again, losses_told
-from ingest.known_files import check_date, is_continued, keep_date, settle_date
-from ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
-from ingest.ledger import (
+from tapewise.ingest.ahead import run_ahead
+from tapewise.ingest.derivations import Derivations
+from tapewise.ingest.facts import make_facts
+from tapewise.ingest.file_keys import FileKeys
+from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.ingest.formats.base import OUTSIDE_WINDOW, UNRECOGNISED, Format
+from tapewise.ingest.fresh_lines import FreshLines
+from tapewise.ingest.holdings import Holdings
+from tapewise.ingest.interruptions import begins_again, losses_told
+from tapewise.ingest.known_files import check_date, is_continued, keep_date, settle_date
+from tapewise.ingest.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
+from tapewise.ingest.ledger import (
     LogFileRow,
     begin_log_file,
     end_log_file,
@@ -36,24 +36,24 @@ from ingest.ledger import (
     ledger_path,
     touch_log_file,
 )
-from ingest.log_dates import LogDate
-from ingest.other_holders import OtherHolders
-from ingest.partitions import Partitions
-from ingest.parts import Part
-from ingest.prefixes import compare_prefix
-from ingest.reading import read_parts, split_by_table
-from ingest.rollup import sum_counted
-from ingest.second_pass_moves import move_second_passes
-from ingest.second_passes import Repeats
-from ingest.sources import Source, get_source
-from ingest.tallies import Tally
-from schema.archives import lock_archive
-from schema.cells import add_cells
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError
-from schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
-from schema.models import FACT_TABLES, event_time_columns
-from schema.names import NameTable
+from tapewise.ingest.log_dates import LogDate
+from tapewise.ingest.other_holders import OtherHolders
+from tapewise.ingest.partitions import Partitions
+from tapewise.ingest.parts import Part
+from tapewise.ingest.prefixes import compare_prefix
+from tapewise.ingest.reading import read_parts, split_by_table
+from tapewise.ingest.rollup import sum_counted
+from tapewise.ingest.second_pass_moves import move_second_passes
+from tapewise.ingest.second_passes import Repeats
+from tapewise.ingest.sources import Source, get_source
+from tapewise.ingest.tallies import Tally
+from tapewise.schema.archives import lock_archive
+from tapewise.schema.cells import add_cells
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
+from tapewise.schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.names import NameTable
 
 # Parts of a file that may wait for the lock, or to be compared.
 PARTS_AHEAD = 2

@@ -6,8 +6,8 @@ from datetime import date
 from pathlib import Path
 from typing import Literal
 
-from ingest.formats.base import Format
-from schema.errors import LogFileError
+from tapewise.ingest.formats.base import Format
+from tapewise.schema.errors import LogFileError
 
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]"
 # A date is a whole part of the name: no letter or digit is next to it, but for the time of an ISO stamp. The

@@ -12,8 +12,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ingest.rounds import SourceOutcome
-from schema.errors import SettingsError
+from tapewise.ingest.rounds import SourceOutcome
+from tapewise.schema.errors import SettingsError
 
 FATES = ("loaded", "held", "ignored", "rejected")
 LABELS = ("archive", "source")

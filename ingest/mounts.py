@@ -13,14 +13,14 @@ from importlib.resources import files
 import psycopg
 from psycopg import sql
 
-from ingest.partitions import make_months
-from ingest.requests import REACH, find_ranges
+from tapewise.ingest.partitions import make_months
+from tapewise.ingest.requests import REACH, find_ranges
 
 # A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.
 STEP_LIMIT = REACH
 
 _STATEMENTS = {
-    table: (files("ingest") / f"{table}.sql").read_text(encoding="utf-8")
+    table: (files("tapewise.ingest") / f"{table}.sql").read_text(encoding="utf-8")
     for table in ("mounts", "tape_operations")
 }
 

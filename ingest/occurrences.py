@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from schema.errors import LogFileError
+from tapewise.schema.errors import LogFileError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KEY = ("event_at", "line_hash")

@@ -11,11 +11,11 @@ from pathlib import Path
 import polars as pl
 import psycopg
 
-from ingest.landmarks import Landmark, LandmarkFinder
-from ingest.ledger import ledger_path
-from ingest.parts import Part
-from ingest.sources import Source
-from schema.errors import HeldElsewhereError
+from tapewise.ingest.landmarks import Landmark, LandmarkFinder
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.parts import Part
+from tapewise.ingest.sources import Source
+from tapewise.schema.errors import HeldElsewhereError
 
 _SELECT_OTHERS = """
     SELECT id, pseudonym_key_id FROM ledger.sources

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import polars as pl
 
-from ingest.second_passes import Repeats
-from ingest.segments import Segment
+from tapewise.ingest.second_passes import Repeats
+from tapewise.ingest.segments import Segment
 
 
 @dataclass(frozen=True)

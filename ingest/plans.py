@@ -4,15 +4,15 @@ import glob
 from dataclasses import dataclass
 from pathlib import Path
 
-from ingest.formats import find_format
-from ingest.ledger import ledger_path
-from ingest.pseudonym_keys import HOW_TO_MAKE_ONE, read_key
-from ingest.sources import SourceRequest
-from schema.errors import ConfigError, FormatError, SourceError
-from schema.moments import check_timezone
-from schema.settings import Settings
-from schema.sites import ArchiveSettings, SourceSettings
-from schema.texts import escape_controls
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.pseudonym_keys import HOW_TO_MAKE_ONE, read_key
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.errors import ConfigError, FormatError, SourceError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.sites import ArchiveSettings, SourceSettings
+from tapewise.schema.texts import escape_controls
 
 
 @dataclass(frozen=True)

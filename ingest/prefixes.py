@@ -6,10 +6,10 @@ from pathlib import Path
 
 import xxhash
 
-from ingest.file_identities import FileIdentity
-from ingest.files import BLOCK_BYTES, MAX_LINE_BYTES, open_log
-from ingest.lines import seal_digest
-from ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.file_identities import FileIdentity
+from tapewise.ingest.files import BLOCK_BYTES, MAX_LINE_BYTES, open_log
+from tapewise.ingest.lines import seal_digest
+from tapewise.ingest.pseudonym_keys import PseudonymKey
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
-from ingest.files import open_log
-from ingest.holdings import Holdings
-from ingest.interruptions import begins_again, losses_told
-from ingest.known_files import check_date, is_continued, settle_date
-from ingest.known_segments import find_segments
-from ingest.ledger import find_log_file, ledger_path
-from ingest.loads import FileResult, Progress, check_key
-from ingest.other_holders import OtherHolders
-from ingest.prefixes import compare_prefix
-from ingest.reading import read_parts, split_by_table
-from ingest.sources import Source
-from ingest.tallies import Tally
-from schema.database import Role, Warehouse
+from tapewise.ingest.files import open_log
+from tapewise.ingest.holdings import Holdings
+from tapewise.ingest.interruptions import begins_again, losses_told
+from tapewise.ingest.known_files import check_date, is_continued, settle_date
+from tapewise.ingest.known_segments import find_segments
+from tapewise.ingest.ledger import find_log_file, ledger_path
+from tapewise.ingest.loads import FileResult, Progress, check_key
+from tapewise.ingest.other_holders import OtherHolders
+from tapewise.ingest.prefixes import compare_prefix
+from tapewise.ingest.reading import read_parts, split_by_table
+from tapewise.ingest.sources import Source
+from tapewise.ingest.tallies import Tally
+from tapewise.schema.database import Role, Warehouse
 
 
 @begins_again

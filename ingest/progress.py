@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn

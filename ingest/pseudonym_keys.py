@@ -10,9 +10,9 @@ import hmac
 
 import polars as pl
 
-from ingest.keyed_hashes import hash_with_key, make_hmac
-from schema.errors import SettingsError, SourceError
-from schema.settings import Settings, read_secret_file
+from tapewise.ingest.keyed_hashes import hash_with_key, make_hmac
+from tapewise.schema.errors import SettingsError, SourceError
+from tapewise.schema.settings import Settings, read_secret_file
 
 MIN_KEY_BYTES = 32
 # Of 10 million names, two have one pseudonym with a chance of 3 in a million.

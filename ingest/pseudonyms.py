@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.formats.base import Format
-from ingest.formats.cond import OPERATIONS
-from ingest.formats.record_columns import NAME_COLUMNS
-from ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.formats.cond import OPERATIONS
+from tapewise.ingest.formats.record_columns import NAME_COLUMNS
+from tapewise.ingest.pseudonym_keys import PseudonymKey
 
 SUFFIXES = (
     # packed and put together; HTAR's index

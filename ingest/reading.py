@@ -12,18 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ingest.files import Block, LogFileReader
-from ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
-from ingest.formats.yearless import is_same_year
-from ingest.occurrences import EPOCH, OccurrenceCounter
-from ingest.parts import KnownSegment, Part, SegmentFate
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.pseudonyms import hide_names
-from ingest.second_passes import SecondPasses
-from ingest.segments import Segment, cut_segments
-from ingest.tallies import Tally
-from ingest.unfolding import unfold_blocks
-from schema.models import FACT_TABLES
+from tapewise.ingest.files import Block, LogFileReader
+from tapewise.ingest.formats.base import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
+from tapewise.ingest.formats.yearless import is_same_year
+from tapewise.ingest.occurrences import EPOCH, OccurrenceCounter
+from tapewise.ingest.parts import KnownSegment, Part, SegmentFate
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.pseudonyms import hide_names
+from tapewise.ingest.second_passes import SecondPasses
+from tapewise.ingest.segments import Segment, cut_segments
+from tapewise.ingest.tallies import Tally
+from tapewise.ingest.unfolding import unfold_blocks
+from tapewise.schema.models import FACT_TABLES
 
 # What rows of facts are made of beside the columns of the same name.
 NEEDED = ("event_at", "user", "host")

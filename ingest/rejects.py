@@ -9,12 +9,12 @@ from pathlib import Path
 import psycopg
 from psycopg.rows import class_row
 
-from ingest.ledger import find_log_file, ledger_path
-from ingest.loads import FileResult, load_file
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.sources import get_source
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError, TapewiseError
+from tapewise.ingest.ledger import find_log_file, ledger_path
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.sources import get_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError, TapewiseError
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from ingest.ledger import ledger_path
-from ingest.pseudonym_keys import PseudonymKey, read_key
-from ingest.rejects import (
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.pseudonym_keys import PseudonymKey, read_key
+from tapewise.ingest.rejects import (
     RejectedFile,
     RejectFilter,
     Retry,
@@ -20,12 +20,12 @@ from ingest.rejects import (
     list_rejects,
     retry_file,
 )
-from ingest.results import result_to_json
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.results import result_to_json
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 SHOWN_LINES = 50
 NOT_KEPT = "(its text is not kept)"

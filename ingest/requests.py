@@ -11,7 +11,7 @@ from math import ceil
 
 import psycopg
 
-from ingest.partitions import make_months
+from tapewise.ingest.partitions import make_months
 
 # How long before its end the first line of a request may stand: the longest open at SDSC took eight
 # hours, LLNL's queues held jobs for two.
@@ -27,7 +27,7 @@ FOLLOW_LIMIT = timedelta(minutes=5)
 LONGEST_RANGE = timedelta(days=10)
 
 _MARGIN = timedelta(minutes=1)
-_STATEMENT = (files("ingest") / "requests.sql").read_text(encoding="utf-8")
+_STATEMENT = (files("tapewise.ingest") / "requests.sql").read_text(encoding="utf-8")
 
 Range = tuple[datetime, datetime]
 

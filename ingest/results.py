@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from ingest.loads import FileResult
-from ingest.rounds import SourceOutcome
-from schema.errors import LogFileError, TapewiseError
-from schema.texts import escape_controls
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.rounds import SourceOutcome
+from tapewise.schema.errors import LogFileError, TapewiseError
+from tapewise.schema.texts import escape_controls
 
 TEXT_WIDTH = 80
 

@@ -1,7 +1,8 @@
 """`tapewise forget`: the detail of before a day goes, the ten-minute rollup stays.
 
 What is forgotten stays so: `core.archives.retained_since` keeps the day, and lines from before it that are
-read later, or again, are ignored (`ingest.formats.base.ignore_forgotten`). So no line is counted twice.
+read later, or again, are ignored (`tapewise.ingest.formats.base.ignore_forgotten`). So no line is counted
+twice.
 """
 
 from collections.abc import Callable
@@ -13,14 +14,14 @@ from zoneinfo import ZoneInfo
 import psycopg
 from psycopg import sql
 
-from ingest.derivations import rebuild_derived
-from ingest.formats.base import BEFORE_RETENTION
-from ingest.mounts import forget_mounts
-from schema.archives import Archive, get_archive, lock_archive
-from schema.database import Role, Warehouse
-from schema.errors import RetentionError
-from schema.models import FACT_TABLES, event_time_columns
-from schema.names import drop_unused_names
+from tapewise.ingest.derivations import rebuild_derived
+from tapewise.ingest.formats.base import BEFORE_RETENTION
+from tapewise.ingest.mounts import forget_mounts
+from tapewise.schema.archives import Archive, get_archive, lock_archive
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import RetentionError
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.names import drop_unused_names
 
 _DELETE_FACTS = """
     WITH gone AS (

@@ -9,16 +9,16 @@ from typing import Any
 
 import click
 
-from ingest.formats import find_format
-from ingest.pseudonym_keys import read_key
-from ingest.results import describe_result
-from ingest.retention import Forgotten, forget_detail, preview_forgetting
-from ingest.source_drops import SourceSummary, drop_source, list_sources
-from ingest.source_replacements import replace_source
-from schema.database import Role
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.pseudonym_keys import read_key
+from tapewise.ingest.results import describe_result
+from tapewise.ingest.retention import Forgotten, forget_detail, preview_forgetting
+from tapewise.ingest.source_drops import SourceSummary, drop_source, list_sources
+from tapewise.ingest.source_replacements import replace_source
+from tapewise.schema.database import Role
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 
 @click.group()

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from ingest.sources import Source
-from schema.cells import sum_cells
+from tapewise.ingest.sources import Source
+from tapewise.schema.cells import sum_cells
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:

@@ -15,23 +15,23 @@ from pathlib import Path
 
 import psycopg
 
-from ingest.file_identities import identify_file
-from ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
-from ingest.loads import FileResult
-from ingest.log_dates import find_log_date
-from ingest.plans import SourcePlan
-from ingest.sources import (
+from tapewise.ingest.file_identities import identify_file
+from tapewise.ingest.ledger import LastReading, find_last_readings, ledger_path, touch_log_files
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.log_dates import find_log_date
+from tapewise.ingest.plans import SourcePlan
+from tapewise.ingest.sources import (
     Source,
     SourceRequest,
     find_source,
     make_source,
     unsaved_source,
 )
-from ingest.unused_sources import drop_unused_source
-from ingest.workers import FileTask, read_files
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, TapewiseError
-from schema.sites import SourceSettings
+from tapewise.ingest.unused_sources import drop_unused_source
+from tapewise.ingest.workers import FileTask, read_files
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
+from tapewise.schema.sites import SourceSettings
 
 
 @dataclass

@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 import psycopg
 
-from ingest.loads import FileResult
-from ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
-from ingest.plans import SourcePlan, plan_round
-from ingest.results import describe_outcome, result_to_json
-from ingest.rounds import SourceOutcome, hold_round, read_sources
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
+from tapewise.ingest.plans import SourcePlan, plan_round
+from tapewise.ingest.results import describe_outcome, result_to_json
+from tapewise.ingest.rounds import SourceOutcome, hold_round, read_sources
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 
 def load_sources(

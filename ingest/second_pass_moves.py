@@ -13,13 +13,13 @@ import polars as pl
 import psycopg
 from psycopg.rows import dict_row
 
-from ingest.formats.record_columns import UTC_TIME
-from ingest.partitions import make_months
-from ingest.rollup import sum_counted
-from ingest.second_passes import Repeats
-from ingest.sources import Source
-from schema.cells import add_cells, subtract_cells
-from schema.models import FACT_TABLES
+from tapewise.ingest.formats.record_columns import UTC_TIME
+from tapewise.ingest.partitions import make_months
+from tapewise.ingest.rollup import sum_counted
+from tapewise.ingest.second_passes import Repeats
+from tapewise.ingest.sources import Source
+from tapewise.schema.cells import add_cells, subtract_cells
+from tapewise.schema.models import FACT_TABLES
 
 # What else of a row changes, the function says: when a thing began, and how long a job took.
 _MOVE = """

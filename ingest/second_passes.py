@@ -2,7 +2,7 @@
 
 A line's record takes the first pass, and so does its identity, whatever stands beside it. Where a file's
 clock steps back in the midst of such an hour, its lines behind that stand in the second pass:
-`ingest.second_pass_moves` moves their facts there, also those that another file brought.
+`tapewise.ingest.second_pass_moves` moves their facts there, also those that another file brought.
 
 What is told of a line depends on the lines before it alone, so that a file tells of its beginning what it
 will still tell when it has grown.
@@ -14,7 +14,7 @@ from typing import Literal
 
 import polars as pl
 
-from ingest.formats.record_columns import UTC_TIME
+from tapewise.ingest.formats.record_columns import UTC_TIME
 
 # How far a line may stand behind the latest one before it, in a log that writes slightly out of order, and
 # still be of the first pass after the second has begun.

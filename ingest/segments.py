@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import xxhash
 
-from ingest.files import Block
+from tapewise.ingest.files import Block
 
 # One line in 2^14 ends a segment, which is so 20,000 lines long; 5 million lines are 250 segments.
 CUT_MASK = 0x3FFF

@@ -12,10 +12,10 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from ingest.sources import EARLIEST_AT
-from schema.archives import get_archive
-from schema.errors import LookupFailedError, SiteEventError
-from schema.moments import place_time
+from tapewise.ingest.sources import EARLIEST_AT
+from tapewise.schema.archives import get_archive
+from tapewise.schema.errors import LookupFailedError, SiteEventError
+from tapewise.schema.moments import place_time
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 import psycopg
 
-from ingest.site_events import (
+from tapewise.ingest.site_events import (
     CONFIG_CHANGES,
     OUTAGES,
     EventTable,
@@ -19,12 +19,12 @@ from ingest.site_events import (
     remove_event,
     show_time,
 )
-from ingest.sources import EARLIEST_AT
-from schema.database import Role
-from schema.moments import TypedTime
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.ingest.sources import EARLIEST_AT
+from tapewise.schema.database import Role
+from tapewise.schema.moments import TypedTime
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

@@ -11,19 +11,19 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
-from ingest.derivations import rebuild_derived
-from ingest.formats.base import BEFORE_RETENTION
-from ingest.formats.record_columns import UTC_TIME
-from ingest.log_file_rows import delete_log_files
-from ingest.rollup import sum_counted
-from ingest.sources import Source, get_source
-from schema.archives import Archive, get_archive, lock_archive
-from schema.cells import subtract_cells
-from schema.database import Role, Warehouse
-from schema.errors import LookupFailedError, RetentionError
-from schema.loader import read_frame
-from schema.models import FACT_TABLES, event_time_columns
-from schema.names import drop_unused_names
+from tapewise.ingest.derivations import rebuild_derived
+from tapewise.ingest.formats.base import BEFORE_RETENTION
+from tapewise.ingest.formats.record_columns import UTC_TIME
+from tapewise.ingest.log_file_rows import delete_log_files
+from tapewise.ingest.rollup import sum_counted
+from tapewise.ingest.sources import Source, get_source
+from tapewise.schema.archives import Archive, get_archive, lock_archive
+from tapewise.schema.cells import subtract_cells
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LookupFailedError, RetentionError
+from tapewise.schema.loader import read_frame
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.names import drop_unused_names
 
 
 @dataclass(frozen=True)

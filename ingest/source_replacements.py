@@ -10,21 +10,21 @@ from pathlib import Path
 import psycopg
 from psycopg.rows import class_row
 
-from ingest.derivations import Derivations
-from ingest.formats.base import BEFORE_RETENTION, Format
-from ingest.known_files import settle_date
-from ingest.ledger import ledger_path
-from ingest.loads import FileResult, check_key, load_within
-from ingest.log_file_rows import delete_log_files
-from ingest.prefixes import Beginnings, digest_beginnings
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.source_drops import delete_facts, lock_source
-from ingest.source_statements import CHANGE_SETTINGS
-from ingest.sources import Source, get_source
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError, RetentionError
-from schema.moments import check_timezone
-from schema.names import drop_unused_names
+from tapewise.ingest.derivations import Derivations
+from tapewise.ingest.formats.base import BEFORE_RETENTION, Format
+from tapewise.ingest.known_files import settle_date
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.loads import FileResult, check_key, load_within
+from tapewise.ingest.log_file_rows import delete_log_files
+from tapewise.ingest.prefixes import Beginnings, digest_beginnings
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.source_drops import delete_facts, lock_source
+from tapewise.ingest.source_statements import CHANGE_SETTINGS
+from tapewise.ingest.sources import Source, get_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError, RetentionError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.names import drop_unused_names
 
 SHOWN_FILES = 20
 

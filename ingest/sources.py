@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 import psycopg
 from psycopg.rows import dict_row
 
-from ingest.formats import restore_format
-from ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
-from ingest.layouts.edits import check_layouts
-from ingest.log_file_rows import delete_log_files
-from ingest.pseudonym_keys import PseudonymKey, check_key_id
-from ingest.source_statements import (
+from tapewise.ingest.formats import restore_format
+from tapewise.ingest.formats.base import BEFORE_RETENTION, Format, LineSettings
+from tapewise.ingest.layouts.edits import check_layouts
+from tapewise.ingest.log_file_rows import delete_log_files
+from tapewise.ingest.pseudonym_keys import PseudonymKey, check_key_id
+from tapewise.ingest.source_statements import (
     EXTEND_LAYOUT,
     MAKE_ARCHIVE,
     MAKE_SOURCE,
@@ -21,9 +21,9 @@ from ingest.source_statements import (
     SELECT_SOURCE,
     SHARE,
 )
-from schema.archives import analyze_archives, lock_archive
-from schema.errors import SourceError
-from schema.moments import check_timezone
+from tapewise.schema.archives import analyze_archives, lock_archive
+from tapewise.schema.errors import SourceError
+from tapewise.schema.moments import check_timezone
 
 # Logs of archives do not go further back; a year that says so is a misread one.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))

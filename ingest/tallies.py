@@ -6,8 +6,8 @@ from datetime import datetime
 
 import polars as pl
 
-from ingest.formats.base import BLANK
-from ingest.parts import Part, SegmentFate
+from tapewise.ingest.formats.base import BLANK
+from tapewise.ingest.parts import Part, SegmentFate
 
 SAMPLES = 3
 # Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.

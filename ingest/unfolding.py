@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from ingest.files import Block
-from ingest.formats.base import Format
-from ingest.lines import hash_bytes
-from ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.files import Block
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.lines import hash_bytes
+from tapewise.ingest.pseudonym_keys import PseudonymKey
 
 
 def unfold_lines(lines: pl.Series, log_format: Format) -> pl.Series:

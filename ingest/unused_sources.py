@@ -9,10 +9,10 @@ from contextlib import closing, contextmanager
 import click
 import psycopg
 
-from ingest.sources import Source
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
-from schema.texts import escape_controls
+from tapewise.ingest.sources import Source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.texts import escape_controls
 
 
 def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:

@@ -15,12 +15,12 @@ from functools import cache
 from pathlib import Path
 from warnings import catch_warnings
 
-from ingest.loads import FileResult, load_file
-from ingest.previews import preview_file
-from ingest.progress import show_count, show_progress
-from ingest.sources import Source
-from schema.database import Warehouse
-from schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.progress import show_count, show_progress
+from tapewise.ingest.sources import Source
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
 # Another process takes more than a second to start: for less than this one is enough.
 WORTH_BYTES = 20_000_000

@@ -1,6 +1,6 @@
 """${message}."""
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

@@ -7,7 +7,7 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from schema.errors import LookupFailedError
+from tapewise.schema.errors import LookupFailedError
 
 
 @dataclass(frozen=True)

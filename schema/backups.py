@@ -12,15 +12,15 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 
-from schema import keeper
-from schema.binaries import find_binaries
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, RevisionError
-from schema.leash import leash
-from schema.lockouts import WAIT_S, locked_out
-from schema.mart import drop_mart
-from schema.roles import make_roles
-from schema.upgrade import check_upgradable, current_revision, known_revisions, upgrade
+from tapewise.schema import keeper
+from tapewise.schema.binaries import find_binaries
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, RevisionError
+from tapewise.schema.leash import leash
+from tapewise.schema.lockouts import WAIT_S, locked_out
+from tapewise.schema.mart import drop_mart
+from tapewise.schema.roles import make_roles
+from tapewise.schema.upgrade import check_upgradable, current_revision, known_revisions, upgrade
 
 # What is behind the name of a file to which a backup is being written, or was when its process was killed.
 UNFINISHED = ".unfinished-backup"
@@ -39,7 +39,8 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
         # `mart` holds no data and is made anew from this program's own sql/ when restored. What is taken from
-        # PUBLIC of PostgreSQL's own functions (`schema.roles`) is too: in another version they may be others.
+        # PUBLIC of PostgreSQL's own functions (`tapewise.schema.roles`) is too: another version may have
+        # others.
         _run(
             warehouse,
             "pg_dump",

@@ -15,10 +15,10 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from schema import roles
-from schema.errors import DatabaseError, SettingsError
-from schema.server import EmbeddedServer
-from schema.settings import Settings
+from tapewise.schema import roles
+from tapewise.schema.errors import DatabaseError, SettingsError
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
 
 DATABASE = "tapewise"
 RECOVERY_TIMEOUT_S = 120

@@ -3,7 +3,16 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from schema.models import TAPE_REQUESTERS, TAPE_TASKS, Timestamp, archives, flag, identity, instant, metadata
+from tapewise.schema.models import (
+    TAPE_REQUESTERS,
+    TAPE_TASKS,
+    Timestamp,
+    archives,
+    flag,
+    identity,
+    instant,
+    metadata,
+)
 
 # What the lines that tell of one request say together, put together anew for the time that a load
 # touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that

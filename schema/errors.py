@@ -3,6 +3,7 @@
     TapewiseError
     ├── SettingsError            a setting is missing, malformed or contradicts another
     │   └── ConfigError          ... in tapewise.toml or what is over it (exit status 2)
+    ├── MissingExtraError        something is not installed that an extra of the package installs
     ├── ServerError              the embedded PostgreSQL cannot be used
     │   └── ServerOwnerError     ... because its home belongs to somebody else
     ├── DatabaseError            a database cannot be reached, or is not as it must be
@@ -56,6 +57,10 @@ class ConfigError(SettingsError):
     """
 
     exit_status = 2
+
+
+class MissingExtraError(TapewiseError):
+    """A command needs a package that only one of Tapewise's extras installs."""
 
 
 class ServerError(TapewiseError):

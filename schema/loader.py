@@ -18,8 +18,8 @@ from pgpq import ArrowToPostgresBinaryEncoder
 from psycopg import sql
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from schema.errors import SchemaMismatchError
-from schema.models import ROW_ID_BLOCK
+from tapewise.schema.errors import SchemaMismatchError
+from tapewise.schema.models import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 

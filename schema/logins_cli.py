@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from schema.database import Role, Warehouse
-from schema.logins import add_login, drop_login, list_logins
-from schema.settings import Settings, read_secret_file
-from schema.upgrade import open_ready_warehouse
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.logins import add_login, drop_login, list_logins
+from tapewise.schema.settings import Settings, read_secret_file
+from tapewise.schema.upgrade import open_ready_warehouse
 
 
 @click.group()

@@ -18,9 +18,9 @@ import yaml
 from psycopg import errors, sql
 from pydantic import ValidationError
 
-from schema.errors import DatabaseError
-from schema.mart_metadata import Metadata
-from schema.roles import NAMES, READER
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.mart_metadata import Metadata
+from tapewise.schema.roles import NAMES, READER
 
 # Beside our packages, in a checkout and in an installed wheel alike.
 SQL_FOLDER = Path(__file__).parent.parent / "sql"

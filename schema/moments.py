@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import click
 
-from schema.errors import MomentError, SourceError
+from tapewise.schema.errors import MomentError, SourceError
 
 YEARS = range(1985, 2200)  # beyond them it is a slip of the keyboard
 

@@ -34,10 +34,10 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from schema.binaries import INSTALL_FOLDERS
-from schema.errors import ConfigError, SettingsError
-from schema.sites import ArchiveSettings, SourceSettings, check_names
-from schema.texts import escape_controls
+from tapewise.schema.binaries import INSTALL_FOLDERS
+from tapewise.schema.errors import ConfigError, SettingsError
+from tapewise.schema.sites import ArchiveSettings, SourceSettings, check_names
+from tapewise.schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
 _PATHS = ("home", "prometheus_file", "pseudonym_key_file")

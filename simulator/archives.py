@@ -18,17 +18,17 @@ import sqlalchemy as sa
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from schema.archives import analyze_archives
-from schema.cells import add_cells, sum_cells
-from schema.derived_tables import requests
-from schema.errors import SimulationError
-from schema.loader import copy_frame, frame_schema, number_rows, take_row_ids
-from schema.models import stages, transfers
-from schema.names import NameTable
-from schema.study_tables import request_waits, simulation_samples
-from simulator.inputs import Requests
-from simulator.machines import Machine
-from simulator.results import TIME_COLUMNS, Run
+from tapewise.schema.archives import analyze_archives
+from tapewise.schema.cells import add_cells, sum_cells
+from tapewise.schema.derived_tables import requests
+from tapewise.schema.errors import SimulationError
+from tapewise.schema.loader import copy_frame, frame_schema, number_rows, take_row_ids
+from tapewise.schema.models import stages, transfers
+from tapewise.schema.names import NameTable
+from tapewise.schema.study_tables import request_waits, simulation_samples
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.results import TIME_COLUMNS, Run
 
 SOURCE = "simulation"
 _TOTAL_COLUMNS = (

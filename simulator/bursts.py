@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from schema.errors import SimulationError
-from simulator.laws import Law, draw_whole
-from simulator.models import QUANTILE_LEVELS, Bursts, Group, UserShare
-from simulator.tables import Floats, Integers
-from simulator.weeks import DRAW_LIMIT
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.laws import Law, draw_whole
+from tapewise.simulator.models import QUANTILE_LEVELS, Bursts, Group, UserShare
+from tapewise.simulator.tables import Floats, Integers
+from tapewise.simulator.weeks import DRAW_LIMIT
 
 # As in a machine file: above it a float no longer counts single bytes.
 LARGEST_BYTES = 1 << 53

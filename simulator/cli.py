@@ -15,25 +15,25 @@ import rich.progress
 from rich.console import Console
 from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from schema.database import Role, Warehouse
-from schema.moments import TypedTime
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
-from simulator.archives import check_name
-from simulator.comparisons_cli import compare
-from simulator.descriptions import describe_plan, describe_run, get_run, list_runs
-from simulator.inputs import (
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.moments import TypedTime
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.simulator.archives import check_name
+from tapewise.simulator.comparisons_cli import compare
+from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
+from tapewise.simulator.inputs import (
     Requests,
     describe_options,
     read_archive_requests,
     read_file_requests,
     read_model_requests,
 )
-from simulator.machines import bundled_machines, find_machine, read_machine_text
+from tapewise.simulator.machines import bundled_machines, find_machine, read_machine_text
 
 if TYPE_CHECKING:  # it loads the compiler
-    from simulator.runs import Progress
+    from tapewise.simulator.runs import Progress
 
 
 @click.group()
@@ -123,7 +123,7 @@ def run(
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
     # The compiler takes seconds to load, which the other commands need not wait for.
-    from simulator.studies import keep_run, plan_run  # noqa: PLC0415
+    from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what is to be run: one of --trace, --model and --trace-file")

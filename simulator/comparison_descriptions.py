@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from simulator.comparisons import ComparedArchive, Comparison, Figure
-from simulator.descriptions import style_warning
+from tapewise.simulator.comparisons import ComparedArchive, Comparison, Figure
+from tapewise.simulator.descriptions import style_warning
 
 _HEADING = ("", "quantity", "statistic", "unit", "a", "b", "b - a", "95 % interval", "adjusted p")
 _TEXT_COUNT = 4

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import psycopg
 from psycopg.rows import dict_row
 
-from schema.errors import SimulationError
-from simulator.descriptions import find_warnings
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.descriptions import find_warnings
 
 
 @dataclass(frozen=True)

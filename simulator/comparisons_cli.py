@@ -8,12 +8,12 @@ from datetime import datetime
 
 import click
 
-from schema.database import Role
-from schema.moments import TypedTime, check_range, place_range
-from schema.settings import Settings
-from schema.upgrade import open_ready_warehouse
-from simulator.comparison_descriptions import describe_comparison, describe_verdict
-from simulator.comparisons import find_timezone, read_comparison
+from tapewise.schema.database import Role
+from tapewise.schema.moments import TypedTime, check_range, place_range
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.simulator.comparison_descriptions import describe_comparison, describe_verdict
+from tapewise.simulator.comparisons import find_timezone, read_comparison
 
 
 @click.command()

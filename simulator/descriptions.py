@@ -10,12 +10,12 @@ import click
 import psycopg
 from psycopg.rows import class_row
 
-from schema.errors import SimulationError
-from schema.texts import escape_controls
-from simulator.results import TIME_COLUMNS
+from tapewise.schema.errors import SimulationError
+from tapewise.schema.texts import escape_controls
+from tapewise.simulator.results import TIME_COLUMNS
 
 if TYPE_CHECKING:  # it loads the compiler
-    from simulator.studies import Plan
+    from tapewise.simulator.studies import Plan
 
 # What the causes are called in the table, in the order of TIME_COLUMNS.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")

@@ -13,14 +13,14 @@ from typing import Any, Literal, Self
 import polars as pl
 import psycopg
 
-from schema.errors import SimulationError
-from schema.loader import read_frame
-from schema.moments import place_range
-from simulator.machines import Machine
-from simulator.models import read_model
-from simulator.streams import count_unknown_origins, make_stream
-from simulator.trace_files import complete_trace
-from simulator.traces import inventory_of, make_inventory, read_origin, read_trace
+from tapewise.schema.errors import SimulationError
+from tapewise.schema.loader import read_frame
+from tapewise.schema.moments import place_range
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.models import read_model
+from tapewise.simulator.streams import count_unknown_origins, make_stream
+from tapewise.simulator.trace_files import complete_trace
+from tapewise.simulator.traces import inventory_of, make_inventory, read_origin, read_trace
 
 _TRACE = """
     SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,

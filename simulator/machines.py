@@ -16,9 +16,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from schema.errors import MachineError
+from tapewise.schema.errors import MachineError
 
-_FOLDER = files("simulator") / "machines"
+_FOLDER = files("tapewise.simulator") / "machines"
 
 Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import psycopg
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from schema.errors import WorkloadError
+from tapewise.schema.errors import WorkloadError
 
 FORMAT, FORMAT_VERSION = "tapewise-workload", 1
 HOURS_OF_WEEK = 168

@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from schema.errors import SimulationError
-from simulator.kernel import run_events
-from simulator.machines import Machine
-from simulator.results import WAITS, Run, Totals
-from simulator.tables import (
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.kernel import run_events
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.results import WAITS, Run, Totals
+from tapewise.simulator.tables import (
     DONE,
     DRIVE,
     FILE,
@@ -30,8 +30,8 @@ from simulator.tables import (
     USER,
     World,
 )
-from simulator.traces import check_trace
-from simulator.worlds import make_world
+from tapewise.simulator.traces import check_trace
+from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
 # About a tenth of a second of a run.

@@ -18,12 +18,12 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from schema.errors import SimulationError, TraceError
-from simulator.bursts import draw_labels, draw_origins, draw_requests, draw_sizes
-from simulator.models import Bursts, Group, Model
-from simulator.tables import Floats, Integers
-from simulator.traces import LATEST_S
-from simulator.weeks import count_observed_hours, draw_moments, find_rates, to_moments
+from tapewise.schema.errors import SimulationError, TraceError
+from tapewise.simulator.bursts import draw_labels, draw_origins, draw_requests, draw_sizes
+from tapewise.simulator.models import Bursts, Group, Model
+from tapewise.simulator.tables import Floats, Integers
+from tapewise.simulator.traces import LATEST_S
+from tapewise.simulator.weeks import count_observed_hours, draw_moments, find_rates, to_moments
 
 _SCHEMA = {
     "submitted_s": pl.Float64,

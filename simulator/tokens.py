@@ -1,8 +1,8 @@
 """What a transfer with a client must hold: a token of its user, and a port that takes its size."""
 
-from simulator.compiler import compiled
-from simulator.heaps import append, enter, pop_first, push_event
-from simulator.tables import LATENCY, LATENCY_ENDS, PORT, USER, World
+from tapewise.simulator.compiler import compiled
+from tapewise.simulator.heaps import append, enter, pop_first, push_event
+from tapewise.simulator.tables import LATENCY, LATENCY_ENDS, PORT, USER, World
 
 
 @compiled

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 
-from schema.errors import TraceError
+from tapewise.schema.errors import TraceError
 
 INTERFACE = "simulated"  # where a trace does not say which program moved a file
 # A trace file without times of day begins here; it is a Thursday.

@@ -22,9 +22,9 @@ from zoneinfo import available_timezones
 import numpy as np
 import polars as pl
 
-from schema.errors import TraceError
-from simulator.machines import Machine
-from simulator.tables import Floats, Integers
+from tapewise.schema.errors import TraceError
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.tables import Floats, Integers
 
 LATEST_S = 1e10
 MADE_UP_LIMIT = 200_000

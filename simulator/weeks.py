@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import polars as pl
 
-from schema.errors import SimulationError
-from simulator.models import HOURS_OF_WEEK, Model
-from simulator.tables import Floats, Integers
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.models import HOURS_OF_WEEK, Model
+from tapewise.simulator.tables import Floats, Integers
 
 HOUR_S = 3600.0
 # Of moments drawn at a time; more would fill the memory before anybody sees an error.

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from schema.errors import MachineError
-from simulator.machines import FixedLoad, Machine, Tapes
-from simulator.tables import (
+from tapewise.schema.errors import MachineError
+from tapewise.simulator.machines import FixedLoad, Machine, Tapes
+from tapewise.simulator.tables import (
     ON_DISK,
     PHASES,
     SAMPLE_COLUMNS,
@@ -15,7 +15,7 @@ from simulator.tables import (
     World,
     make_records,
 )
-from simulator.traces import Demand
+from tapewise.simulator.traces import Demand
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000

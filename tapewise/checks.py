@@ -10,11 +10,11 @@ from typing import Literal
 import psycopg
 from psycopg import sql
 
-from ingest.plans import SourcePlan
-from ingest.rounds import find_rounds
-from schema.database import Warehouse
-from schema.models import FACT_TABLES, event_time_columns
-from schema.roles import find_revocations, find_temporary_files_limit
+from tapewise.ingest.plans import SourcePlan
+from tapewise.ingest.rounds import find_rounds
+from tapewise.schema.database import Warehouse
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.roles import find_revocations, find_temporary_files_limit
 from tapewise.source_states import SourceState
 from tapewise.status import describe_span
 

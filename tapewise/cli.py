@@ -17,42 +17,33 @@ from typing import Any, NoReturn, TextIO
 import click
 import psycopg
 
-import schema
-
-# `schema` is also a package of the public index, which would be imported instead of ours if it were
-# installed and came first.
-if Path(schema.__file__ or "").parent.parent != Path(__file__).parent.parent:
-    sys.exit(
-        f"tapewise: Python finds another package called 'schema' first ({schema.__file__}).\n"
-        "Install Tapewise in an environment of its own."
-    )
-
-from schema.errors import ConfigError, QueryError, ServerError, TapewiseError  # after the check
-from schema.settings import read_settings
-from schema.texts import Terminal, escape_controls
+from tapewise.extras import explain_missing_module
+from tapewise.schema.errors import ConfigError, QueryError, ServerError, TapewiseError
+from tapewise.schema.settings import read_settings
+from tapewise.schema.texts import Terminal, escape_controls
 from tapewise.signals import Ended, raise_endings
 
 # Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
 # simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
 COMMANDS = {
-    "ingest": "ingest.ingest_cli:ingest",
-    "detect": "ingest.detect_cli:detect",
-    "formats": "ingest.formats_cli:formats",
-    "explain": "ingest.cli:explain",
-    "archives": "ingest.cli:archives",
-    "sources": "ingest.retention_cli:sources",
-    "forget": "ingest.retention_cli:forget",
-    "rejects": "ingest.rejects_cli:rejects",
-    "outages": "ingest.site_events_cli:outages",
-    "config-changes": "ingest.site_events_cli:config_changes",
-    "workload": "clustering.cli:workload",
-    "simulate": "simulator.cli:simulate",
+    "ingest": "tapewise.ingest.ingest_cli:ingest",
+    "detect": "tapewise.ingest.detect_cli:detect",
+    "formats": "tapewise.ingest.formats_cli:formats",
+    "explain": "tapewise.ingest.cli:explain",
+    "archives": "tapewise.ingest.cli:archives",
+    "sources": "tapewise.ingest.retention_cli:sources",
+    "forget": "tapewise.ingest.retention_cli:forget",
+    "rejects": "tapewise.ingest.rejects_cli:rejects",
+    "outages": "tapewise.ingest.site_events_cli:outages",
+    "config-changes": "tapewise.ingest.site_events_cli:config_changes",
+    "workload": "tapewise.clustering.cli:workload",
+    "simulate": "tapewise.simulator.cli:simulate",
     "coverage": "tapewise.coverage:coverage",
     "status": "tapewise.status:status",
     "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
-    "db": "schema.cli:db",
+    "db": "tapewise.schema.cli:db",
     "demo": "tapewise.demo.command:demo",
 }
 
@@ -128,6 +119,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.stderr.close()  # or Python complains of the closed pipe once more at exit
         sys.exit(1)
     except Exception as error:  # the last place that can say something useful
+        if isinstance(error, ModuleNotFoundError):
+            error = explain_missing_module(error) or error
         if wants_traceback:
             traceback.print_exception(error)
         else:

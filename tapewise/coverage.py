@@ -5,11 +5,11 @@ from contextlib import closing
 
 import click
 
-from schema.database import Role, open_warehouse
-from schema.errors import LookupFailedError
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 
 STATES = ("fed", "partly", "not")
 

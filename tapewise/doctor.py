@@ -10,13 +10,6 @@ from datetime import UTC, datetime
 import click
 import psycopg
 
-from ingest.plans import plan_round
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
-from schema.mart import is_mart_current
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.checks import (
     Finding,
     check_access,
@@ -29,7 +22,14 @@ from tapewise.checks import (
     check_sources,
 )
 from tapewise.double_checks import check_doubles
+from tapewise.ingest.plans import plan_round
 from tapewise.pseudonym_checks import check_pseudonyms
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
+from tapewise.schema.mart import is_mart_current
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.source_states import read_states
 from tapewise.status import MOMENT
 

@@ -5,11 +5,11 @@ from stat import S_IROTH
 
 import psycopg
 
-from ingest.plans import SourcePlan
-from ingest.sources import find_source
-from schema.errors import SourceError
-from schema.settings import Settings
 from tapewise.checks import Finding
+from tapewise.ingest.plans import SourcePlan
+from tapewise.ingest.sources import find_source
+from tapewise.schema.errors import SourceError
+from tapewise.schema.settings import Settings
 
 
 def check_pseudonyms(

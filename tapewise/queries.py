@@ -12,12 +12,12 @@ from typing import Any
 import click
 import psycopg
 
-from schema.database import Role, open_warehouse
-from schema.errors import QueryError
-from schema.moments import check_timezone
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.errors import QueryError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 from tapewise.tables import print_table
 from tapewise.values import (
     is_moment,

@@ -7,21 +7,21 @@ from pathlib import Path
 
 import click
 
-from ingest.choices import SAME_TRANSFERS, Choices, read_formats
-from ingest.formats import find_format
-from ingest.formats.base import Format
-from ingest.ingest_cli import check_dates
-from ingest.loads import FileResult, load_file
-from ingest.progress import show_progress
-from ingest.results import sum_failures, tell_failure
-from ingest.sources import Source, SourceRequest, make_source
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
-from schema.moments import check_timezone
-from schema.settings import Settings
-from schema.texts import escape_controls
+from tapewise.ingest.choices import SAME_TRANSFERS, Choices, read_formats
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.ingest_cli import check_dates
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.progress import show_progress
+from tapewise.ingest.results import sum_failures, tell_failure
+from tapewise.ingest.sources import Source, SourceRequest, make_source
 from tapewise.report_pages import Report, print_report, report_to_json
 from tapewise.report_sections import ARCHIVE, ask, count_hourless
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
 from tapewise.throwaway import open_throwaway
 
 DEFAULT_ZONE = "UTC"

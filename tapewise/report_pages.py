@@ -8,12 +8,12 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from clustering.names import format_bytes, format_seconds
-from ingest.choices import SAME_TRANSFERS, Choices
-from ingest.loads import FileResult
-from ingest.results import describe_result, result_to_json
-from schema.texts import escape_controls
+from tapewise.clustering.names import format_bytes, format_seconds
+from tapewise.ingest.choices import SAME_TRANSFERS, Choices
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.results import describe_result, result_to_json
 from tapewise.report_sections import Answer
+from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 
 SHARED = (

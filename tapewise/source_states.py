@@ -9,7 +9,7 @@ import psycopg
 from psycopg import errors
 from psycopg.rows import class_row
 
-from schema.errors import RevisionError
+from tapewise.schema.errors import RevisionError
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)

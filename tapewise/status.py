@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 import click
 
-from schema.database import Role, open_warehouse
-from schema.errors import LookupFailedError
-from schema.settings import Settings
-from schema.texts import escape_controls
-from schema.upgrade import open_ready_warehouse
+from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
 from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
 
 

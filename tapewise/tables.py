@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls
 
 DIVISION_DIGITS = 10  # PostgreSQL gives a quotient more than these
 WIDE = 10_000  # a pipe has no edge to wrap at

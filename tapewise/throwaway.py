@@ -11,11 +11,11 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from schema.database import Role, Warehouse, open_warehouse
-from schema.homes import choose_socket_folder
-from schema.server import EmbeddedServer
-from schema.settings import Settings
-from schema.upgrade import upgrade
+from tapewise.schema.database import Role, Warehouse, open_warehouse
+from tapewise.schema.homes import choose_socket_folder
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import upgrade
 
 PREFIX = "tapewise-report-"
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

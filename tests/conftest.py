@@ -24,14 +24,14 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from ingest import segments
-from ingest.formats import find_format
-from ingest.loads import FileResult, load_file
-from ingest.sources import Source, SourceRequest, make_source
-from schema.database import Role, Warehouse
-from schema.server import EmbeddedServer
-from schema.settings import Settings
-from schema.upgrade import upgrade
+from tapewise.ingest import segments
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.sources import Source, SourceRequest, make_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import upgrade
 
 # A database is four hundred files: on a disk they take ten times as long to make, and there are hundreds.
 # Who sets TMPDIR has the tests work there.

@@ -3,10 +3,10 @@
 import re
 from datetime import datetime
 
-from ingest.formats.base import Format
-from ingest.layouts.columns import kind_of
-from ingest.layouts.descriptions import Column, Layout, Line
-from ingest.layouts.files import find_layout
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.layouts.columns import kind_of
+from tapewise.ingest.layouts.descriptions import Column, Layout, Line
+from tapewise.ingest.layouts.files import find_layout
 
 # What chrono calls otherwise than Python.
 _CODES = {"%.f": ".%f", "%e": "%d"}

@@ -4,18 +4,18 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ingest.formats import htar_runs
-from ingest.formats.base import Format
-from ingest.formats.cond import COND
-from ingest.formats.hpss_daily import HPSS_DAILY
-from ingest.formats.hsi import HSI
-from ingest.formats.nft import NFT
-from ingest.formats.pftp import PFTP
-from ingest.formats.stat import STAT
-from ingest.formats.unitree_client import UNITREE_CLIENT
-from ingest.formats.unitree_tape import UNITREE_TAPE
-from ingest.layouts.files import is_layout_path, load_layout, make_format, read_shipped
-from schema.errors import FormatError, LayoutError
+from tapewise.ingest.formats import htar_runs
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.formats.cond import COND
+from tapewise.ingest.formats.hpss_daily import HPSS_DAILY
+from tapewise.ingest.formats.hsi import HSI
+from tapewise.ingest.formats.nft import NFT
+from tapewise.ingest.formats.pftp import PFTP
+from tapewise.ingest.formats.stat import STAT
+from tapewise.ingest.formats.unitree_client import UNITREE_CLIENT
+from tapewise.ingest.formats.unitree_tape import UNITREE_TAPE
+from tapewise.ingest.layouts.files import is_layout_path, load_layout, make_format, read_shipped
+from tapewise.schema.errors import FormatError, LayoutError
 
 FORMATS: dict[str, Format] = {
     format_.name: format_

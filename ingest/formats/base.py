@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 import polars as pl
 
-from ingest.formats.record_columns import NULLABLE_FLAGS, RECORD_SCHEMA, UTC_TIME
+from tapewise.ingest.formats.record_columns import NULLABLE_FLAGS, RECORD_SCHEMA, UTC_TIME
 
 # Why a line was passed over: nothing is wrong with it, but it tells of no archive traffic.
 BLANK = "blank line"
@@ -69,12 +69,12 @@ class Format:
     `version` is raised whenever a line would give another record than before; `examples` are
     real-looking lines, one for each kind of line; `parse` takes the texts of lines (String, without
     line ends, never null) and gives their record frame. `is_dated_by_file`: the lines give clock
-    times only, and `parse` needs the file's `log_date`; with `is_year_by_file` they give days too, and of the
-    file's only the year is needed (`ingest.formats.yearless`): files of different days may hold the same
-    lines. `dated_name`: files of such a format may be called so, and have a year of two digits in their name
-    (`cond.980505`). `is_of_parts`: transfers are reads and writes within files, which they neither make nor
-    fetch as a whole. `is_host_in_operation`: the operation names the
-    client machine, so that a source whose names are hidden gets the direction or the kind in its place.
+    times only, and `parse` needs the file's `log_date`; with `is_year_by_file` they give days too, and of
+    the file's only the year is needed (`tapewise.ingest.formats.yearless`): files of different days may hold
+    the same lines. `dated_name`: files of such a format may be called so, and have a year of two digits in
+    their name (`cond.980505`). `is_of_parts`: transfers are reads and writes within files, which they neither
+    make nor fetch as a whole. `is_host_in_operation`: the operation names the client machine, so that a
+    source whose names are hidden gets the direction or the kind in its place.
     `layout_text` is the TOML of a site's own layout, which the warehouse keeps with its sources.
     `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
     makes puts that into the line while the file is read: `parse`, the hash and the examples are of such lines

@@ -24,10 +24,17 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import EventTime, Format, LineSettings, complete_records, event_time
-from ingest.formats.fields import bare_lines, clock_time, exceeds, text_or_null, whole_number, with_fates
-from ingest.formats.joined_lines import reject_joined
-from schema.errors import FormatError
+from tapewise.ingest.formats.base import EventTime, Format, LineSettings, complete_records, event_time
+from tapewise.ingest.formats.fields import (
+    bare_lines,
+    clock_time,
+    exceeds,
+    text_or_null,
+    whole_number,
+    with_fates,
+)
+from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
 # A persona of five digits leaves no blank before the session. A digit in column 41 would be a number

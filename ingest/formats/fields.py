@@ -8,7 +8,7 @@ as the ones that speak of all of Unicode (the design's measurement).
 
 import polars as pl
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     BLANK,
     MAX_NAME_BYTES,
     MAX_SIZE_BYTES,

@@ -18,8 +18,8 @@ from typing import Any
 
 import polars as pl
 
-from ingest.formats import hpss_report as report
-from ingest.formats.base import (
+from tapewise.ingest.formats import hpss_report as report
+from tapewise.ingest.formats.base import (
     MAX_DURATION_S,
     MAX_SIZE_BYTES,
     UNRECOGNISED,
@@ -28,8 +28,8 @@ from ingest.formats.base import (
     complete_records,
     event_time,
 )
-from ingest.formats.fields import bare_lines, clock_time, exceeds, with_fates
-from ingest.formats.hpss_figures import read_row
+from tapewise.ingest.formats.fields import bare_lines, clock_time, exceeds, with_fates
+from tapewise.ingest.formats.hpss_figures import read_row
 
 TABLE_HEADING = "heading of a report"
 NOTHING_TOLD = "no figures in this line"

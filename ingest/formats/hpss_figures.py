@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from ingest.formats import hpss_report as report
+from tapewise.ingest.formats import hpss_report as report
 
 TOTALS = ("total", "Total", "TOTAL")
 # A user may be called so.

@@ -27,7 +27,7 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     MAX_DURATION_S,
     MAX_RATE_BYTES_PER_S,
     Format,
@@ -35,7 +35,7 @@ from ingest.formats.base import (
     complete_records,
     event_time,
 )
-from ingest.formats.fields import (
+from tapewise.ingest.formats.fields import (
     CTIME,
     CTIME_START,
     DECIMAL,
@@ -47,7 +47,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.formats.joined_lines import reject_joined
 
 _STATUS = r"(?<status_text>-?[0-9]+)"
 _SIZE = r"(?<size_text>[0-9]+)"

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.formats.base import UNRECOGNISED
-from ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.formats.base import UNRECOGNISED
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
 
 JOINED = "two lines run together"
 

@@ -25,7 +25,7 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     MAX_DURATION_S,
     SATURATED_BYTES,
     Format,
@@ -33,7 +33,7 @@ from ingest.formats.base import (
     complete_records,
     event_time,
 )
-from ingest.formats.fields import (
+from tapewise.ingest.formats.fields import (
     CTIME,
     CTIME_START,
     DECIMAL,
@@ -44,7 +44,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.formats.joined_lines import reject_joined
 
 _USER = r" (?<access>[a-z]) ftp (?<user>[^ ]+)(?: fd -?[0-9]+| \[fd -?[0-9]+\])? *$"
 TRANSFER = (

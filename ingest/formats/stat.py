@@ -30,7 +30,7 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     MAX_DURATION_S,
     NO_ARCHIVE,
     Format,
@@ -38,7 +38,7 @@ from ingest.formats.base import (
     complete_records,
     event_time,
 )
-from ingest.formats.fields import (
+from tapewise.ingest.formats.fields import (
     DECIMAL,
     bare_lines,
     decimal_number,
@@ -49,7 +49,7 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.formats.joined_lines import reject_joined
 
 LINE = (
     r"^(?<year>[0-9]{2})/(?<day>[0-9]{2}/[0-9]{2}) +(?<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"

@@ -24,8 +24,8 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import MAX_DURATION_S, Format, LineSettings, complete_records, event_time
-from ingest.formats.fields import (
+from tapewise.ingest.formats.base import MAX_DURATION_S, Format, LineSettings, complete_records, event_time
+from tapewise.ingest.formats.fields import (
     DECIMAL,
     bare_lines,
     clock_time,
@@ -35,8 +35,8 @@ from ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from ingest.formats.joined_lines import reject_joined
-from ingest.formats.unitree_events import (
+from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
     STAMP,

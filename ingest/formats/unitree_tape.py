@@ -27,10 +27,10 @@ from functools import partial
 
 import polars as pl
 
-from ingest.formats.base import Format, LineSettings, complete_records, event_time
-from ingest.formats.fields import bare_lines, clock_time, exceeds, whole_number, with_fates
-from ingest.formats.joined_lines import reject_joined
-from ingest.formats.unitree_events import (
+from tapewise.ingest.formats.base import Format, LineSettings, complete_records, event_time
+from tapewise.ingest.formats.fields import bare_lines, clock_time, exceeds, whole_number, with_fates
+from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
     STAMP,

@@ -9,9 +9,9 @@ from datetime import date, datetime, time, timedelta
 
 import polars as pl
 
-from ingest.formats.base import LineSettings
-from ingest.formats.fields import clock_time
-from schema.errors import FormatError
+from tapewise.ingest.formats.base import LineSettings
+from tapewise.ingest.formats.fields import clock_time
+from tapewise.schema.errors import FormatError
 
 # The half of a leap year: a stamp of every day of the year lies within, but 29 February.
 REACH = timedelta(days=183)

@@ -5,4 +5,4 @@
 are the layouts that come with Tapewise; their names are those of the files.
 """
 
-import ingest.formats  # noqa: F401  # it imports modules of ours, so it must not be met half way in them
+import tapewise.ingest.formats  # noqa: F401  # it imports modules of ours, so it must not be met half way in them

@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
-from ingest.files import open_log
-from ingest.formats.base import UNRECOGNISED, Format, LineSettings
-from ingest.formats.joined_lines import JOINED
-from ingest.formats.record_columns import RECORD_SCHEMA
-from ingest.layouts.columns import FATES, columns_of_table, kind_of
-from ingest.layouts.parsing import LayoutParser
-from ingest.layouts.prefixes import find_failure
-from ingest.sources import EARLIEST_AT
-from ingest.unfolding import unfold_blocks
-from schema.errors import FormatError
+from tapewise.ingest.files import open_log
+from tapewise.ingest.formats.base import UNRECOGNISED, Format, LineSettings
+from tapewise.ingest.formats.joined_lines import JOINED
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.layouts.columns import FATES, columns_of_table, kind_of
+from tapewise.ingest.layouts.parsing import LayoutParser
+from tapewise.ingest.layouts.prefixes import find_failure
+from tapewise.ingest.sources import EARLIEST_AT
+from tapewise.ingest.unfolding import unfold_blocks
+from tapewise.schema.errors import FormatError
 
 SAMPLE_COUNT = 3
 

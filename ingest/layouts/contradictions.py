@@ -5,13 +5,13 @@ from typing import NoReturn
 
 import polars as pl
 
-from ingest.formats.record_columns import RECORD_SCHEMA
-from ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
-from ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
-from ingest.layouts.records import said_columns
-from ingest.layouts.times import lacks_day, lacks_year
-from schema.errors import LayoutError
-from schema.texts import escape_controls
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
+from tapewise.ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
+from tapewise.ingest.layouts.records import said_columns
+from tapewise.ingest.layouts.times import lacks_day, lacks_year
+from tapewise.schema.errors import LayoutError
+from tapewise.schema.texts import escape_controls
 
 # The keys that a column takes, by what it holds; all take group, groups and join.
 _COMMON = frozenset({"group", "groups", "join"})

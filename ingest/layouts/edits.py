@@ -1,8 +1,8 @@
 """What may change of a layout once a source was read with it."""
 
-from ingest.formats.base import Format
-from ingest.layouts.files import find_layout
-from schema.errors import SourceError
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.schema.errors import SourceError
 
 
 def check_layouts(label: str, held: Format, given: Format) -> None:

@@ -6,7 +6,7 @@ from operator import or_
 
 import polars as pl
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     MAX_DURATION_S,
     MAX_NAME_BYTES,
     NAME_TOO_LONG,
@@ -14,9 +14,9 @@ from ingest.formats.base import (
     EventTime,
     LineSettings,
 )
-from ingest.formats.fields import with_fates
-from ingest.formats.record_columns import RECORD_SCHEMA
-from ingest.layouts.columns import (
+from tapewise.ingest.formats.fields import with_fates
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.layouts.columns import (
     TABLES,
     Made,
     allowed_values,
@@ -26,8 +26,8 @@ from ingest.layouts.columns import (
     make_text,
     needed_columns,
 )
-from ingest.layouts.descriptions import Column, Layout, Line, Value
-from ingest.layouts.times import Stamp, absolute_time, read_stamp
+from tapewise.ingest.layouts.descriptions import Column, Layout, Line, Value
+from tapewise.ingest.layouts.times import Stamp, absolute_time, read_stamp
 
 # What the steps below ask for, whether the layout has it or not.
 _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")

@@ -6,12 +6,12 @@ from datetime import date, datetime, time
 
 import polars as pl
 
-from ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
-from ingest.formats.fields import clock_time, decimal_number
-from ingest.formats.record_columns import UTC_TIME
-from ingest.formats.yearless import yearless_time
-from ingest.layouts.descriptions import UNITS, Column
-from schema.errors import FormatError
+from tapewise.ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
+from tapewise.ingest.formats.fields import clock_time, decimal_number
+from tapewise.ingest.formats.record_columns import UTC_TIME
+from tapewise.ingest.formats.yearless import yearless_time
+from tapewise.ingest.layouts.descriptions import UNITS, Column
+from tapewise.schema.errors import FormatError
 
 _CODE = re.compile(r"%[-_0]?:*\.?[0-9]*([A-Za-z+%])")
 _WITH_YEAR = frozenset("YyGFDcvx+s")

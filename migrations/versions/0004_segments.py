@@ -5,7 +5,7 @@ Facts stay as they are loaded but for their times, which move by an hour where c
 Published: never changed. What comes later is a revision of its own.
 """
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = "0004"
 down_revision = "0003"

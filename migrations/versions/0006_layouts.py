@@ -1,6 +1,6 @@
 """A source keeps the layout that its lines are read with, where the format is the site's own."""
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = "0006"
 down_revision = "0005"

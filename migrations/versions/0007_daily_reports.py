@@ -5,7 +5,7 @@ Months can now be made of whatever is cut into months, so that a new table of fa
 Published: never changed. What comes later is a revision of its own.
 """
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = "0007"
 down_revision = "0006"

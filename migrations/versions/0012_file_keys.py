@@ -6,7 +6,7 @@ a simulated archive's files are no hashes, and stay.
 Published: never changed. What comes later is a revision of its own.
 """
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = "0012"
 down_revision = "0011"

@@ -3,7 +3,7 @@
 Published: never changed. What comes later is a revision of its own.
 """
 
-from migrations.statements import run
+from tapewise.migrations.statements import run
 
 revision = "0019"
 down_revision = "0018"

@@ -8,16 +8,6 @@ from pathlib import Path
 
 import click
 
-from ingest.formats import find_format
-from ingest.loads import FileResult, load_file
-from ingest.progress import show_progress
-from ingest.results import describe_result
-from ingest.sources import SourceRequest, make_source
-from ingest.tallies import Tally
-from schema.database import Role, Warehouse, open_warehouse
-from schema.errors import LogFileError
-from schema.settings import Settings
-from schema.upgrade import newest_revision, upgrade
 from tapewise.demo.answers import (
     show_activity,
     show_cache_hits,
@@ -25,8 +15,18 @@ from tapewise.demo.answers import (
     show_open_times,
     show_requests,
 )
-from tapewise.demo.loop import show_classes, show_comparison, show_simulation
+from tapewise.demo.loop import show_loop
 from tapewise.demo.sections import ARCHIVE, EXAMPLES, say
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.progress import show_progress
+from tapewise.ingest.results import describe_result
+from tapewise.ingest.sources import SourceRequest, make_source
+from tapewise.ingest.tallies import Tally
+from tapewise.schema.database import Role, Warehouse, open_warehouse
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import newest_revision, upgrade
 
 ZONE = "America/Los_Angeles"
 LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
@@ -61,9 +61,7 @@ def demo(settings: Settings) -> None:
             show_requests(connection)
             show_cache_hits(connection)
             show_envelopes(connection)
-        show_classes(warehouse)
-        show_simulation(warehouse)
-        show_comparison(warehouse)
+        show_loop(warehouse)
     _show_next(settings)
 
 

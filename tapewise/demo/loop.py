@@ -5,16 +5,17 @@ from datetime import UTC, datetime
 
 import click
 
-from clustering.archives import find_archive
-from clustering.names import format_bytes, format_seconds
-from clustering.storage import save_model
-from schema.database import Role, Warehouse
-from simulator.comparison_descriptions import describe_comparison
-from simulator.comparisons import read_comparison
-from simulator.descriptions import describe_run, get_run
-from simulator.inputs import read_archive_requests
-from simulator.machines import bundled_machine
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.names import format_bytes, format_seconds
+from tapewise.clustering.storage import save_model
 from tapewise.demo.sections import ARCHIVE, say
+from tapewise.extras import find_missing
+from tapewise.schema.database import Role, Warehouse
+from tapewise.simulator.comparison_descriptions import describe_comparison
+from tapewise.simulator.comparisons import read_comparison
+from tapewise.simulator.descriptions import describe_run, get_run
+from tapewise.simulator.inputs import read_archive_requests
+from tapewise.simulator.machines import bundled_machine
 from tapewise.tables import print_table
 
 # Of the archive's requests, and what becomes of them on another machine.
@@ -24,12 +25,11 @@ MACHINE, SIMULATED, SEED = "llnl-unitree-1998", "example-on-llnl", 1
 
 def show_classes(warehouse: Warehouse) -> None:
     """Fit a workload model, unless it is there, and show its classes."""
-    say("8. What the archive is asked for: NFT's requests in classes, by k-means of their sizes and times")
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         is_fitted = reader.execute("SELECT FROM mart.workload_models WHERE model = %s", [MODEL]).fetchone()
         if is_fitted is None:
             # scikit-learn takes a second to load, which the other commands need not wait for.
-            from clustering.fits import FitRequest, fit_model  # noqa: PLC0415
+            from tapewise.clustering.fits import FitRequest, fit_model  # noqa: PLC0415
 
             model = fit_model(
                 reader, find_archive(reader, ARCHIVE), FitRequest(MODEL, ARCHIVE), now=datetime.now(UTC)
@@ -66,13 +66,12 @@ def show_classes(warehouse: Warehouse) -> None:
 
 def show_simulation(warehouse: Warehouse) -> None:
     """Simulate the archive's requests, unless that was done, and show what came of it."""
-    say("9. A simulated fortnight: the same requests on the machine that LLNL had in 1998")
     with closing(warehouse.connect(Role.READER)) as reader:
         is_run = reader.execute("SELECT FROM mart.simulation_runs WHERE archive = %s", [SIMULATED]).fetchone()
         given = read_archive_requests(reader, ARCHIVE)
     if is_run is None:
         # The compiler takes a second to load, and up to half a minute the first time on a machine.
-        from simulator.studies import keep_run, plan_run  # noqa: PLC0415
+        from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
         click.echo("The first time on a machine the simulator is compiled: up to half a minute.\n")
         plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)
@@ -83,7 +82,26 @@ def show_simulation(warehouse: Warehouse) -> None:
 
 def show_comparison(warehouse: Warehouse) -> None:
     """Compare the archive with the simulated one."""
-    say("10. Where the two differ by more than chance: the same SQL on both")
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         comparison = read_comparison(reader, ARCHIVE, SIMULATED)
     click.echo("\n".join(describe_comparison(comparison)))
+
+
+# Heading, the extra that it needs, and what shows it.
+SECTIONS = (
+    ("8. What the archive is asked for: NFT's requests in classes, by k-means of their sizes and times",
+     "workload", show_classes),
+    ("9. A simulated fortnight: the same requests on the machine that LLNL had in 1998",
+     "simulator", show_simulation),
+    ("10. Where the two differ by more than chance: the same SQL on both", "simulator", show_comparison),
+)  # fmt: skip
+
+
+def show_loop(warehouse: Warehouse) -> None:
+    """Show the three sections; one is skipped if it needs an extra that is not installed."""
+    for heading, extra, show in SECTIONS:
+        say(heading)
+        if missing := find_missing(extra):
+            click.echo(f"Skipped: {missing.message}.\n{missing.hint}")
+        else:
+            show(warehouse)

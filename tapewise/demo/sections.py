@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
+EXAMPLES = (Path(__file__).parents[1] / "examples" / "logs").resolve()  # in a checkout, behind a link
 ARCHIVE = "example"
 
 

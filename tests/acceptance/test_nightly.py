@@ -5,9 +5,9 @@ import os
 
 import pytest
 
-from ingest.rounds import hold_round
-from schema.database import open_warehouse
-from schema.settings import Settings
+from tapewise.ingest.rounds import hold_round
+from tapewise.schema.database import open_warehouse
+from tapewise.schema.settings import Settings
 
 CONFIG = """
 [[archives]]

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from schema.backups import back_up
-from schema.binaries import find_binaries
-from schema.database import Role, open_warehouse
-from schema.settings import Settings
+from tapewise.schema.backups import back_up
+from tapewise.schema.binaries import find_binaries
+from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.settings import Settings
 from tests.acceptance.conftest import run_command
 
 SECRET = "b7e1d0c4a99f4c56b1d2e3f405162738"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from schema.texts import Terminal, escape_controls
+from tapewise.schema.texts import Terminal, escape_controls
 from tests.acceptance.conftest import TAPEWISE, TREE, Run
 
 # A title of the window, a colour, C1's CSI, an override of the direction, a line that is none.

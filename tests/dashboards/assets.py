@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from dashboards.datasets import FUNCTIONS
+from tapewise.dashboards.datasets import FUNCTIONS
 
 ASSETS = Path(__file__).resolve().parents[2] / "dashboards" / "assets"
 EPOCH = datetime(1970, 1, 1)

@@ -16,11 +16,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dashboards.browser import read_logins
-from dashboards.service import Service
-from schema.database import Role, Warehouse
-from schema.settings import Settings
-from schema.upgrade import open_ready_warehouse
+from tapewise.dashboards.browser import read_logins
+from tapewise.dashboards.service import Service
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import open_ready_warehouse
 from tests.dashboards.api import Api
 
 TREE = Path(__file__).resolve().parents[2]

@@ -7,9 +7,9 @@ import re
 import psycopg
 import pytest
 
-from dashboards.datasets import list_datasets, write_yaml
-from schema.database import Role, Warehouse
-from schema.upgrade import upgrade
+from tapewise.dashboards.datasets import list_datasets, write_yaml
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.upgrade import upgrade
 from tests.dashboards.api import Api
 from tests.dashboards.assets import (
     ASSETS,

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dashboards.service import Service
+from tapewise.dashboards.service import Service
 from tests.dashboards.api import Api
 from tests.dashboards.assets import CHARTS, DATASETS
 from tests.dashboards.conftest import TREE

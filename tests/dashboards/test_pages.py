@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import yaml
 
-from dashboards.browser import Browser, open_browser
-from dashboards.recording import list_filtered, normalise
-from dashboards.service import Service
-from schema.database import Role, Warehouse
-from schema.upgrade import upgrade
+from tapewise.dashboards.browser import Browser, open_browser
+from tapewise.dashboards.recording import list_filtered, normalise
+from tapewise.dashboards.service import Service
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.upgrade import upgrade
 from tests.dashboards.assets import CHARTS, DASHBOARDS, charts_of
 
 BLANK_BYTES = 100_000  # the least of the pictures has 200 kB; one without its charts had 47 kB
@@ -102,7 +102,7 @@ def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
             assert {"col": "archive", "op": "IN", "val": ["example"]} in query["filters"]
         asked = normalise(answer.question, list_filtered(dashboard))
         title = titles[answer.chart_id]
-        assert asked == recorded[title], f"{title}: run `python -m dashboards.recording`"
+        assert asked == recorded[title], f"{title}: run `python -m tapewise.dashboards.recording`"
 
 
 def test_a_renamed_column_is_seen(browser: Browser, warehouse: Warehouse) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from dashboards.service import PROGRAMS, ROOM, Service
-from schema.errors import ServerError
-from schema.settings import Settings
+from tapewise.dashboards.service import PROGRAMS, ROOM, Service
+from tapewise.schema.errors import ServerError
+from tapewise.schema.settings import Settings
 from tests.dashboards.api import Api
 
 # Which rows there are and what they say; not when they were last written.

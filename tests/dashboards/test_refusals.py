@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dashboards.service import Service
+from tapewise.dashboards.service import Service
 from tests.dashboards.api import Api
 from tests.dashboards.assets import CHARTS, Choice
 from tests.dashboards.test_charts import dataset_id

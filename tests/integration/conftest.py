@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-GENERATOR = Path(__file__).parents[2] / "examples" / "generate.py"
-
 
 @pytest.fixture(scope="session")
 def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[int], Path]:
@@ -23,7 +21,15 @@ def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Ca
         with (base / f"example-{seed}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not (folder / "whole").exists():
-                command = [sys.executable, str(GENERATOR), "--seed", str(seed), "--into", str(folder)]
+                command = [
+                    sys.executable,
+                    "-m",
+                    "tapewise.examples.generate",
+                    "--seed",
+                    str(seed),
+                    "--into",
+                    str(folder),
+                ]
                 command.append("--without-unitree")
                 subprocess.run(command, check=True, capture_output=True)
                 (folder / "whole").touch()

@@ -13,8 +13,8 @@ import psycopg
 from backports import zstd
 from psycopg import sql
 
-from schema.database import Role, Warehouse
-from schema.models import event_time_columns
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import Warehouse
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"

@@ -11,9 +11,9 @@ from typing import Any
 
 import psycopg
 
-from schema.database import DATABASE, Warehouse
-from schema.server import EmbeddedServer
-from schema.settings import Settings
+from tapewise.schema.database import DATABASE, Warehouse
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
 from tests.integration.kill_commands import Command
 
 TEMPLATE, QUIET = "study_template", "quiet"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import psycopg
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.requests import rebuild_requests
-from ingest.sources import SourceRequest
-from schema.database import Warehouse
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.requests import rebuild_requests
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 
 FIRST_DAY = datetime(2018, 3, 1, tzinfo=UTC)

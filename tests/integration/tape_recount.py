@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from schema.database import Role, Warehouse
+from tapewise.schema.database import Role, Warehouse
 
 STEP_LIMIT = timedelta(days=1)
 OF_A_FILE = {"received": 1, "mount requested": 2, "positioned": 3, "transferred": 4}

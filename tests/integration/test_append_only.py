@@ -9,9 +9,9 @@ import psycopg
 import pytest
 import sqlalchemy as sa
 
-from schema.database import Role, Warehouse
-from schema.loader import copy_frame, frame_schema
-from schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.loader import copy_frame, frame_schema
+from tapewise.schema.models import FACT_TABLES, event_time_columns
 
 TABLES = {table.name: table for table in FACT_TABLES}
 # America/Los_Angeles shows 1:30 of that night at both, and 3:30 once.

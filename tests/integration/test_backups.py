@@ -11,9 +11,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schema.backups import UNFINISHED, back_up, remove_unfinished, restore
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
+from tapewise.schema.backups import UNFINISHED, back_up, remove_unfinished, restore
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
 from tests.conftest import Site
 from tests.forks import Fork
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schema.database import Role
+from tapewise.schema.database import Role
 
 # An hour of NFT transfers, one a minute, around a change of clocks.
 CHANGES = {

@@ -9,12 +9,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest.derivations import rebuild_derived
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.retention import forget_detail
-from ingest.sources import SourceRequest
-from schema.database import Warehouse
+from tapewise.ingest.derivations import rebuild_derived
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.retention import forget_detail
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schema import database
-from schema.database import Role, Warehouse
+from tapewise.schema import database
+from tapewise.schema.database import Role, Warehouse
 from tests.conftest import Site
 from tests.forks import Fork
 

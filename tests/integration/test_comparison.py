@@ -11,9 +11,9 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from schema.database import Role, Warehouse
-from schema.errors import SimulationError
-from simulator.comparisons_cli import compare
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.comparisons_cli import compare
 from tests.sql.cases import insert_rows, run_query
 
 BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
@@ -207,7 +207,7 @@ def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
             },
         )
     monkeypatch.setattr(
-        "simulator.comparisons_cli.open_ready_warehouse", lambda _settings: nullcontext(warehouse)
+        "tapewise.simulator.comparisons_cli.open_ready_warehouse", lambda _settings: nullcontext(warehouse)
     )
     return warehouse
 

@@ -11,14 +11,14 @@ import pytest
 from psycopg import sql
 from xopen import xopen
 
-from ingest.feeds import judge_views
-from ingest.formats import FORMATS, find_format
-from ingest.formats.base import LineSettings
-from ingest.formats.record_columns import RECORD_SCHEMA
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
-from schema.mart import MartObject, read_mart
+from tapewise.ingest.feeds import judge_views
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.formats.base import LineSettings
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.mart import MartObject, read_mart
 from tests.conftest import NOW, Site, register
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"

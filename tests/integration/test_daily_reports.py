@@ -5,15 +5,15 @@ from datetime import date
 
 import pytest
 
-from ingest.explanations import explain_line
-from ingest.formats import find_format
-from ingest.formats.base import BEFORE_RETENTION
-from ingest.loads import load_file
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.retention import forget_detail
-from ingest.source_drops import drop_source
-from ingest.sources import SourceRequest
-from schema.database import Role
+from tapewise.ingest.explanations import explain_line
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import BEFORE_RETENTION
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.retention import forget_detail
+from tapewise.ingest.source_drops import drop_source
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 

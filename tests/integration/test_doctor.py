@@ -12,14 +12,14 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from ingest.plans import plan_round
-from ingest.rounds import hold_round
-from schema.database import Role, Warehouse
-from schema.errors import RevisionError
-from schema.settings import Settings, read_settings
 from tapewise import checks
 from tapewise.checks import Finding, check_rejects, check_run
 from tapewise.doctor import doctor, examine, examine_warehouse
+from tapewise.ingest.plans import plan_round
+from tapewise.ingest.rounds import hold_round
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import RevisionError
+from tapewise.schema.settings import Settings, read_settings
 from tapewise.source_states import SourceState, find_gaps, read_days, read_states
 from tapewise.status import describe_span, status
 from tests.sql.cases import insert_rows

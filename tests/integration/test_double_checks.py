@@ -6,9 +6,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest.loads import FileResult
-from ingest.other_holders import OtherHolders
 from tapewise.double_checks import check_doubles
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.other_holders import OtherHolders
 from tests.integration.test_exactly_once import make_lines, write
 
 Load = Callable[..., FileResult]

@@ -26,9 +26,9 @@ import pytest
 from psycopg.rows import dict_row
 from scipy import stats
 
-from ingest.loads import FileResult
-from schema.database import Role, Warehouse
-from schema.mart import SQL_FOLDER, rebuild_mart
+from tapewise.ingest.loads import FileResult
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.mart import SQL_FOLDER, rebuild_mart
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "explanation" / "lower-envelope.md"

@@ -25,12 +25,12 @@ from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.files import LogFileReader, open_log
-from ingest.formats import FORMATS, find_format
-from ingest.layouts.files import find_layout
-from ingest.loads import FileResult
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
+from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.loads import FileResult
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 from tests.stamps import python_regex, restamp

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ingest.explanations import explain_line, explain_row
-from ingest.formats import FORMATS
-from ingest.loads import FileResult
-from ingest.results import describe_result, result_to_json
-from ingest.retention import forget_detail
-from ingest.source_drops import drop_source
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
-from schema.models import FACT_TABLES, event_time_columns
+from tapewise.ingest.explanations import explain_line, explain_row
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.results import describe_result, result_to_json
+from tapewise.ingest.retention import forget_detail
+from tapewise.ingest.source_drops import drop_source
 from tapewise.report_sections import ask
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.models import FACT_TABLES, event_time_columns
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_facts
 

@@ -10,14 +10,14 @@ import psycopg
 import pytest
 import xxhash
 
-from ingest.file_keys import FileKeys
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.backups import back_up, restore
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
-from schema.upgrade import downgrade, upgrade
+from tapewise.ingest.file_keys import FileKeys
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.backups import back_up, restore
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.upgrade import downgrade, upgrade
 from tests.conftest import NOW, Site, register
 
 PATH = "/home/kim/run 7/größe.tar"

@@ -10,13 +10,13 @@ import polars as pl
 import psycopg
 import pytest
 
-from ingest import derivations, fresh_lines
-from ingest.files import LogFileReader
-from ingest.formats import find_format
-from ingest.fresh_lines import FreshLines, ToldRequests
-from ingest.line_pairs import tell_requests
-from schema.database import Warehouse
-from schema.errors import DatabaseError
+from tapewise.ingest import derivations, fresh_lines
+from tapewise.ingest.files import LogFileReader
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.fresh_lines import FreshLines, ToldRequests
+from tapewise.ingest.line_pairs import tell_requests
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (
     DAY_COUNT,
     FIRST_DAY,

@@ -9,10 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest import derivations, fresh_lines, held_lines
-from ingest.files import LogFileReader
-from schema.database import Warehouse
-from schema.errors import DatabaseError
+from tapewise.ingest import derivations, fresh_lines, held_lines
+from tapewise.ingest.files import LogFileReader
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (
     DAY_COUNT,
     FIRST_DAY,

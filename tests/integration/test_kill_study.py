@@ -22,13 +22,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.requests import rebuild_requests
-from ingest.sources import SourceRequest
-from schema.database import DATABASE, Role, Warehouse
-from schema.server import EmbeddedServer
-from schema.upgrade import upgrade
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.requests import rebuild_requests
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import DATABASE, Role, Warehouse
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.upgrade import upgrade
 from tests.conftest import register
 from tests.integration.evidence import FACTS, check_warehouse, digest_facts
 from tests.integration.kill_commands import PROJECT, Command, ingest_arguments

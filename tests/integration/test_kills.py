@@ -21,13 +21,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import DATABASE, Role, Warehouse
-from schema.server import EmbeddedServer
-from schema.settings import Settings
-from schema.upgrade import upgrade
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import DATABASE, Role, Warehouse
+from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import upgrade
 from tests.conftest import register
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance

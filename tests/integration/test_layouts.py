@@ -5,17 +5,17 @@ from datetime import timedelta
 
 import pytest
 
-from ingest.choices import find_held_format
-from ingest.explanations import explain_line
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.plans import plan_round
-from ingest.rejects import RejectFilter, find_files, retry_file
-from ingest.sources import SourceRequest, find_source, get_source
-from ingest.workers import FileTask, read_files
-from schema.database import Role
-from schema.errors import ConfigError, SourceError
-from schema.settings import read_settings
+from tapewise.ingest.choices import find_held_format
+from tapewise.ingest.explanations import explain_line
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.plans import plan_round
+from tapewise.ingest.rejects import RejectFilter, find_files, retry_file
+from tapewise.ingest.sources import SourceRequest, find_source, get_source
+from tapewise.ingest.workers import FileTask, read_files
+from tapewise.schema.database import Role
+from tapewise.schema.errors import ConfigError, SourceError
+from tapewise.schema.settings import read_settings
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.unit.layouts.made_up import DELETE, SITE

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from schema.errors import SchemaMismatchError
-from schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema, read_frame
-from schema.models import FACT_TABLES, rejected_lines, transfers
+from tapewise.schema.errors import SchemaMismatchError
+from tapewise.schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema, read_frame
+from tapewise.schema.models import FACT_TABLES, rejected_lines, transfers
 
 PROBES = sa.Table(
     "probes",

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from clustering.archives import find_archive
-from clustering.fits import FitRequest, fit_model
-from clustering.storage import save_model
-from schema.database import Role, Warehouse
-from simulator.comparisons import Comparison, read_comparison
-from simulator.inputs import Requests, read_archive_requests, read_model_requests
-from simulator.machines import Machine, bundled_machine
-from simulator.studies import keep_run, plan_run
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.fits import FitRequest, fit_model
+from tapewise.clustering.storage import save_model
+from tapewise.schema.database import Role, Warehouse
+from tapewise.simulator.comparisons import Comparison, read_comparison
+from tapewise.simulator.inputs import Requests, read_archive_requests, read_model_requests
+from tapewise.simulator.machines import Machine, bundled_machine
+from tapewise.simulator.studies import keep_run, plan_run
 from tests.conftest import NOW, Site
 from tests.integration.example_archive import load_example
 

@@ -15,11 +15,11 @@ import pytest
 import sqlalchemy as sa
 from psycopg import errors, sql
 
-from schema.database import Role
-from schema.errors import DatabaseError
-from schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
-from schema.mart_metadata import LOG_FACTS
-from schema.models import FACT_TABLES
+from tapewise.schema.database import Role
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from tapewise.schema.mart_metadata import LOG_FACTS
+from tapewise.schema.models import FACT_TABLES
 from tests.conftest import Site
 from tests.sql.cases import insert_rows, run_query
 

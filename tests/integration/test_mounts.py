@@ -10,14 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest.archives import drop_archive
-from ingest.derivations import rebuild_derived
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.retention import forget_detail
-from ingest.source_drops import drop_source
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
+from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.derivations import rebuild_derived
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.retention import forget_detail
+from tapewise.ingest.source_drops import drop_source
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse
 from tests.integration.tape_recount import describe, dump

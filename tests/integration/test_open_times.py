@@ -28,9 +28,9 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from ingest.loads import FileResult
-from ingest.requests import rebuild_requests
-from schema.database import Role, Warehouse
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.requests import rebuild_requests
+from tapewise.schema.database import Role, Warehouse
 from tests.sql.cases import insert_rows
 
 ROOT = Path(__file__).resolve().parents[2]

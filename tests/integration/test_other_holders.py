@@ -12,17 +12,17 @@ import polars as pl
 import psycopg
 import pytest
 
-from ingest import loads
-from ingest.formats import FORMATS, find_format
-from ingest.formats.base import Format
-from ingest.landmarks import MARK, Landmark, LandmarkFinder
-from ingest.loads import FileResult, load_file
-from ingest.previews import preview_file
-from ingest.pseudonym_keys import PseudonymKey
-from ingest.source_drops import drop_source
-from ingest.sources import Source, SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import HeldElsewhereError
+from tapewise.ingest import loads
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.formats.base import Format
+from tapewise.ingest.landmarks import MARK, Landmark, LandmarkFinder
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.pseudonym_keys import PseudonymKey
+from tapewise.ingest.source_drops import drop_source
+from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.integration.test_exactly_once import BROKEN, counts, fates, log_line, make_lines, write

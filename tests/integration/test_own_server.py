@@ -13,15 +13,15 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from schema.backups import back_up, restore
-from schema.binaries import find_binaries
-from schema.database import Role, Warehouse, open_warehouse
-from schema.errors import SettingsError
-from schema.logins import add_login, drop_login, list_logins
-from schema.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER
-from schema.settings import Settings
-from schema.upgrade import open_ready_warehouse, upgrade
 from tapewise.checks import check_access
+from tapewise.schema.backups import back_up, restore
+from tapewise.schema.binaries import find_binaries
+from tapewise.schema.database import Role, Warehouse, open_warehouse
+from tapewise.schema.errors import SettingsError
+from tapewise.schema.logins import add_login, drop_login, list_logins
+from tapewise.schema.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import open_ready_warehouse, upgrade
 from tests.conftest import Site
 
 

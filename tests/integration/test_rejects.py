@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ingest.formats import find_format
-from ingest.formats.base import BEFORE_RETENTION, BLANK, OUTSIDE_WINDOW, UNRECOGNISED, LineSettings
-from ingest.ledger import ledger_path
-from ingest.loads import load_file
-from ingest.rejects import RejectFilter, Retry, count_rejects, find_files, list_rejects, retry_file
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import BEFORE_RETENTION, BLANK, OUTSIDE_WINDOW, UNRECOGNISED, LineSettings
+from tapewise.ingest.ledger import ledger_path
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.rejects import RejectFilter, Retry, count_rejects, find_files, list_rejects, retry_file
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.integration.test_exactly_once import DAY, SOME_FORMATS, make_lines, write
@@ -45,7 +45,7 @@ def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return replace(known, parse=parse)
 
-    monkeypatch.setattr("ingest.sources.restore_format", find_better)
+    monkeypatch.setattr("tapewise.ingest.sources.restore_format", find_better)
 
 
 @SOME_FORMATS

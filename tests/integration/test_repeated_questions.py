@@ -8,15 +8,15 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from clustering.archives import find_archive
-from clustering.fits import FitRequest, fit_model
-from clustering.storage import save_model
-from ingest.formats import FORMATS, find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import Role
-from schema.mart import MartObject, read_mart
-from schema.models import FACT_TABLES
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.fits import FitRequest, fit_model
+from tapewise.clustering.storage import save_model
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role
+from tapewise.schema.mart import MartObject, read_mart
+from tapewise.schema.models import FACT_TABLES
 from tests.conftest import NOW, Site, register
 from tests.integration.example_archive import load_example
 

@@ -11,15 +11,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from ingest import derivations, requests
-from ingest.archives import drop_archive
-from ingest.files import LogFileReader
-from ingest.formats import find_format
-from ingest.fresh_lines import FreshLines
-from ingest.loads import load_file
-from ingest.requests import find_ranges, rebuild_requests
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
+from tapewise.ingest import derivations, requests
+from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.files import LogFileReader
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.fresh_lines import FreshLines
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.requests import find_ranges, rebuild_requests
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 
 FIRST_DAY = datetime(1998, 5, 4, tzinfo=UTC)

@@ -12,16 +12,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from ingest.formats import find_format
-from ingest.formats.base import BEFORE_RETENTION
-from ingest.loads import FileResult, load_file
-from ingest.previews import preview_file
-from ingest.retention import Forgotten, forget_detail, preview_forgetting
-from ingest.rounds import prepare_source
-from ingest.sources import Source, SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import LookupFailedError, RetentionError, SourceError
 from tapewise.checks import check_ledger
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import BEFORE_RETENTION
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.retention import Forgotten, forget_detail, preview_forgetting
+from tapewise.ingest.rounds import prepare_source
+from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.integration.test_exactly_once import DAY, SOME_FORMATS, log_line, make_lines, write
@@ -386,7 +386,7 @@ def test_forgetting_breaks_off_whole(
         raise RuntimeError("the power fails")
 
     # The last step: all others are done by then.
-    monkeypatch.setattr("ingest.retention.drop_unused_names", fail)
+    monkeypatch.setattr("tapewise.ingest.retention.drop_unused_names", fail)
     with pytest.raises(RuntimeError, match="power"):
         forget(warehouse, date(1997, 10, 2))
     assert (read_facts(warehouse), read_balance(warehouse)) == before

@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from ingest import loads
-from ingest.files import LogFileReader, open_log
-from ingest.formats import find_format
-from ingest.interruptions import TRIES
-from ingest.loads import FileResult
-from ingest.previews import preview_file
-from ingest.rejects import RejectFilter, find_files, retry_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import RewrittenFileError
+from tapewise.ingest import loads
+from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.interruptions import TRIES
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.rejects import RejectFilter, find_files, retry_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import RewrittenFileError
 from tests.conftest import NOW, register
 from tests.integration.test_exactly_once import expect_union, ledger
 

@@ -4,13 +4,13 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from ingest.files import open_log
-from ingest.formats import FORMATS
-from ingest.formats.base import LineSettings
-from ingest.reading import read_records
-from ingest.sources import EARLIEST_AT
-from ingest.tallies import Tally
-from schema.database import Role
+from tapewise.ingest.files import open_log
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import LineSettings
+from tapewise.ingest.reading import read_records
+from tapewise.ingest.sources import EARLIEST_AT
+from tapewise.ingest.tallies import Tally
+from tapewise.schema.database import Role
 from tests.conftest import NOW
 
 

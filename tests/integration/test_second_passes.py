@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from ingest.explanations import explain_line
-from ingest.formats import FORMATS
-from ingest.loads import FileResult, load_file
-from ingest.previews import preview_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
+from tapewise.ingest.explanations import explain_line
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 

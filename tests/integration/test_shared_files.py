@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.previews import preview_file
-from ingest.sources import Source, SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import HeldElsewhereError
 from tapewise.double_checks import check_doubles
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register
 
 # Lines of the two, in one syslog say; NFT's format reads the first ones, FTP's the others.

@@ -11,21 +11,21 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from ingest.archives import drop_archive
-from ingest.formats import find_format
-from ingest.sources import SourceRequest, make_source
-from schema.database import Role, Warehouse
-from schema.errors import SimulationError, SourceError, TapewiseError
-from schema.settings import Settings
-from simulator.archives import Outcome
-from simulator.cli import list_command
-from simulator.comparisons_cli import compare
-from simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
-from simulator.inputs import Requests, place_in_time, read_archive_requests
-from simulator.machines import Machine, bundled_machine
-from simulator.results import TIME_COLUMNS
-from simulator.studies import keep_run, plan_run
-from simulator.trace_files import complete_trace
+from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.sources import SourceRequest, make_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import SimulationError, SourceError, TapewiseError
+from tapewise.schema.settings import Settings
+from tapewise.simulator.archives import Outcome
+from tapewise.simulator.cli import list_command
+from tapewise.simulator.comparisons_cli import compare
+from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
+from tapewise.simulator.inputs import Requests, place_in_time, read_archive_requests
+from tapewise.simulator.machines import Machine, bundled_machine
+from tapewise.simulator.results import TIME_COLUMNS
+from tapewise.simulator.studies import keep_run, plan_run
+from tapewise.simulator.trace_files import complete_trace
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, count_for_the_planner
 from tests.sql.cases import insert_rows
@@ -374,7 +374,7 @@ def test_files_that_find_no_room_lead_the_results(filled: Warehouse, monkeypatch
         assert run.warnings == [warning]
         assert next(iter(describe_run(connection, run))) == style_warning(warning)
     simulate(filled)
-    for module in ("simulator.cli", "simulator.comparisons_cli"):
+    for module in ("tapewise.simulator.cli", "tapewise.simulator.comparisons_cli"):
         monkeypatch.setattr(f"{module}.open_ready_warehouse", lambda _settings: nullcontext(filled))
     compared = CliRunner().invoke(compare, ["rebuilt", "small"], catch_exceptions=False).output
     assert compared.splitlines()[0] == f"WARNING: small: {warning}."

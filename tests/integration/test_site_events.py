@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ingest.archives import drop_archive
-from ingest.site_events import CONFIG_CHANGES, OUTAGES, add_event, list_events, remove_event
-from schema.database import Role
-from schema.errors import LookupFailedError, MomentError, SiteEventError
+from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.site_events import CONFIG_CHANGES, OUTAGES, add_event, list_events, remove_event
+from tapewise.schema.database import Role
+from tapewise.schema.errors import LookupFailedError, MomentError, SiteEventError
 from tests.sql.cases import insert_rows
 
 ARCHIVES = [

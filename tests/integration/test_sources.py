@@ -3,11 +3,11 @@
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import Role
-from schema.errors import SourceError
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role
+from tapewise.schema.errors import SourceError
 from tests.conftest import NOW, register
 from tests.integration.evidence import count_for_the_planner
 

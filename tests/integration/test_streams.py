@@ -8,19 +8,19 @@ import numpy as np
 import polars as pl
 import pytest
 
-from clustering.archives import find_archive
-from clustering.documents import WorkloadModel
-from clustering.fits import FitRequest, fit_model
-from clustering.storage import save_model
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import WorkloadError
-from simulator.machines import bundled_machine
-from simulator.models import Model, load_model_file, read_model
-from simulator.runs import run_trace
-from simulator.streams import make_stream, spread_arrivals
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.documents import WorkloadModel
+from tapewise.clustering.fits import FitRequest, fit_model
+from tapewise.clustering.storage import save_model
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import WorkloadError
+from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.models import Model, load_model_file, read_model
+from tapewise.simulator.runs import run_trace
+from tapewise.simulator.streams import make_stream, spread_arrivals
 from tests.conftest import NOW, Site, register
 from tests.sql.cases import insert_rows
 

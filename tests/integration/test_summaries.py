@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.loads import FileResult
-from ingest.partitions import SUMMARY_ROWS, Partitions
-from schema.database import Role, Warehouse
-from schema.loader import copy_frame
-from schema.models import transfers
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.partitions import SUMMARY_ROWS, Partitions
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.loader import copy_frame
+from tapewise.schema.models import transfers
 from tests.integration.test_partitions import make_rows
 
 Load = Callable[..., FileResult]

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from schema.database import Role, Warehouse
+from tapewise.schema.database import Role, Warehouse
 from tests.forks import run_forked
 from tests.sql.cases import insert_rows
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from ingest.archives import drop_archive
-from ingest.explanations import LineFate, explain_line, explain_row
-from ingest.formats import find_format
-from ingest.loads import FileResult
-from ingest.previews import preview_file
-from ingest.sources import SourceRequest, find_source
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
+from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.explanations import LineFate, explain_line, explain_row
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import FileResult
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.sources import SourceRequest, find_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 

@@ -19,10 +19,10 @@ import psycopg
 import pytest
 from psycopg.rows import namedtuple_row
 
-from ingest.formats import find_format
-from ingest.loads import FileResult, load_file
-from ingest.sources import SourceRequest
-from schema.database import Role
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role
 from tests.conftest import NOW, Site, register
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,7 +56,7 @@ class Example:
 @pytest.fixture(scope="module")
 def example(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Example]:
     folder = tmp_path_factory.mktemp("example")
-    generate = [sys.executable, ROOT / "examples" / "generate.py", "--seed", "1998"]
+    generate = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "1998"]
     subprocess.run([*generate, "--into", folder, "--links", folder / "links.csv"], check=True)
     with (folder / "links.csv").open(newline="") as file:
         links = list(csv.DictReader(file))

@@ -7,12 +7,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ingest.formats import find_format
-from ingest.loads import FileResult, load_file
-from ingest.sources import Source, SourceRequest
-from ingest.unused_sources import drop_unused_source, drop_unused_sources
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError, LogFileError
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.ingest.unused_sources import drop_unused_source, drop_unused_sources
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError
 from tests.conftest import NOW, register
 
 LINE = "005041 97/10/01 00:01:41 js 7700 0.425\n"

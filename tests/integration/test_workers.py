@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import find_format
-from ingest.sources import SourceRequest
-from ingest.workers import FileTask, read_files
-from schema.database import Role, Warehouse
-from schema.errors import WorkerError
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.workers import FileTask, read_files
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import WorkerError
 from tests.conftest import NOW, register
 
 WAITERS = (

@@ -8,14 +8,14 @@ import numpy as np
 import psycopg
 import pytest
 
-from clustering.archives import find_archive
-from clustering.documents import WorkloadModel
-from clustering.estimators import CellKMeans
-from clustering.fits import FitRequest, fit_model
-from clustering.storage import check_name, list_models, load_model, remove_model, save_model
-from ingest.archives import drop_archive
-from schema.database import Role, Warehouse
-from schema.errors import WorkloadError
+from tapewise.clustering.archives import find_archive
+from tapewise.clustering.documents import WorkloadModel
+from tapewise.clustering.estimators import CellKMeans
+from tapewise.clustering.fits import FitRequest, fit_model
+from tapewise.clustering.storage import check_name, list_models, load_model, remove_model, save_model
+from tapewise.ingest.archives import drop_archive
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 

@@ -11,13 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.formats.base import OUTSIDE_WINDOW, LineSettings
-from ingest.loads import FileResult, load_file
-from ingest.previews import preview_file
-from ingest.sources import SourceRequest
-from schema.database import Role, Warehouse
-from schema.errors import LogFileError
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import OUTSIDE_WINDOW, LineSettings
+from tapewise.ingest.loads import FileResult, load_file
+from tapewise.ingest.previews import preview_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.yearless_format import YEARLESS

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schema.database import Warehouse
+from tapewise.schema.database import Warehouse
 from tests.conftest import Site
 
 

@@ -11,15 +11,15 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from ingest.rounds import hold_round
-from schema import upgrade as upgrades
-from schema.backups import back_up, restore
-from schema.blockers import Blocker
-from schema.cli import db
-from schema.database import Role, Warehouse
-from schema.errors import DatabaseError
-from schema.settings import Settings
-from schema.upgrade import current_revision, newest_revision, upgrade
+from tapewise.ingest.rounds import hold_round
+from tapewise.schema import upgrade as upgrades
+from tapewise.schema.backups import back_up, restore
+from tapewise.schema.blockers import Blocker
+from tapewise.schema.cli import db
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.settings import Settings
+from tapewise.schema.upgrade import current_revision, newest_revision, upgrade
 
 WAIT_S = 2.0
 

@@ -12,17 +12,17 @@ from alembic.script import ScriptDirectory
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
-from ingest.formats import find_format
-from ingest.loads import load_file
-from ingest.sources import SourceRequest
-from schema import definitions, derived_tables, study_tables  # noqa: F401  # their tables are in the metadata
-from schema.binaries import find_binaries
-from schema.database import Role, Warehouse
-from schema.errors import RevisionError
-from schema.mart import drop_mart
-from schema.models import metadata
-from schema.roles import make_roles
-from schema.upgrade import (
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.loads import load_file
+from tapewise.ingest.sources import SourceRequest
+from tapewise.schema import definitions, derived_tables, study_tables  # noqa: F401  # their tables are in the metadata
+from tapewise.schema.binaries import find_binaries
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import RevisionError
+from tapewise.schema.mart import drop_mart
+from tapewise.schema.models import metadata
+from tapewise.schema.roles import make_roles
+from tapewise.schema.upgrade import (
     check_revision,
     current_revision,
     downgrade,

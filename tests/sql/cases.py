@@ -28,8 +28,8 @@ import psycopg
 import yaml
 from psycopg import sql
 
-from ingest.derivations import rebuild_derived
-from schema.models import event_time_columns
+from tapewise.ingest.derivations import rebuild_derived
+from tapewise.schema.models import event_time_columns
 
 Row = dict[str, Any]
 

@@ -9,9 +9,10 @@ import sys
 
 import sqlfluff
 
-from schema.mart import SQL_FOLDER
+from tapewise.schema.mart import SQL_FOLDER
 
-CONFIG = str(SQL_FOLDER.parent / ".sqlfluff")
+FOLDER = SQL_FOLDER.resolve()  # behind the link of the package
+CONFIG = str(FOLDER.parent / ".sqlfluff")
 BODY = re.compile(r"\$function\$\n(.*?)\$function\$", re.DOTALL)
 
 
@@ -24,7 +25,7 @@ def complain_about(text: str) -> list[tuple[int, str]]:
 def main() -> int:
     """Lint every file; print complaints as `file:line: ...`."""
     count = 0
-    for path in sorted(SQL_FOLDER.glob("*/*.sql")):
+    for path in sorted(FOLDER.glob("*/*.sql")):
         text = path.read_text(encoding="utf-8")
         complaints = complain_about(text)
         for body in BODY.finditer(text):
@@ -36,7 +37,7 @@ def main() -> int:
                 if not what.startswith(f"RF01 Reference '{path.parent.name}.")
             ]
         for line, what in complaints:
-            print(f"{path.relative_to(SQL_FOLDER.parent)}:{line}: {what}")
+            print(f"{path.relative_to(FOLDER.parent)}:{line}: {what}")
         count += len(complaints)
     print(f"sqlfluff: {count} complaints")
     return min(count, 1)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from schema.database import Role
-from schema.mart import read_mart
+from tapewise.schema.database import Role
+from tapewise.schema.mart import read_mart
 from tests.conftest import Site
 from tests.sql.cases import (
     CASES_FOLDER,

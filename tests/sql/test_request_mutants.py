@@ -8,9 +8,9 @@ import psycopg
 import pytest
 import yaml
 
-from ingest import mounts, requests
-from schema.database import Role
-from schema.mart import read_mart
+from tapewise.ingest import mounts, requests
+from tapewise.schema.database import Role
+from tapewise.schema.mart import read_mart
 from tests.conftest import Site
 from tests.sql import test_mutants as mutants_of_mart
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions

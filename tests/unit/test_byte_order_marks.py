@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.formats import find_format
-from schema.errors import WorkloadError
-from schema.settings import read_secret_file, read_settings
-from simulator.machines import read_machine, read_machine_text
-from simulator.models import load_model_file
+from tapewise.ingest.formats import find_format
+from tapewise.schema.errors import WorkloadError
+from tapewise.schema.settings import read_secret_file, read_settings
+from tapewise.simulator.machines import read_machine, read_machine_text
+from tapewise.simulator.models import load_model_file
 from tests.unit.layouts.made_up import SITE
 
 ARCHIVE = '[[archives]]\nname = "a"\ntimezone = "UTC"\n[[archives.sources]]\nformat = "nft"\npaths = ["x"]\n'

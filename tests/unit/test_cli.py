@@ -6,8 +6,8 @@ import sys
 import click
 import pytest
 
-from schema.errors import ConfigError, LogFileError
 from tapewise.cli import COMMANDS, cli, tell
+from tapewise.schema.errors import ConfigError, LogFileError
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest import detection
-from ingest.choices import read_formats
-from ingest.detection import FormatFit, choose_format, describe_share, detect_format
-from ingest.formats import FORMATS
-from schema.errors import LogFileError
+from tapewise.ingest import detection
+from tapewise.ingest.choices import read_formats
+from tapewise.ingest.detection import FormatFit, choose_format, describe_share, detect_format
+from tapewise.ingest.formats import FORMATS
+from tapewise.schema.errors import LogFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "logs"
 NFT, HSI, PFTP = (FORMATS[name].examples[0] + "\n" for name in ("nft", "hsi", "pftp"))

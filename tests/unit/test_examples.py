@@ -128,7 +128,8 @@ def remade(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("remade")
     command = [
         sys.executable,
-        str(ROOT / "examples" / "generate.py"),
+        "-m",
+        "tapewise.examples.generate",
         "--seed",
         "1998",
         "--into",
@@ -158,14 +159,14 @@ def test_no_other_files_are_made(remade: Path) -> None:
 
 
 def test_another_seed_gives_other_lines(remade: Path, tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "7", "--into", str(tmp_path)]
+    command = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "7", "--into", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     for name in (*NAMES, *UNITREE_NAMES):
         assert read(tmp_path / name) != read(remade / name)
 
 
 def test_without_unitree_the_other_logs_are_the_same(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "1998", "--without-unitree"]
+    command = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "1998", "--without-unitree"]
     subprocess.run([*command, "--into", str(tmp_path)], check=True, capture_output=True)
     assert {path.name for path in tmp_path.iterdir()} == {*NAMES, "truth.json"}
     assert all(read(tmp_path / name) == read(LOGS / name) for name in NAMES)
@@ -541,7 +542,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
 
 def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: Path) -> None:
     command = [
-        sys.executable, str(ROOT / "examples" / "generate.py"), "--seed", "1998",
+        sys.executable, "-m", "tapewise.examples.generate", "--seed", "1998",
         "--into", str(tmp_path / "logs"), "--links", str(tmp_path / "links.csv"),
     ]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)

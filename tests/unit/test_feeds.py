@@ -2,10 +2,10 @@
 
 import pytest
 
-from ingest.feeds import SIGNS, Feed, judge_views
-from ingest.formats.record_columns import RECORD_SCHEMA
-from schema.mart_metadata import LOG_FACTS
-from schema.models import FACT_TABLES
+from tapewise.ingest.feeds import SIGNS, Feed, judge_views
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.schema.mart_metadata import LOG_FACTS
+from tapewise.schema.models import FACT_TABLES
 
 
 def feeds(**found: set[str]) -> dict[str, Feed]:

@@ -20,10 +20,10 @@ import pytest
 import xxhash
 from backports import zstd
 
-from ingest import files
-from ingest.file_identities import TICK_S, FileIdentity, identify_file
-from ingest.files import LogFileReader, open_log
-from schema.errors import LogFileError, RewrittenFileError
+from tapewise.ingest import files
+from tapewise.ingest.file_identities import TICK_S, FileIdentity, identify_file
+from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 LINES = b"".join(b"%06d 97/11/01 00:00:00 ks 977 1.25\n" % number for number in range(1000))
 
@@ -136,7 +136,7 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
         for _ in range(400):
             packed.write(b"z" * 1_000_000)
     program = (
-        "import resource, sys; from pathlib import Path; from ingest.files import open_log\n"
+        "import resource, sys; from pathlib import Path; from tapewise.ingest.files import open_log\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n"
         "    with open_log(Path(sys.argv[1])) as reader: list(reader.blocks())\n"

@@ -8,10 +8,10 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.line_pairs import keep_lines, tell_requests
-from ingest.requests import REACH
-from schema.loader import frame_schema
-from schema.models import opens, transfers
+from tapewise.ingest.line_pairs import keep_lines, tell_requests
+from tapewise.ingest.requests import REACH
+from tapewise.schema.loader import frame_schema
+from tapewise.schema.models import opens, transfers
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 FLAGS = ("is_failed", "is_time_of_day_unknown")

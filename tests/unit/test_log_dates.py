@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS
-from ingest.log_dates import LogDate, find_log_date
-from schema.errors import LogFileError
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.log_dates import LogDate, find_log_date
+from tapewise.schema.errors import LogFileError
 
 MAY_5 = date(1998, 5, 5)
 COND, CLIENT, DCACHE = FORMATS["cond"], FORMATS["hsi-client"], FORMATS["dcache"]

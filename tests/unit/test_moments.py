@@ -5,8 +5,8 @@ from datetime import datetime
 import click
 import pytest
 
-from schema.errors import MomentError
-from schema.moments import place_range, place_time
+from tapewise.schema.errors import MomentError
+from tapewise.schema.moments import place_range, place_time
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest import occurrences
-from ingest.occurrences import OccurrenceCounter
-from schema.errors import LogFileError
+from tapewise.ingest import occurrences
+from tapewise.ingest.occurrences import OccurrenceCounter
+from tapewise.schema.errors import LogFileError
 from tests.disks import mount_small_disk
 
 BEGIN = datetime(1998, 1, 1, tzinfo=UTC)

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS
-from ingest.formats.record_columns import NAME_COLUMNS, NAMELESS_COLUMNS, RECORD_SCHEMA
-from ingest.lines import split_lines
-from ingest.pseudonym_keys import PseudonymKey, get_key, read_key
-from ingest.pseudonyms import KEPT, LEVELS, SUFFIXES, hide_names, hide_paths
-from schema.errors import ConfigError, SettingsError
-from schema.settings import read_settings
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.record_columns import NAME_COLUMNS, NAMELESS_COLUMNS, RECORD_SCHEMA
+from tapewise.ingest.lines import split_lines
+from tapewise.ingest.pseudonym_keys import PseudonymKey, get_key, read_key
+from tapewise.ingest.pseudonyms import KEPT, LEVELS, SUFFIXES, hide_names, hide_paths
+from tapewise.schema.errors import ConfigError, SettingsError
+from tapewise.schema.settings import read_settings
 from tests.unit.formats.test_every_format import settings_of
 
 SECRET = "0123456789abcdef" * 2

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import SettingsError
-from schema.settings import read_settings
+from tapewise.schema.errors import SettingsError
+from tapewise.schema.settings import read_settings
 
 URL = "postgresql://tapewise_loader:hush@db/tapewise"
 READER_URL = "postgresql://tapewise_reader:hush@db/tapewise"

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from click.testing import CliRunner
 
-from ingest.site_events import show_time
-from schema.errors import MomentError
-from schema.moments import place_time
 from tapewise.cli import cli
+from tapewise.ingest.site_events import show_time
+from tapewise.schema.errors import MomentError
+from tapewise.schema.moments import place_time
 
 OUTAGE = ["outages", "add", "--archive", "west", "--kind", "scheduled", "--note", "x"]
 CHANGE = ["config-changes", "add", "--archive", "west", "--note", "x"]

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.plans import plan_round
-from schema.errors import ConfigError, SettingsError
-from schema.settings import read_settings
+from tapewise.ingest.plans import plan_round
+from tapewise.schema.errors import ConfigError, SettingsError
+from tapewise.schema.settings import read_settings
 
 GOOD = """
 home = "warehouse"

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from ingest.formats.base import BEFORE_RETENTION, BLANK, NO_ARCHIVE, UNRECOGNISED
-from ingest.tallies import Tally
+from tapewise.ingest.formats.base import BEFORE_RETENTION, BLANK, NO_ARCHIVE, UNRECOGNISED
+from tapewise.ingest.tallies import Tally
 
 
 @pytest.mark.parametrize(

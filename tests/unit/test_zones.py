@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS, base
-from ingest.formats.base import OUTSIDE_WINDOW, SKIPPED_TIME, LineSettings
-from ingest.second_passes import find_second_passes
+from tapewise.ingest.formats import FORMATS, base
+from tapewise.ingest.formats.base import OUTSIDE_WINDOW, SKIPPED_TIME, LineSettings
+from tapewise.ingest.second_passes import find_second_passes
 
 ZONES = sorted(
     zone for zone in available_timezones() if "/" in zone and not zone.startswith(("posix", "right"))

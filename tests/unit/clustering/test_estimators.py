@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from clustering.estimators import CANDIDATES, CellKMeans, measure_silhouette
+from tapewise.clustering.estimators import CANDIDATES, CellKMeans, measure_silhouette
 
 Floats = NDArray[np.float64]
 

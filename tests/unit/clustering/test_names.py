@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustering.names import Character, format_bytes, format_seconds, name_classes
+from tapewise.clustering.names import Character, format_bytes, format_seconds, name_classes
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
     OUTSIDE_WINDOW,
@@ -14,9 +14,9 @@ from ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
-from ingest.formats.cond import COND, OPERATIONS
-from ingest.lines import split_lines
-from schema.errors import FormatError
+from tapewise.ingest.formats.cond import COND, OPERATIONS
+from tapewise.ingest.lines import split_lines
+from tapewise.schema.errors import FormatError
 
 DAY = date(1998, 5, 5)
 # Without control characters, which no log shows raw, and surrogates, which are no text.

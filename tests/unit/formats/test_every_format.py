@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats import FORMATS, find_format
-from ingest.formats.base import (
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.formats.base import (
     BLANK,
     NO_ARCHIVE,
     NO_SUCH_TIME,
@@ -27,15 +27,15 @@ from ingest.formats.base import (
     Format,
     LineSettings,
 )
-from ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
-from ingest.formats.joined_lines import JOINED
-from ingest.formats.record_columns import RECORD_SCHEMA
-from ingest.formats.unitree_events import UNKNOWN_EVENT
-from ingest.formats.unitree_tape import FIELD_MISSING
-from ingest.layouts.columns import allowed_values, needed_columns
-from ingest.layouts.files import find_layout
-from schema.errors import FormatError
-from schema.models import FACT_TABLES
+from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from tapewise.ingest.formats.joined_lines import JOINED
+from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.formats.unitree_events import UNKNOWN_EVENT
+from tapewise.ingest.formats.unitree_tape import FIELD_MISSING
+from tapewise.ingest.layouts.columns import allowed_values, needed_columns
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.schema.errors import FormatError
+from tapewise.schema.models import FACT_TABLES
 from tests.stamps import has_local_times, restamp
 
 TABLES = {table.name for table in FACT_TABLES}

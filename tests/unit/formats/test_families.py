@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.formats.base import BLANK, NUMBER_OUT_OF_RANGE, UNRECOGNISED
-from ingest.layouts.files import make_format
-from schema.errors import LayoutError
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import BLANK, NUMBER_OUT_OF_RANGE, UNRECOGNISED
+from tapewise.ingest.layouts.files import make_format
+from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import parse, settings_of
 
 DAY = date(2019, 3, 5)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.formats.base import (
+from tapewise.ingest.formats.base import (
     NO_ARCHIVE,
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
@@ -16,9 +16,9 @@ from ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
-from ingest.formats.nft import NFT
-from ingest.formats.stat import STAT
-from ingest.lines import split_lines
+from tapewise.ingest.formats.nft import NFT
+from tapewise.ingest.formats.stat import STAT
+from tapewise.ingest.lines import split_lines
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, LineSettings
-from ingest.formats.yearless import REACH, is_same_year, yearless_time
-from schema.errors import FormatError
+from tapewise.ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, LineSettings
+from tapewise.ingest.formats.yearless import REACH, is_same_year, yearless_time
+from tapewise.schema.errors import FormatError
 from tests.yearless_format import YEARLESS
 
 LAYOUT = "%b %e %H:%M:%S"

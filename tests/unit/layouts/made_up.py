@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from ingest.formats import find_format
-from ingest.formats.base import Format
+from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.base import Format
 from tests.unit.formats.test_every_format import settings_of
 
 SITE = """\

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.formats.base import UNRECOGNISED
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.base import UNRECOGNISED
 from tests.unit.layouts.made_up import read
 
 EOS = FORMATS["eos"]

@@ -5,10 +5,10 @@ import pickle
 import polars as pl
 import pytest
 
-from ingest.formats import FORMATS, find_format
-from ingest.layouts.edits import check_layouts
-from ingest.layouts.files import find_layout, show_layout
-from schema.errors import LayoutError, SourceError
+from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.layouts.edits import check_layouts
+from tapewise.ingest.layouts.files import find_layout, show_layout
+from tapewise.schema.errors import LayoutError, SourceError
 from tests.unit.layouts.made_up import DELETE, SITE, make
 
 

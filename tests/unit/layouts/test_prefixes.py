@@ -2,9 +2,9 @@
 
 import pytest
 
-from ingest.formats import FORMATS
-from ingest.layouts.files import find_layout
-from ingest.layouts.prefixes import Failure, find_failure, split_pattern
+from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.layouts.prefixes import Failure, find_failure, split_pattern
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from simulator.machines import Machine, parse_machine
+from tapewise.simulator.machines import Machine, parse_machine
 
 
 def make_machine(**changes: object) -> Machine:

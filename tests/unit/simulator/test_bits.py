@@ -10,10 +10,10 @@ import polars as pl
 import pytest
 
 from benchmarks.fortnight import make_fortnight
-from simulator import runs
-from simulator.machines import bundled_machine
-from simulator.runs import run_trace
-from simulator.traces import make_inventory
+from tapewise.simulator import runs
+from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.runs import run_trace
+from tapewise.simulator.traces import make_inventory
 
 PRINT = "from tests.unit.simulator.test_bits import digest; print(digest({queueing!r}))"
 

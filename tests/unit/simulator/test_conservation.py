@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.machines import Machine
-from simulator.results import TIME_COLUMNS, Run
-from simulator.runs import run_trace
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.results import TIME_COLUMNS, Run
+from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_tapes
 
 LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 3, 300, 1

@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.results import TIME_COLUMNS
-from simulator.runs import run_trace
+from tapewise.simulator.results import TIME_COLUMNS
+from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
 
 STORE = {"interval_s": 100, "min_age_s": 50, "cartridge_bytes": 300}

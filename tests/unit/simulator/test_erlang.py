@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from simulator.runs import run_trace
+from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_ports
 
 SERVERS = 13

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from schema.errors import MachineError
-from simulator.machines import (
+from tapewise.schema.errors import MachineError
+from tapewise.simulator.machines import (
     TwoExponentials,
     bundled_machine,
     parse_machine,

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from clustering import documents
-from schema.errors import WorkloadError
-from simulator import models
-from simulator.models import load_model_file
+from tapewise.clustering import documents
+from tapewise.schema.errors import WorkloadError
+from tapewise.simulator import models
+from tapewise.simulator.models import load_model_file
 from tests.unit.simulator.workloads import make_group, make_model
 
 MODEL = make_model(make_group(), make_group(direction="put"))

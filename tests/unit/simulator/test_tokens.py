@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.runs import run_trace
+from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_ports, make_trace
 
 

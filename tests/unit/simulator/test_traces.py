@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from schema.errors import MachineError, SimulationError, TraceError
-from simulator.machines import bundled_machine
-from simulator.runs import run_trace
-from simulator.traces import MADE_UP_LIMIT, make_inventory, read_trace
+from tapewise.schema.errors import MachineError, SimulationError, TraceError
+from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.runs import run_trace
+from tapewise.simulator.traces import MADE_UP_LIMIT, make_inventory, read_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
 
 GOOD = (0.0, "put", 1, 1, 10)

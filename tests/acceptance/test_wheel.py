@@ -1,0 +1,149 @@
+"""What is installed: the wheel, built by way of the sdist, in environments with and without the extras."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import venv
+import zipfile
+from email import message_from_bytes
+from importlib.metadata import Distribution, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+TREE = Path(__file__).resolve().parents[2]
+# The folders at the top of the tree that are packages, behind the links in tapewise/.
+PACKAGES = [path.name for path in sorted((TREE / "tapewise").iterdir()) if path.is_symlink()]
+# Of the default environment, with the embedded PostgreSQL.
+LARGEST_BYTES = 600_000_000
+
+
+def build(target: str, tree: Path, folder: Path) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)]
+    subprocess.run(command, cwd=tree, check=True, capture_output=True)
+    (built,) = folder.glob("*.tar.gz" if target == "sdist" else "*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built")
+    with tarfile.open(build("sdist", TREE, folder)) as sdist:
+        sdist.extractall(folder, filter="data")
+    (tree,) = (path for path in folder.iterdir() if path.is_dir())
+    return build("wheel", tree, folder)
+
+
+def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
+    """The distributions, by name, that the wheel needs with these extras, and those need themselves."""
+    with zipfile.ZipFile(wheel) as file:
+        (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
+        own = message_from_bytes(file.read(name)).get_all("Requires-Dist", [])
+    found: dict[str, Distribution] = {}
+    seen = set()
+    waiting = [("tapewise", "", *own)] + [("tapewise", extra, *own) for extra in extras]
+    while waiting:
+        name, extra, *requirements = waiting.pop()
+        if (name, extra) in seen:
+            continue
+        seen.add((name, extra))
+        for requirement in map(Requirement, requirements):
+            if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
+                continue
+            if requirement.name == "tapewise":
+                below = own
+            else:
+                found[requirement.name] = distribution(requirement.name)
+                below = found[requirement.name].requires or []
+            waiting += [(requirement.name, each, *below) for each in ("", *requirement.extras)]
+    return found
+
+
+def install(wheel: Path, needed: dict[str, Distribution], folder: Path) -> Path:
+    """A fresh environment with the wheel, the index's `schema` and what is `needed`; gives its `tapewise`.
+
+    What is needed is linked from this environment, as nothing is fetched here.
+    """
+    venv.create(folder, symlinks=True)
+    (site_packages,) = folder.glob("lib/python3*/site-packages")
+    for each in [*needed.values(), distribution("schema")]:
+        for top in {path.parts[0] for path in each.files or [] if path.parts[0] != ".."} - {"__pycache__"}:
+            link = site_packages / top
+            if not link.exists():
+                link.symlink_to(each.locate_file(top))
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(site_packages)
+    program = folder / "bin" / "tapewise"
+    program.write_text(f"#!{folder}/bin/python\nfrom tapewise.cli import main\nmain()\n", encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def run(program: Path, *arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TAPEWISE"))
+    }
+    command = [program, "--home", home, *arguments]
+    return subprocess.run(
+        command,
+        cwd=home.parent,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel: Path):
+    tracked = subprocess.run(
+        ["git", "ls-files", *PACKAGES, "tapewise"], cwd=TREE, check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert len(PACKAGES) == 8
+    expected = {name if name.startswith("tapewise/") else f"tapewise/{name}" for name in tracked}
+    with zipfile.ZipFile(wheel) as file:
+        found = {name for name in file.namelist() if ".dist-info/" not in name}
+    assert found == expected - {f"tapewise/{package}" for package in PACKAGES}
+
+
+def test_the_default_environment_is_small(wheel: Path):
+    needed = find_needed(wheel)
+    assert not {"numba", "scikit-learn", "scipy"} & set(needed)
+    size_bytes = sum(
+        Path(str(file.locate())).stat().st_size
+        for each in needed.values()
+        for file in each.files or []
+        if file.suffix != ".pyc" and Path(str(file.locate())).exists()
+    )
+    assert size_bytes < LARGEST_BYTES
+
+
+def test_the_demo_runs_from_the_wheel_beside_another_schema(wheel: Path, tmp_path: Path):
+    tmp_path.chmod(0o755)  # as root, the server's own account must get in
+    plain = install(wheel, find_needed(wheel), tmp_path / "plain")
+    whole = install(wheel, find_needed(wheel, "all"), tmp_path / "whole")
+    code = "import schema, tapewise.schema; print(schema.__file__, tapewise.schema.__file__)"
+    python = [plain.parent / "python", "-c", code]
+    files = subprocess.run(python, cwd=tmp_path, check=True, capture_output=True, text=True).stdout.split()
+    assert files[0] != files[1]
+    home = tmp_path / "home"
+    try:
+        without = run(plain, "demo", home=home)
+        assert without.returncode == 0, without.stderr
+        skipped = re.findall(
+            r"^Skipped: .*package (\S+), .*\n.*'tapewise\[(\w+)\]'", without.stdout, re.MULTILINE
+        )
+        assert skipped == [("scikit-learn", "workload"), ("numba", "simulator"), ("numba", "simulator")]
+        simulate = ["simulate", "run", "--machine", "llnl-unitree-1998", "--trace", "example", "--into", "x"]
+        refused = run(plain, *simulate, home=home)
+        assert refused.returncode == 1
+        assert "pip install 'tapewise[simulator]'" in refused.stderr
+        complete = run(whole, "demo", home=home)
+        assert complete.returncode == 0
+        assert "nothing is counted twice" in complete.stdout
+        assert "Skipped" not in complete.stdout
+    finally:
+        run(plain, "db", "stop", home=home)
