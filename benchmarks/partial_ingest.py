@@ -13,10 +13,10 @@ from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
 PARTS: dict[str, dict[str, object]] = {
-    "cells": {"tapewise.ingest.loads.sum_cells": None},
+    "cells": {"tapewise.ingest.loading.loads.sum_cells": None},
     "requests": {
-        "tapewise.ingest.derivations.rebuild_requests": 0,
-        "tapewise.ingest.fresh_lines.FreshLines.add": None,
+        "tapewise.ingest.requests.pending.rebuild_requests": 0,
+        "tapewise.ingest.requests.at_load.FreshLines.add": None,
     },
 }
 

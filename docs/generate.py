@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 
 from tapewise.clustering.documents import WorkloadModel
-from tapewise.ingest.examples import EXAMPLE_DATE, read_examples
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import Format
+from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
+from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.records.format import Format
 from tapewise.schema.mart import read_mart
 
 FOLDER = Path(__file__).parent / "reference"

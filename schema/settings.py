@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
-    # The key itself, or the file that holds it: `ingest/pseudonym_keys.py` reads it when it is wanted.
+    # The key itself, or the file that holds it: `ingest/pseudonyms/keys.py` reads it when it is wanted.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()

@@ -10,8 +10,8 @@ from typing import Literal
 import psycopg
 from psycopg import sql
 
-from tapewise.ingest.plans import SourcePlan
-from tapewise.ingest.rounds import find_rounds
+from tapewise.ingest.nightly.run import find_rounds
+from tapewise.ingest.nightly.sources import SourcePlan
 from tapewise.schema.database import Warehouse
 from tapewise.schema.models import FACT_TABLES, event_time_columns
 from tapewise.schema.roles import find_revocations, find_temporary_files_limit

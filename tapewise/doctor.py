@@ -22,7 +22,7 @@ from tapewise.checks import (
     check_sources,
 )
 from tapewise.double_checks import check_doubles
-from tapewise.ingest.plans import plan_round
+from tapewise.ingest.nightly.sources import plan_round
 from tapewise.pseudonym_checks import check_pseudonyms
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError

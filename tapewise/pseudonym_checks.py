@@ -6,8 +6,8 @@ from stat import S_IROTH
 import psycopg
 
 from tapewise.checks import Finding
-from tapewise.ingest.plans import SourcePlan
-from tapewise.ingest.sources import find_source
+from tapewise.ingest.nightly.sources import SourcePlan
+from tapewise.ingest.sources.sources import find_source
 from tapewise.schema.errors import SourceError
 from tapewise.schema.settings import Settings
 

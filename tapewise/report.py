@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from tapewise.ingest.choices import SAME_TRANSFERS, Choices, read_formats
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import Format
-from tapewise.ingest.ingest_cli import check_dates
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.progress import show_progress
-from tapewise.ingest.results import sum_failures, tell_failure
-from tapewise.ingest.sources import Source, SourceRequest, make_source
+from tapewise.ingest.commands.ingest import check_dates
+from tapewise.ingest.commands.output import sum_failures, tell_failure
+from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices, read_formats
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.progress import show_progress
+from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.report_pages import Report, print_report, report_to_json
 from tapewise.report_sections import ARCHIVE, ask, count_hourless
 from tapewise.schema.database import Role, Warehouse

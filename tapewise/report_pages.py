@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import click
 
 from tapewise.clustering.names import format_bytes, format_seconds
-from tapewise.ingest.choices import SAME_TRANSFERS, Choices
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.results import describe_result, result_to_json
+from tapewise.ingest.commands.output import describe_result, result_to_json
+from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
+from tapewise.ingest.loading.loads import FileResult
 from tapewise.report_sections import Answer
 from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table

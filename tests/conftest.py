@@ -24,10 +24,10 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tapewise.ingest import segments
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.sources import Source, SourceRequest, make_source
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.reading import segments
+from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.server import EmbeddedServer
 from tapewise.schema.settings import Settings

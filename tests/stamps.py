@@ -3,10 +3,10 @@
 import re
 from datetime import datetime
 
-from tapewise.ingest.formats.base import Format
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.descriptions import Column, Layout, Line
 from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.records.format import Format
 
 # What chrono calls otherwise than Python.
 _CODES = {"%.f": ".%f", "%e": "%d"}

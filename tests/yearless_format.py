@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from tapewise.ingest.formats.base import Format, LineSettings, complete_records, event_time
-from tapewise.ingest.formats.fields import bare_lines, decimal_number, whole_number, with_fates
-from tapewise.ingest.formats.yearless import yearless_time
+from tapewise.ingest.records.fields import bare_lines, decimal_number, whole_number, with_fates
+from tapewise.ingest.records.format import Format, LineSettings, complete_records, event_time
+from tapewise.ingest.records.yearless import yearless_time
 
 LINE = (
     r"^(?<stamp>[A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8}) (?<user>[a-z]+) (?<host>[a-z]+) (?<direction>put|get)"

@@ -24,8 +24,7 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import EventTime, Format, LineSettings, complete_records, event_time
-from tapewise.ingest.formats.fields import (
+from tapewise.ingest.records.fields import (
     bare_lines,
     clock_time,
     exceeds,
@@ -33,7 +32,8 @@ from tapewise.ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.records.format import EventTime, Format, LineSettings, complete_records, event_time
+from tapewise.ingest.records.joined_lines import reject_joined
 from tapewise.schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"

@@ -19,7 +19,9 @@ from typing import Any
 import polars as pl
 
 from tapewise.ingest.formats import hpss_report as report
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.hpss_figures import read_row
+from tapewise.ingest.records.fields import bare_lines, clock_time, exceeds, with_fates
+from tapewise.ingest.records.format import (
     MAX_DURATION_S,
     MAX_SIZE_BYTES,
     UNRECOGNISED,
@@ -28,8 +30,6 @@ from tapewise.ingest.formats.base import (
     complete_records,
     event_time,
 )
-from tapewise.ingest.formats.fields import bare_lines, clock_time, exceeds, with_fates
-from tapewise.ingest.formats.hpss_figures import read_row
 
 TABLE_HEADING = "heading of a report"
 NOTHING_TOLD = "no figures in this line"

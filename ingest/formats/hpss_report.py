@@ -19,7 +19,7 @@ import re
 
 import polars as pl
 
-from tapewise.ingest.formats.base import Unfold
+from tapewise.ingest.records.format import Unfold
 
 SEPARATOR = "\t"
 # In the place of the first cell: a line that carries no figures, and one that is not understood.

@@ -27,15 +27,7 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import (
-    MAX_DURATION_S,
-    MAX_RATE_BYTES_PER_S,
-    Format,
-    LineSettings,
-    complete_records,
-    event_time,
-)
-from tapewise.ingest.formats.fields import (
+from tapewise.ingest.records.fields import (
     CTIME,
     CTIME_START,
     DECIMAL,
@@ -47,7 +39,15 @@ from tapewise.ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.records.format import (
+    MAX_DURATION_S,
+    MAX_RATE_BYTES_PER_S,
+    Format,
+    LineSettings,
+    complete_records,
+    event_time,
+)
+from tapewise.ingest.records.joined_lines import reject_joined
 
 _STATUS = r"(?<status_text>-?[0-9]+)"
 _SIZE = r"(?<size_text>[0-9]+)"

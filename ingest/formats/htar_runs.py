@@ -16,7 +16,7 @@ run had a result before: then that result is what counts.
 
 import polars as pl
 
-from tapewise.ingest.formats.base import Unfold
+from tapewise.ingest.records.format import Unfold
 
 PUT, GET, LISTING, UNKNOWN = "put", "get", "listing", "unknown"
 FAILED = r"^HTAR:? HTAR FAILED *$"

@@ -25,15 +25,7 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import (
-    MAX_DURATION_S,
-    SATURATED_BYTES,
-    Format,
-    LineSettings,
-    complete_records,
-    event_time,
-)
-from tapewise.ingest.formats.fields import (
+from tapewise.ingest.records.fields import (
     CTIME,
     CTIME_START,
     DECIMAL,
@@ -44,7 +36,15 @@ from tapewise.ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.records.format import (
+    MAX_DURATION_S,
+    SATURATED_BYTES,
+    Format,
+    LineSettings,
+    complete_records,
+    event_time,
+)
+from tapewise.ingest.records.joined_lines import reject_joined
 
 _USER = r" (?<access>[a-z]) ftp (?<user>[^ ]+)(?: fd -?[0-9]+| \[fd -?[0-9]+\])? *$"
 TRANSFER = (

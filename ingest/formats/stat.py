@@ -30,15 +30,7 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import (
-    MAX_DURATION_S,
-    NO_ARCHIVE,
-    Format,
-    LineSettings,
-    complete_records,
-    event_time,
-)
-from tapewise.ingest.formats.fields import (
+from tapewise.ingest.records.fields import (
     DECIMAL,
     bare_lines,
     decimal_number,
@@ -49,7 +41,15 @@ from tapewise.ingest.formats.fields import (
     whole_number,
     with_fates,
 )
-from tapewise.ingest.formats.joined_lines import reject_joined
+from tapewise.ingest.records.format import (
+    MAX_DURATION_S,
+    NO_ARCHIVE,
+    Format,
+    LineSettings,
+    complete_records,
+    event_time,
+)
+from tapewise.ingest.records.joined_lines import reject_joined
 
 LINE = (
     r"^(?<year>[0-9]{2})/(?<day>[0-9]{2}/[0-9]{2}) +(?<clock>[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)"

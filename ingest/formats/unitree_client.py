@@ -24,18 +24,6 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import MAX_DURATION_S, Format, LineSettings, complete_records, event_time
-from tapewise.ingest.formats.fields import (
-    DECIMAL,
-    bare_lines,
-    clock_time,
-    decimal_number,
-    exceeds,
-    text_or_null,
-    whole_number,
-    with_fates,
-)
-from tapewise.ingest.formats.joined_lines import reject_joined
 from tapewise.ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
@@ -46,6 +34,18 @@ from tapewise.ingest.formats.unitree_events import (
     name_unknown_events,
     value_or_null,
 )
+from tapewise.ingest.records.fields import (
+    DECIMAL,
+    bare_lines,
+    clock_time,
+    decimal_number,
+    exceeds,
+    text_or_null,
+    whole_number,
+    with_fates,
+)
+from tapewise.ingest.records.format import MAX_DURATION_S, Format, LineSettings, complete_records, event_time
+from tapewise.ingest.records.joined_lines import reject_joined
 
 LINE = (
     rf"^{STAMP} uftpd (?<event>start|stage|end) op=(?<operation>RETR|STOR|STOU|APPE)"

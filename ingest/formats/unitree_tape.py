@@ -27,9 +27,6 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import Format, LineSettings, complete_records, event_time
-from tapewise.ingest.formats.fields import bare_lines, clock_time, exceeds, whole_number, with_fates
-from tapewise.ingest.formats.joined_lines import reject_joined
 from tapewise.ingest.formats.unitree_events import (
     MAX_NUMBER,
     NUMBER,
@@ -40,6 +37,9 @@ from tapewise.ingest.formats.unitree_events import (
     name_unknown_events,
     value_or_null,
 )
+from tapewise.ingest.records.fields import bare_lines, clock_time, exceeds, whole_number, with_fates
+from tapewise.ingest.records.format import Format, LineSettings, complete_records, event_time
+from tapewise.ingest.records.joined_lines import reject_joined
 
 LINE = (
     rf"^{STAMP} (?:tapesrvr|pdmsrvr) (?<operation>[^ ]+) op=(?<op>stage|mig|-)"

@@ -5,11 +5,11 @@ from typing import NoReturn
 
 import polars as pl
 
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
 from tapewise.ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
 from tapewise.ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
+from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 

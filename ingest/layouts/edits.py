@@ -1,7 +1,7 @@
 """What may change of a layout once a source was read with it."""
 
-from tapewise.ingest.formats.base import Format
 from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import SourceError
 
 

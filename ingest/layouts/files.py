@@ -13,19 +13,19 @@ import polars as pl
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tapewise.ingest.formats.base import Format, LineSettings
 from tapewise.ingest.layouts.columns import columns_of_table
 from tapewise.ingest.layouts.contradictions import check_layout
 from tapewise.ingest.layouts.descriptions import Column, Layout
 from tapewise.ingest.layouts.parsing import LayoutParser
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
+from tapewise.ingest.records.format import Format, LineSettings
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
 SUFFIX = ".toml"
 HOW_TO = "docs/how-to/own-format.md shows how a layout is written; `tapewise formats show xferlog` is one."
-_FOLDER = files("tapewise.ingest") / "layouts"
+_FOLDER = files("tapewise.ingest.layouts")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 # Of examples that have no date.
 _SOME_DAY = date(1997, 11, 5)

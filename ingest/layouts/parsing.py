@@ -5,12 +5,12 @@ from functools import partial
 
 import polars as pl
 
-from tapewise.ingest.formats.base import BLANK, UNRECOGNISED, LineSettings, complete_records
-from tapewise.ingest.formats.fields import bare_lines
-from tapewise.ingest.formats.joined_lines import reject_joined
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
 from tapewise.ingest.layouts.descriptions import Layout, Line
 from tapewise.ingest.layouts.records import make_records
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.fields import bare_lines
+from tapewise.ingest.records.format import BLANK, UNRECOGNISED, LineSettings, complete_records
+from tapewise.ingest.records.joined_lines import reject_joined
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class LayoutParser:
     layout: Layout = field(compare=False, repr=False)
 
     def __call__(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-        """The record frame of the lines (see `tapewise.ingest.formats.base`)."""
+        """The record frame of the lines (see `tapewise.ingest.records.format`)."""
         return self.find_owners(lines, settings)[0]
 
     def find_owners(self, lines: pl.Series, settings: LineSettings) -> tuple[pl.DataFrame, pl.Series]:

@@ -6,16 +6,6 @@ from operator import or_
 
 import polars as pl
 
-from tapewise.ingest.formats.base import (
-    MAX_DURATION_S,
-    MAX_NAME_BYTES,
-    NAME_TOO_LONG,
-    START_AFTER_END,
-    EventTime,
-    LineSettings,
-)
-from tapewise.ingest.formats.fields import with_fates
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
 from tapewise.ingest.layouts.columns import (
     TABLES,
     Made,
@@ -28,6 +18,16 @@ from tapewise.ingest.layouts.columns import (
 )
 from tapewise.ingest.layouts.descriptions import Column, Layout, Line, Value
 from tapewise.ingest.layouts.times import Stamp, absolute_time, read_stamp
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.fields import with_fates
+from tapewise.ingest.records.format import (
+    MAX_DURATION_S,
+    MAX_NAME_BYTES,
+    NAME_TOO_LONG,
+    START_AFTER_END,
+    EventTime,
+    LineSettings,
+)
 
 # What the steps below ask for, whether the layout has it or not.
 _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")

@@ -6,11 +6,11 @@ from datetime import date, datetime, time
 
 import polars as pl
 
-from tapewise.ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
-from tapewise.ingest.formats.fields import clock_time, decimal_number
-from tapewise.ingest.formats.record_columns import UTC_TIME
-from tapewise.ingest.formats.yearless import yearless_time
 from tapewise.ingest.layouts.descriptions import UNITS, Column
+from tapewise.ingest.records.columns import UTC_TIME
+from tapewise.ingest.records.fields import clock_time, decimal_number
+from tapewise.ingest.records.format import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
+from tapewise.ingest.records.yearless import yearless_time
 from tapewise.schema.errors import FormatError
 
 _CODE = re.compile(r"%[-_0]?:*\.?[0-9]*([A-Za-z+%])")

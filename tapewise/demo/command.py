@@ -17,12 +17,12 @@ from tapewise.demo.answers import (
 )
 from tapewise.demo.loop import show_loop
 from tapewise.demo.sections import ARCHIVE, EXAMPLES, say
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.progress import show_progress
-from tapewise.ingest.results import describe_result
-from tapewise.ingest.sources import SourceRequest, make_source
-from tapewise.ingest.tallies import Tally
+from tapewise.ingest.commands.output import describe_result
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.progress import show_progress
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.sources.sources import SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.settings import Settings

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.registry import FORMATS
 
 NFT = "005041 97/10/01 00:01:{:02} js 7700 0.425\n"
 STAT = "97/10/01 00:01:{:02}.000 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"

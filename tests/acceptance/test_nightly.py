@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tapewise.ingest.rounds import hold_round
+from tapewise.ingest.nightly.run import hold_round
 from tapewise.schema.database import open_warehouse
 from tapewise.schema.settings import Settings
 

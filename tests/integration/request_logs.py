@@ -7,10 +7,10 @@ from pathlib import Path
 
 import psycopg
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.requests import rebuild_requests
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.requests.rebuild import rebuild_requests
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest.derivations import rebuild_derived
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.requests.pending import rebuild_derived
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse

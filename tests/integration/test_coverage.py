@@ -11,12 +11,12 @@ import pytest
 from psycopg import sql
 from xopen import xopen
 
-from tapewise.ingest.feeds import judge_views
-from tapewise.ingest.formats import FORMATS, find_format
-from tapewise.ingest.formats.base import LineSettings
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.format import LineSettings
+from tapewise.ingest.sources.coverage_facts import judge_views
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.mart import MartObject, read_mart
 from tests.conftest import NOW, Site, register

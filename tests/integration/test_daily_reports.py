@@ -5,14 +5,14 @@ from datetime import date
 
 import pytest
 
-from tapewise.ingest.explanations import explain_line
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.pseudonym_keys import PseudonymKey
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.source_drops import drop_source
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.records.format import BEFORE_RETENTION
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.explanations import explain_line
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts

@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from tapewise import checks
 from tapewise.checks import Finding, check_rejects, check_run
 from tapewise.doctor import doctor, examine, examine_warehouse
-from tapewise.ingest.plans import plan_round
-from tapewise.ingest.rounds import hold_round
+from tapewise.ingest.nightly.run import hold_round
+from tapewise.ingest.nightly.sources import plan_round
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
 from tapewise.schema.settings import Settings, read_settings

@@ -7,8 +7,8 @@ import psycopg
 import pytest
 
 from tapewise.double_checks import check_doubles
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.other_holders import OtherHolders
+from tapewise.ingest.ledger.other_sources import OtherHolders
+from tapewise.ingest.loading.loads import FileResult
 from tests.integration.test_exactly_once import make_lines, write
 
 Load = Callable[..., FileResult]

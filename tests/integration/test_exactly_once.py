@@ -25,10 +25,10 @@ from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.files import LogFileReader, open_log
-from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.files import find_layout
-from tapewise.ingest.loads import FileResult
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tests.forks import PROJECT, Fork

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tapewise.ingest.explanations import explain_line, explain_row
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.results import describe_result, result_to_json
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.source_drops import drop_source
+from tapewise.ingest.commands.output import describe_result, result_to_json
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.upkeep.explanations import explain_line, explain_row
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.report_sections import ask
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError

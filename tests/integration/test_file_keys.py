@@ -10,10 +10,10 @@ import psycopg
 import pytest
 import xxhash
 
-from tapewise.ingest.file_keys import FileKeys
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.pseudonyms.file_keys import FileKeys
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.backups import back_up, restore
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError

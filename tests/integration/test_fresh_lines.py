@@ -10,11 +10,12 @@ import polars as pl
 import psycopg
 import pytest
 
-from tapewise.ingest import derivations, fresh_lines
-from tapewise.ingest.files import LogFileReader
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.fresh_lines import FreshLines, ToldRequests
-from tapewise.ingest.line_pairs import tell_requests
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.reading.files import LogFileReader
+from tapewise.ingest.requests import at_load as fresh_lines
+from tapewise.ingest.requests import pending as derivations
+from tapewise.ingest.requests.at_load import FreshLines, ToldRequests
+from tapewise.ingest.requests.pairs import tell_requests
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (

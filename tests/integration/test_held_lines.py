@@ -9,8 +9,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest import derivations, fresh_lines, held_lines
-from tapewise.ingest.files import LogFileReader
+from tapewise.ingest.reading.files import LogFileReader
+from tapewise.ingest.requests import at_load as fresh_lines
+from tapewise.ingest.requests import neighbours as held_lines
+from tapewise.ingest.requests import pending as derivations
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (

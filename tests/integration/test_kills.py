@@ -21,9 +21,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import DATABASE, Role, Warehouse
 from tapewise.schema.server import EmbeddedServer
 from tapewise.schema.settings import Settings

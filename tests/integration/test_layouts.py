@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import pytest
 
-from tapewise.ingest.choices import find_held_format
-from tapewise.ingest.explanations import explain_line
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.plans import plan_round
-from tapewise.ingest.rejects import RejectFilter, find_files, retry_file
-from tapewise.ingest.sources import SourceRequest, find_source, get_source
-from tapewise.ingest.workers import FileTask, read_files
+from tapewise.ingest.detection.choosing import find_held_format
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.loading.workers import FileTask, read_files
+from tapewise.ingest.nightly.sources import plan_round
+from tapewise.ingest.sources.sources import SourceRequest, find_source, get_source
+from tapewise.ingest.upkeep.explanations import explain_line
+from tapewise.ingest.upkeep.rejects import RejectFilter, find_files, retry_file
 from tapewise.schema.database import Role
 from tapewise.schema.errors import ConfigError, SourceError
 from tapewise.schema.settings import read_settings

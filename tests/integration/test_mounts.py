@@ -10,13 +10,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.derivations import rebuild_derived
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.source_drops import drop_source
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.requests.pending import rebuild_derived
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse

@@ -28,8 +28,8 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.requests import rebuild_requests
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.schema.database import Role, Warehouse
 from tests.sql.cases import insert_rows
 

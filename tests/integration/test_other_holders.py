@@ -12,15 +12,15 @@ import polars as pl
 import psycopg
 import pytest
 
-from tapewise.ingest import loads
-from tapewise.ingest.formats import FORMATS, find_format
-from tapewise.ingest.formats.base import Format
-from tapewise.ingest.landmarks import MARK, Landmark, LandmarkFinder
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.pseudonym_keys import PseudonymKey
-from tapewise.ingest.source_drops import drop_source
-from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.loading import loads
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.landmarks import MARK, Landmark, LandmarkFinder
+from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.sources import Source, SourceRequest
+from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register

@@ -11,11 +11,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION, BLANK, OUTSIDE_WINDOW, UNRECOGNISED, LineSettings
-from tapewise.ingest.ledger import ledger_path
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.rejects import RejectFilter, Retry, count_rejects, find_files, list_rejects, retry_file
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.records.format import BEFORE_RETENTION, BLANK, OUTSIDE_WINDOW, UNRECOGNISED, LineSettings
+from tapewise.ingest.upkeep.rejects import (
+    RejectFilter,
+    Retry,
+    count_rejects,
+    find_files,
+    list_rejects,
+    retry_file,
+)
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW
@@ -45,7 +52,7 @@ def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return replace(known, parse=parse)
 
-    monkeypatch.setattr("tapewise.ingest.sources.restore_format", find_better)
+    monkeypatch.setattr("tapewise.ingest.sources.sources.restore_format", find_better)
 
 
 @SOME_FORMATS

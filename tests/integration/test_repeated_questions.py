@@ -11,9 +11,9 @@ from psycopg import sql
 from tapewise.clustering.archives import find_archive
 from tapewise.clustering.fits import FitRequest, fit_model
 from tapewise.clustering.storage import save_model
-from tapewise.ingest.formats import FORMATS, find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
 from tapewise.schema.mart import MartObject, read_mart
 from tapewise.schema.models import FACT_TABLES

@@ -11,14 +11,15 @@ from typing import Any
 import psycopg
 import pytest
 
-from tapewise.ingest import derivations, requests
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.files import LogFileReader
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.fresh_lines import FreshLines
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.requests import find_ranges, rebuild_requests
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.reading.files import LogFileReader
+from tapewise.ingest.requests import pending as derivations
+from tapewise.ingest.requests import rebuild as requests
+from tapewise.ingest.requests.at_load import FreshLines
+from tapewise.ingest.requests.rebuild import find_ranges, rebuild_requests
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 

@@ -13,13 +13,13 @@ import psycopg
 import pytest
 
 from tapewise.checks import check_ledger
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.retention import Forgotten, forget_detail, preview_forgetting
-from tapewise.ingest.rounds import prepare_source
-from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.nightly.run import prepare_source
+from tapewise.ingest.records.format import BEFORE_RETENTION
+from tapewise.ingest.sources.sources import Source, SourceRequest
+from tapewise.ingest.upkeep.retention import Forgotten, forget_detail, preview_forgetting
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
@@ -386,7 +386,7 @@ def test_forgetting_breaks_off_whole(
         raise RuntimeError("the power fails")
 
     # The last step: all others are done by then.
-    monkeypatch.setattr("tapewise.ingest.retention.drop_unused_names", fail)
+    monkeypatch.setattr("tapewise.ingest.upkeep.retention.drop_unused_names", fail)
     with pytest.raises(RuntimeError, match="power"):
         forget(warehouse, date(1997, 10, 2))
     assert (read_facts(warehouse), read_balance(warehouse)) == before

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from tapewise.ingest import loads
-from tapewise.ingest.files import LogFileReader, open_log
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.interruptions import TRIES
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.rejects import RejectFilter, find_files, retry_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading import loads
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.reading.files import LogFileReader, open_log
+from tapewise.ingest.reading.interruptions import TRIES
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.rejects import RejectFilter, find_files, retry_file
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RewrittenFileError
 from tests.conftest import NOW, register

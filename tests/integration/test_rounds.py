@@ -17,12 +17,18 @@ import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from tapewise.ingest.file_identities import identify_file
-from tapewise.ingest.ledger import find_last_readings, ledger_path
-from tapewise.ingest.metrics import RoundReport, check_target, read_database_bytes, read_lines, write_metrics
-from tapewise.ingest.plans import SourcePlan, plan_round
-from tapewise.ingest.results import describe_outcome
-from tapewise.ingest.rounds import SourceOutcome, hold_round, read_sources
+from tapewise.ingest.commands.output import describe_outcome
+from tapewise.ingest.ledger.log_files import find_last_readings, ledger_path
+from tapewise.ingest.nightly.metrics import (
+    RoundReport,
+    check_target,
+    read_database_bytes,
+    read_lines,
+    write_metrics,
+)
+from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
+from tapewise.ingest.nightly.sources import SourcePlan, plan_round
+from tapewise.ingest.reading.identities import identify_file
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SettingsError, TapewiseError
 from tapewise.schema.settings import read_settings

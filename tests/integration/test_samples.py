@@ -4,12 +4,12 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from tapewise.ingest.files import open_log
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import LineSettings
-from tapewise.ingest.reading import read_records
-from tapewise.ingest.sources import EARLIEST_AT
-from tapewise.ingest.tallies import Tally
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.files import open_log
+from tapewise.ingest.reading.pipeline import read_records
+from tapewise.ingest.records.format import LineSettings
+from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.schema.database import Role
 from tests.conftest import NOW
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from tapewise.ingest.explanations import explain_line
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.explanations import explain_line
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.conftest import NOW, register

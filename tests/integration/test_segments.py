@@ -11,11 +11,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import Format, LineSettings
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.records.format import Format, LineSettings
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from tapewise.double_checks import check_doubles
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.sources import Source, SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.sources import SourceRequest, make_source
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.sources import SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError, SourceError, TapewiseError
 from tapewise.schema.settings import Settings

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.site_events import CONFIG_CHANGES, OUTAGES, add_event, list_events, remove_event
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.site_events import CONFIG_CHANGES, OUTAGES, add_event, list_events, remove_event
 from tapewise.schema.database import Role
 from tapewise.schema.errors import LookupFailedError, MomentError, SiteEventError
 from tests.sql.cases import insert_rows

@@ -9,13 +9,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.source_drops import drop_source, list_sources
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.records.format import BEFORE_RETENTION
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source, list_sources
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
@@ -210,7 +210,7 @@ def test_dropping_breaks_off_whole(
     def fail(*_: Any) -> int:
         raise RuntimeError("the power fails")
 
-    monkeypatch.setattr("tapewise.ingest.source_drops.drop_unused_names", fail)
+    monkeypatch.setattr("tapewise.ingest.upkeep.source_drops.drop_unused_names", fail)
     with pytest.raises(RuntimeError, match="power"):
         drop_source(warehouse, "test", "nft")
     assert (read_facts(warehouse), read_balance(warehouse)) == before
@@ -239,7 +239,7 @@ def test_a_load_that_waits_while_its_source_is_dropped_loads_nothing(
             return 0
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("tapewise.ingest.source_drops.drop_unused_names", wait)
+            patch.setattr("tapewise.ingest.upkeep.source_drops.drop_unused_names", wait)
             drop_source(warehouse, "test", "nft")
     loads[0].join(timeout=60)
     assert ["changed meanwhile" in str(error) for error in errors] == [True]

@@ -11,13 +11,13 @@ from typing import Any
 import psycopg
 import pytest
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION, Format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.pseudonym_keys import PseudonymKey
-from tapewise.ingest.retention import forget_detail
-from tapewise.ingest.source_replacements import ReplacedSource, replace_source
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.records.format import BEFORE_RETENTION, Format
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_replacements import ReplacedSource, replace_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, LookupFailedError, RetentionError, SourceError
 from tests.conftest import NOW, register
@@ -237,7 +237,7 @@ def test_whatever_fails_nothing_has_changed(
         (RuntimeError, {"timezone": "Asia/Kathmandu"}),
     ):
         if error is RuntimeError:
-            monkeypatch.setattr("tapewise.ingest.source_replacements.drop_unused_names", fail)
+            monkeypatch.setattr("tapewise.ingest.upkeep.source_replacements.drop_unused_names", fail)
         with pytest.raises(error):
             replace(warehouse, **options)
         assert (read_facts(warehouse), read_balance(warehouse)) == before
@@ -268,7 +268,7 @@ def test_others_see_the_old_rows_until_the_new_ones_are_there(
             wait_for_lock(watcher)
             return 0
 
-        monkeypatch.setattr("tapewise.ingest.source_replacements.drop_unused_names", look)
+        monkeypatch.setattr("tapewise.ingest.upkeep.source_replacements.drop_unused_names", look)
         replace(warehouse, timezone="UTC")
     loads[0].join(timeout=60)
     assert seen == [before]

@@ -3,9 +3,9 @@
 import pytest
 from psycopg.errors import InsufficientPrivilege
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
 from tapewise.schema.errors import SourceError
 from tests.conftest import NOW, register

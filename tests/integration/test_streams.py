@@ -12,9 +12,9 @@ from tapewise.clustering.archives import find_archive
 from tapewise.clustering.documents import WorkloadModel
 from tapewise.clustering.fits import FitRequest, fit_model
 from tapewise.clustering.storage import save_model
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkloadError
 from tapewise.simulator.machines import bundled_machine

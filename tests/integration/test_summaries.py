@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.partitions import SUMMARY_ROWS, Partitions
+from tapewise.ingest.loading.loads import FileResult
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.loader import copy_frame
 from tapewise.schema.models import transfers
+from tapewise.schema.partitions import SUMMARY_ROWS, Partitions
 from tests.integration.test_partitions import make_rows
 
 Load = Callable[..., FileResult]

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from tapewise.ingest.archives import drop_archive
-from tapewise.ingest.explanations import LineFate, explain_line, explain_row
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import FileResult
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.sources import SourceRequest, find_source
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.sources import SourceRequest, find_source
+from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW

@@ -19,9 +19,9 @@ import psycopg
 import pytest
 from psycopg.rows import namedtuple_row
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
 from tests.conftest import NOW, Site, register
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.sources import Source, SourceRequest
-from tapewise.ingest.unused_sources import drop_unused_source, drop_unused_sources
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.sources.sources import Source, SourceRequest
+from tapewise.ingest.sources.unused import drop_unused_source, drop_unused_sources
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError
 from tests.conftest import NOW, register

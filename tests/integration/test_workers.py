@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.sources import SourceRequest
-from tapewise.ingest.workers import FileTask, read_files
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.workers import FileTask, read_files
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkerError
 from tests.conftest import NOW, register

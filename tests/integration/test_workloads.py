@@ -13,7 +13,7 @@ from tapewise.clustering.documents import WorkloadModel
 from tapewise.clustering.estimators import CellKMeans
 from tapewise.clustering.fits import FitRequest, fit_model
 from tapewise.clustering.storage import check_name, list_models, load_model, remove_model, save_model
-from tapewise.ingest.archives import drop_archive
+from tapewise.ingest.sources.archives import drop_archive
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW

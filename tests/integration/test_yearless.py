@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import OUTSIDE_WINDOW, LineSettings
-from tapewise.ingest.loads import FileResult, load_file
-from tapewise.ingest.previews import preview_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.records.format import OUTSIDE_WINDOW, LineSettings
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW, register

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from click.testing import CliRunner
 
-from tapewise.ingest.rounds import hold_round
+from tapewise.ingest.nightly.run import hold_round
 from tapewise.schema import upgrade as upgrades
 from tapewise.schema.backups import back_up, restore
 from tapewise.schema.blockers import Blocker

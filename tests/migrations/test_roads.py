@@ -12,9 +12,9 @@ from alembic.script import ScriptDirectory
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.loads import load_file
-from tapewise.ingest.sources import SourceRequest
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema import definitions, derived_tables, study_tables  # noqa: F401  # their tables are in the metadata
 from tapewise.schema.binaries import find_binaries
 from tapewise.schema.database import Role, Warehouse

@@ -28,7 +28,7 @@ import psycopg
 import yaml
 from psycopg import sql
 
-from tapewise.ingest.derivations import rebuild_derived
+from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.models import event_time_columns
 
 Row = dict[str, Any]

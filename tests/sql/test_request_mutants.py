@@ -8,7 +8,8 @@ import psycopg
 import pytest
 import yaml
 
-from tapewise.ingest import mounts, requests
+from tapewise.ingest.requests import mounts
+from tapewise.ingest.requests import rebuild as requests
 from tapewise.schema.database import Role
 from tapewise.schema.mart import read_mart
 from tests.conftest import Site

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.formats import find_format
+from tapewise.ingest.formats.registry import find_format
 from tapewise.schema.errors import WorkloadError
 from tapewise.schema.settings import read_secret_file, read_settings
 from tapewise.simulator.machines import read_machine, read_machine_text

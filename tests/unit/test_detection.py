@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.ingest import detection
-from tapewise.ingest.choices import read_formats
-from tapewise.ingest.detection import FormatFit, choose_format, describe_share, detect_format
-from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.detection import scoring as detection
+from tapewise.ingest.detection.choosing import read_formats
+from tapewise.ingest.detection.scoring import FormatFit, choose_format, describe_share, detect_format
+from tapewise.ingest.formats.registry import FORMATS
 from tapewise.schema.errors import LogFileError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "logs"

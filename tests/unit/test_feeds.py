@@ -2,8 +2,8 @@
 
 import pytest
 
-from tapewise.ingest.feeds import SIGNS, Feed, judge_views
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.sources.coverage_facts import SIGNS, Feed, judge_views
 from tapewise.schema.mart_metadata import LOG_FACTS
 from tapewise.schema.models import FACT_TABLES
 

@@ -20,9 +20,9 @@ import pytest
 import xxhash
 from backports import zstd
 
-from tapewise.ingest import files
-from tapewise.ingest.file_identities import TICK_S, FileIdentity, identify_file
-from tapewise.ingest.files import LogFileReader, open_log
+from tapewise.ingest.reading import files
+from tapewise.ingest.reading.files import LogFileReader, open_log
+from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_file
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 LINES = b"".join(b"%06d 97/11/01 00:00:00 ks 977 1.25\n" % number for number in range(1000))
@@ -136,7 +136,7 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
         for _ in range(400):
             packed.write(b"z" * 1_000_000)
     program = (
-        "import resource, sys; from pathlib import Path; from tapewise.ingest.files import open_log\n"
+        "import resource, sys; from pathlib import Path; from tapewise.ingest.reading.files import open_log\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "try:\n"
         "    with open_log(Path(sys.argv[1])) as reader: list(reader.blocks())\n"

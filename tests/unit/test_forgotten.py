@@ -5,9 +5,9 @@ from datetime import UTC, date, datetime, timedelta
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import FORMATS, find_format
-from tapewise.ingest.formats.base import BEFORE_RETENTION, LineSettings, ignore_forgotten
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.format import BEFORE_RETENTION, LineSettings, ignore_forgotten
 
 SETTINGS = LineSettings(
     timezone="UTC",

@@ -8,8 +8,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.ingest.line_pairs import keep_lines, tell_requests
-from tapewise.ingest.requests import REACH
+from tapewise.ingest.requests.pairs import keep_lines, tell_requests
+from tapewise.ingest.requests.rebuild import REACH
 from tapewise.schema.loader import frame_schema
 from tapewise.schema.models import opens, transfers
 

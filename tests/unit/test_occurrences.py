@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest import occurrences
-from tapewise.ingest.occurrences import OccurrenceCounter
+from tapewise.ingest.reading import occurrences
+from tapewise.ingest.reading.occurrences import OccurrenceCounter
 from tapewise.schema.errors import LogFileError
 from tests.disks import mount_small_disk
 

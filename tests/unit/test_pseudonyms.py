@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.record_columns import NAME_COLUMNS, NAMELESS_COLUMNS, RECORD_SCHEMA
-from tapewise.ingest.lines import split_lines
-from tapewise.ingest.pseudonym_keys import PseudonymKey, get_key, read_key
-from tapewise.ingest.pseudonyms import KEPT, LEVELS, SUFFIXES, hide_names, hide_paths
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.pseudonyms.hiding import KEPT, LEVELS, SUFFIXES, hide_names, hide_paths
+from tapewise.ingest.pseudonyms.keys import PseudonymKey, get_key, read_key
+from tapewise.ingest.reading.lines import split_lines
+from tapewise.ingest.records.columns import NAME_COLUMNS, NAMELESS_COLUMNS, RECORD_SCHEMA
 from tapewise.schema.errors import ConfigError, SettingsError
 from tapewise.schema.settings import read_settings
 from tests.unit.formats.test_every_format import settings_of

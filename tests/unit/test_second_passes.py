@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import LineSettings
-from tapewise.ingest.second_passes import SecondPasses, find_first_passes, find_second_passes
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.reading.second_passes import SecondPasses, find_first_passes, find_second_passes
+from tapewise.ingest.records.format import LineSettings
 
 # When clocks go back: the zone, the local time from which on they repeat, and for how many minutes.
 CHANGES = {

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest import files, segments
-from tapewise.ingest.files import Block, open_log
-from tapewise.ingest.segments import Batch, cut_segments
+from tapewise.ingest.reading import files, segments
+from tapewise.ingest.reading.files import Block, open_log
+from tapewise.ingest.reading.segments import Batch, cut_segments
 
 LINES = st.lists(
     st.integers(0, 300).map(lambda number: b"%d %s" % (number, b"x" * (number % 9))), max_size=400

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from tapewise.cli import cli
-from tapewise.ingest.site_events import show_time
+from tapewise.ingest.sources.site_events import show_time
 from tapewise.schema.errors import MomentError
 from tapewise.schema.moments import place_time
 

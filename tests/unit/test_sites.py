@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.plans import plan_round
+from tapewise.ingest.nightly.sources import plan_round
 from tapewise.schema.errors import ConfigError, SettingsError
 from tapewise.schema.settings import read_settings
 

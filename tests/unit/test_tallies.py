@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from tapewise.ingest.formats.base import BEFORE_RETENTION, BLANK, NO_ARCHIVE, UNRECOGNISED
-from tapewise.ingest.tallies import Tally
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.records.format import BEFORE_RETENTION, BLANK, NO_ARCHIVE, UNRECOGNISED
 
 
 @pytest.mark.parametrize(

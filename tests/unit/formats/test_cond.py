@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.cond import COND, OPERATIONS
+from tapewise.ingest.reading.lines import split_lines
+from tapewise.ingest.records.format import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
     OUTSIDE_WINDOW,
@@ -14,8 +16,6 @@ from tapewise.ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
-from tapewise.ingest.formats.cond import COND, OPERATIONS
-from tapewise.ingest.lines import split_lines
 from tapewise.schema.errors import FormatError
 
 DAY = date(1998, 5, 5)

@@ -13,8 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import FORMATS, find_format
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.formats.unitree_events import UNKNOWN_EVENT
+from tapewise.ingest.formats.unitree_tape import FIELD_MISSING
+from tapewise.ingest.layouts.columns import allowed_values, needed_columns
+from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.format import (
     BLANK,
     NO_ARCHIVE,
     NO_SUCH_TIME,
@@ -27,13 +33,7 @@ from tapewise.ingest.formats.base import (
     Format,
     LineSettings,
 )
-from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
-from tapewise.ingest.formats.joined_lines import JOINED
-from tapewise.ingest.formats.record_columns import RECORD_SCHEMA
-from tapewise.ingest.formats.unitree_events import UNKNOWN_EVENT
-from tapewise.ingest.formats.unitree_tape import FIELD_MISSING
-from tapewise.ingest.layouts.columns import allowed_values, needed_columns
-from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.records.joined_lines import JOINED
 from tapewise.schema.errors import FormatError
 from tapewise.schema.models import FACT_TABLES
 from tests.stamps import has_local_times, restamp

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import BLANK, NUMBER_OUT_OF_RANGE, UNRECOGNISED
+from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.layouts.files import make_format
+from tapewise.ingest.records.format import BLANK, NUMBER_OUT_OF_RANGE, UNRECOGNISED
 from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import parse, settings_of
 

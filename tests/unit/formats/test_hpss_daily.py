@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import FORMATS, hpss_report
-from tapewise.ingest.formats.base import BLANK, NAME_TOO_LONG, NUMBER_OUT_OF_RANGE, UNRECOGNISED, LineSettings
+from tapewise.ingest.formats import hpss_report
 from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
 from tapewise.ingest.formats.hpss_report import make_unfold
-from tapewise.ingest.unfolding import unfold_lines
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.reading.line_context import unfold_lines
+from tapewise.ingest.records.format import (
+    BLANK,
+    NAME_TOO_LONG,
+    NUMBER_OUT_OF_RANGE,
+    UNRECOGNISED,
+    LineSettings,
+)
 
 DAILY = FORMATS["hpss-daily"]
 SETTINGS = LineSettings(

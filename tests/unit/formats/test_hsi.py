@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.hsi import HSI
+from tapewise.ingest.records.format import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
     SIZE_OUT_OF_RANGE,
     UNRECOGNISED,
     LineSettings,
 )
-from tapewise.ingest.formats.hsi import HSI
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.nft import NFT
+from tapewise.ingest.records.format import (
     NO_ARCHIVE,
     NUMBER_OUT_OF_RANGE,
     OUTSIDE_WINDOW,
@@ -14,7 +15,6 @@ from tapewise.ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
-from tapewise.ingest.formats.nft import NFT
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

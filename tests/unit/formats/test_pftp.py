@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.pftp import PFTP
+from tapewise.ingest.records.format import (
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
     SIZE_OUT_OF_RANGE,
     UNRECOGNISED,
     LineSettings,
 )
-from tapewise.ingest.formats.joined_lines import JOINED
-from tapewise.ingest.formats.pftp import PFTP
+from tapewise.ingest.records.joined_lines import JOINED
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

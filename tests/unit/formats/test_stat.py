@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.nft import NFT
+from tapewise.ingest.formats.stat import STAT
+from tapewise.ingest.reading.lines import split_lines
+from tapewise.ingest.records.format import (
     NO_ARCHIVE,
     NO_SUCH_TIME,
     NUMBER_OUT_OF_RANGE,
@@ -16,9 +19,6 @@ from tapewise.ingest.formats.base import (
     UNRECOGNISED,
     LineSettings,
 )
-from tapewise.ingest.formats.nft import NFT
-from tapewise.ingest.formats.stat import STAT
-from tapewise.ingest.lines import split_lines
 
 SETTINGS = LineSettings(
     timezone="America/Phoenix",  # 7 hours behind all year round

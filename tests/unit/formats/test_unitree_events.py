@@ -8,15 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import (
-    NUMBER_OUT_OF_RANGE,
-    SIZE_OUT_OF_RANGE,
-    UNRECOGNISED,
-    LineSettings,
-)
+from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.formats.unitree_events import UNKNOWN_EVENT
 from tapewise.ingest.formats.unitree_tape import FIELD_MISSING, KINDS
+from tapewise.ingest.records.format import NUMBER_OUT_OF_RANGE, SIZE_OUT_OF_RANGE, UNRECOGNISED, LineSettings
 
 SETTINGS = LineSettings(
     timezone="UTC",

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.base import NO_SUCH_TIME, OUTSIDE_WINDOW, LineSettings
-from tapewise.ingest.formats.yearless import REACH, is_same_year, yearless_time
+from tapewise.ingest.records.format import NO_SUCH_TIME, OUTSIDE_WINDOW, LineSettings
+from tapewise.ingest.records.yearless import REACH, is_same_year, yearless_time
 from tapewise.schema.errors import FormatError
 from tests.yearless_format import YEARLESS
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from tapewise.ingest.formats import find_format
-from tapewise.ingest.formats.base import Format
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.records.format import Format
 from tests.unit.formats.test_every_format import settings_of
 
 SITE = """\

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import UNRECOGNISED
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.records.format import UNRECOGNISED
 from tests.unit.layouts.made_up import read
 
 EOS = FORMATS["eos"]

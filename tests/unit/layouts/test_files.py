@@ -5,7 +5,7 @@ import pickle
 import polars as pl
 import pytest
 
-from tapewise.ingest.formats import FORMATS, find_format
+from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.edits import check_layouts
 from tapewise.ingest.layouts.files import find_layout, show_layout
 from tapewise.schema.errors import LayoutError, SourceError

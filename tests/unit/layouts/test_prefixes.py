@@ -2,7 +2,7 @@
 
 import pytest
 
-from tapewise.ingest.formats import FORMATS
+from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.layouts.prefixes import Failure, find_failure, split_pattern
 

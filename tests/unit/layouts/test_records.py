@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats import FORMATS
-from tapewise.ingest.formats.base import (
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.records.format import (
     MAX_NAME_BYTES,
     NAME_TOO_LONG,
     NO_SUCH_TIME,

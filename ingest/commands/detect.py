@@ -1,0 +1,76 @@
+"""`tapewise detect`: which formats fit a log file."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tapewise.ingest.commands.output import sum_failures, tell_failure
+from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.texts import escape_controls
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
+def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
+    """Say which formats fit the log files PATHS, compressed or not, and how many of their lines, best first.
+
+    A line fits a format that knows it, even if it is rejected for its date or a number. Blank lines do not
+    count. A small file is looked at whole, of a large one the beginning, middle and end (compressed: the
+    beginning). A format is told if it fits 95 % of the lines, and no other more than 5 %; `tapewise ingest`
+    without --format takes that one. Needs no warehouse.
+
+    Example: tapewise detect /var/log/hpss/*
+    """
+    failures: list[LogFileError] = []
+    for path in paths:
+        try:
+            detection = detect_format(path)
+        except LogFileError as error:
+            failures.append(error)
+            tell_failure(path, error, as_json=as_json)
+            continue
+        click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
+    if failures:
+        raise sum_failures(failures, len(paths))
+
+
+def _describe(detection: Detection) -> list[str]:
+    path = escape_controls(str(detection.path))
+    if not detection.line_count:
+        return [f"{path}: no format can be told: it has no whole line that is not blank"]
+    found = detection.format
+    where = " and ".join(", ".join(detection.places).rsplit(", ", 1))
+    lines = [
+        f"{path}: {'no format can be told' if found is None else f'{found.name} ({found.title})'}",
+        f"  {detection.line_count:,} lines looked at: "
+        + (
+            "all that are not blank"
+            if detection.is_whole
+            else f"of the {where} of the file, without blank ones"
+        ),
+    ]
+    lines += [
+        f"  {fit.format.name:<6}{describe_share(fit):>8}  {fit.fit_count:,}"
+        for fit in detection.fits
+        if fit.fit_count
+    ]
+    if not detection.fits[0].fit_count:
+        lines.append("  none of them is a line of any format: see `tapewise formats`")
+    return lines
+
+
+def _to_json(detection: Detection) -> dict[str, Any]:
+    return {
+        "path": str(detection.path),
+        "format": None if detection.format is None else detection.format.name,
+        "places": detection.places,
+        "line_count": detection.line_count,
+        "fits": [
+            {"format": fit.format.name, "fit_count": fit.fit_count, "fit_ratio": fit.fit_ratio}
+            for fit in detection.fits
+        ],
+    }

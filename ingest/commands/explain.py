@@ -1,0 +1,126 @@
+"""`tapewise explain` and `archives`."""
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
+from tapewise.ingest.sources.archives import drop_archive, list_archives
+from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row
+from tapewise.schema.database import Role
+from tapewise.schema.errors import SettingsError
+from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+
+LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
+GONE = "(the line is no longer in that file: it is gone, or was rotated)"
+
+
+@click.group()
+def explain() -> None:
+    """From a row back to its line, and from a line to what became of it.
+
+    As this shows names and whole lines, it reads the warehouse as the loading role.
+    """
+
+
+@explain.command()
+@click.argument("table", type=click.Choice([table.name for table in FACT_TABLES]))
+@click.argument("row_id", type=int)
+@click.pass_obj
+def row(settings: Settings, table: str, row_id: int) -> None:
+    """Show the file and line that row ROW_ID of TABLE was made from.
+
+    Example: tapewise explain row transfers 10001
+    """
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
+        _print_fate(explain_row(connection, table, row_id, _find_key(settings)))
+
+
+@explain.command()
+@click.argument("path", type=click.Path(readable=False, path_type=Path))
+@click.argument("line_number", type=int)
+@click.pass_obj
+def line(settings: Settings, path: Path, line_number: int) -> None:
+    """Show what became of line LINE_NUMBER (from 1) of the log file PATH.
+
+    Example: tapewise explain line hsi.log 17
+    """
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
+        for fate in explain_line(connection, path, line_number, datetime.now(UTC), _find_key(settings)):
+            _print_fate(fate)
+
+
+def _find_key(settings: Settings) -> PseudonymKey | None:
+    """The key, if there is one that we may read: what the warehouse has can be told without it."""
+    try:
+        return read_key(settings)
+    except SettingsError:
+        return None
+
+
+def _print_fate(fate: LineFate) -> None:
+    click.echo(escape_controls(f"{fate.path}, line {fate.line_number:,} (source {fate.source})"))
+    absent = LACKS_KEY if fate.lacks_key else GONE
+    click.echo(f"  {absent if fate.text is None else escape_controls(fate.text)}")
+    into = f" into core.{fate.table}" if fate.fate == "loaded" else ""
+    click.echo(escape_controls(f"  {fate.fate}{into}"))
+    for name, value in (fate.row or {}).items():
+        if value is not None and value is not False:
+            click.echo(f"    {name:<24} {escape_controls(str(value))}")
+
+
+@click.group()
+def archives() -> None:
+    """List the archives, or drop one."""
+
+
+@archives.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object an archive, each on a line.")
+@click.pass_obj
+def list_command(settings: Settings, as_json: bool) -> None:
+    """List the archives and how much was read for each.
+
+    Example: tapewise archives list
+    """
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
+        found = list_archives(connection)
+    for archive in found:
+        if as_json:
+            click.echo(json.dumps(asdict(archive), default=str))
+            continue
+        span = (
+            f", {archive.first_event_local:%Y-%m-%d} to {archive.last_event_local:%Y-%m-%d}"
+            if archive.last_event_local
+            else ""
+        )
+        click.echo(
+            f"{archive.name} ({archive.kind}, {archive.timezone}): {archive.loaded_count:,} rows from"
+            f" {archive.log_file_count} files of {archive.source_count} sources{span}"
+        )
+    if not found and not as_json:
+        click.echo("No archive yet: `tapewise ingest --help`.")
+
+
+@archives.command()
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def drop(settings: Settings, name: str, yes: bool) -> None:
+    """Drop archive NAME: its facts, names, ledger and workload models. Its log files stay where they are.
+
+    Example: tapewise archives drop test --yes
+    """
+    if not yes:
+        click.confirm(
+            f"Drop archive '{name}' with all that was read for it, and its workload models?", abort=True
+        )
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
+        dropped = drop_archive(connection, name)
+    click.echo(f"Archive '{name}' is dropped, {dropped:,} rows.")

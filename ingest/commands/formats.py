@@ -1,0 +1,174 @@
+"""`tapewise formats`: what can be read, and what a layout makes of a log."""
+
+import json
+import textwrap
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
+from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
+from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.layouts.columns import kind_of
+from tapewise.ingest.layouts.files import find_layout, show_layout
+from tapewise.ingest.sources.coverage_facts import Feed, judge_views
+from tapewise.ingest.sources.log_dates import find_log_date
+from tapewise.schema.errors import FormatError, LogFileError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.texts import escape_controls
+
+
+class _Formats(click.Group):
+    """A group in which `tapewise formats NAME` is `tapewise formats lines NAME`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the words name."""
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            args = ["lines", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Formats, invoke_without_command=True)
+@click.pass_context
+def formats(context: click.Context) -> None:
+    """List the log formats; show one, or check a layout: a format of your own, described in a TOML file.
+
+    \b
+    Example:
+      tapewise formats
+      tapewise formats hsi
+      tapewise formats check site.toml site.log
+    """
+    if context.invoked_subcommand is None:
+        context.invoke(list_command)
+
+
+@formats.command(name="list")
+def list_command() -> None:
+    """List the log formats.
+
+    Example: tapewise formats list
+    """
+    width = max(map(len, FORMATS))
+    for log_format in FORMATS.values():
+        click.echo(f"{log_format.name:<{width}}  {log_format.title}")
+    click.echo("\n`tapewise formats NAME` shows a format's lines and the records they become.")
+
+
+@formats.command()
+@click.argument("name")
+def lines(name: str) -> None:
+    """Show the lines of format NAME with the records they become; NAME may be a layout's file.
+
+    Example: tapewise formats lines hsi
+    """
+    log_format = find_format(name)
+    click.echo(
+        f"{log_format.name}: {log_format.title} (version {log_format.version}; times read as UTC"
+        + (f", as of {EXAMPLE_DATE}" if log_format.is_dated_by_file else "")
+        + " here)"
+    )
+    for example, record in read_examples(log_format):
+        click.echo(f"\n{example}")
+        for field, value in record.items():
+            click.echo(f"    {field:<22} {value}")
+
+
+@formats.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Print the layout of format NAME: a TOML file to start a site's own from.
+
+    Example: tapewise formats show xferlog > site.toml
+    """
+    if find_layout(find_format(name)) is None:
+        shown = ", ".join(each.name for each in FORMATS.values() if find_layout(each))
+        raise FormatError(f"{name} is not made of a layout", hint=f"Those that are: {shown}.")
+    own = Path(name)
+    click.echo(own.read_text(encoding="utf-8") if own.is_file() else show_layout(name), nl=False)
+
+
+@formats.command()
+@click.argument("layout")
+@click.argument("log", type=click.Path(readable=False, path_type=Path))
+@click.option("--timezone", default="UTC", show_default=True, help="The zone of the log's times.")
+@click.option(
+    "--date",
+    "log_date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+)
+@click.option(
+    "--failed",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="Tell of so many rejected lines why.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def check(
+    layout: str, log: Path, timezone: str, log_date: datetime | None, failed: int, as_json: bool
+) -> None:
+    """Read LOG with LAYOUT (a TOML file) and show what comes of it; nothing is loaded.
+
+    Shows which lines match which pattern, which fields come out, which views of mart they feed, and of lines
+    that are rejected how far each pattern matches. The exit status is 1 if any line is rejected.
+
+    Example: tapewise formats check site.toml site.log
+    """
+    log_format = find_format(layout)
+    day = log_date.date() if log_date else None
+    if log_format.is_dated_by_file and day is None:
+        day = find_log_date(log, log_format).day
+    found = check_log(log_format, log, check_timezone(timezone), day, failed)
+    there = {
+        table: {name for name, field in fields.items() if field.count}
+        for table, fields in found.fields.items()
+    }
+    views = judge_views(there, is_of_parts=log_format.is_of_parts)
+    if as_json:
+        told = {"format": log_format.name, "views": [asdict(view) for view in views]}
+        click.echo(json.dumps(asdict(found) | told, default=str))
+    else:
+        _print_check(found, log, views)
+    if found.rejected:
+        raise LogFileError(f"{log}: {found.rejected.total():,} of {found.line_count:,} lines are rejected")
+    if not found.tables:
+        raise LogFileError(f"{log}: no line of it is a fact")
+
+
+def _print_check(found: LayoutCheck, log: Path, views: list[Feed]) -> None:
+    click.echo(f"{escape_controls(str(log))}: {found.line_count:,} lines")
+    for name, count in found.patterns.items():
+        click.echo(f"  {count:,} match {name}")
+    for what, counter in (("ignored", found.ignored), ("rejected", found.rejected)):
+        for reason, count in counter.most_common():
+            click.echo(f"  {count:,} {what}: {reason}")
+    for table, fields in found.fields.items():
+        click.echo(f"\n{found.tables[table]:,} {table.replace('_', ' ')}, with")
+        for name, field in fields.items():
+            if field.count:
+                samples = ", ".join(map(str, field.samples))
+                click.echo(f"  {name:<22} {field.count:>9,}  {escape_controls(samples)}".rstrip())
+        absent = [name for name, field in fields.items() if not field.count and kind_of(name) != "flag"]
+        if absent:
+            click.echo(f"  never: {', '.join(absent)}")
+    click.echo("\nViews of mart")
+    fed = [each.view for each in views if each.state == "fed"]
+    if fed:
+        click.echo(
+            textwrap.fill(f"fed: {', '.join(fed)}", 110, initial_indent="  ", subsequent_indent="    ")
+        )
+    width = max(len(each.view) for each in views)
+    for each in views:
+        if each.state != "fed":
+            click.echo(f"  {each.view:<{width}}  {each.state:<6}  {each.why}")
+    for line in found.failed:
+        click.echo(f"\nline {line.line_number:,}: {line.reason}")
+        click.echo(f"  {escape_controls(line.text[:200])}")
+        for hint in line.hints:
+            click.echo(f"  {escape_controls(hint)}")

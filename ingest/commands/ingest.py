@@ -1,0 +1,314 @@
+"""`tapewise ingest`: the files that are named, or what is new in all configured sources."""
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from tapewise.ingest.commands.output import describe_result, result_to_json, sum_failures, tell_failure
+from tapewise.ingest.detection.choosing import Choices, choose_formats
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.workers import FileTask, read_files
+from tapewise.ingest.nightly.run import prepare_source
+from tapewise.ingest.pseudonyms.keys import get_key
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.sources import INGESTED_KINDS, Source, SourceRequest
+from tapewise.ingest.sources.unused import drop_unused_sources
+from tapewise.schema.database import Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+
+NEEDED_WITH_PATHS = ("archive", "timezone")
+FOR_PATHS = (
+    "kind",
+    "format_name",
+    "timezone",
+    "source",
+    "not_counted",
+    "shared",
+    "complete",
+    "log_date",
+    "pseudonymise",
+)
+
+
+@click.command()
+@click.option(
+    "--archive",
+    help="The archive that wrote the logs; made at its first load. Without PATHS: only this one.",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(INGESTED_KINDS),
+    default="measured",
+    show_default=True,
+    help="Whether real machines wrote the logs; made-up ones are never added up with them.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    help="The logs' format: see `tapewise formats`.  [default: each file's, by its lines]",
+)
+@click.option("--timezone", help="The zone of the logs' times, such as America/Los_Angeles or UTC.")
+@click.option("--source", help="Tells streams of logs of one archive apart.  [default: the format's name]")
+@click.option(
+    "--not-counted",
+    is_flag=True,
+    help="Another source of the archive tells of the same transfers: keep these, but count those.",
+)
+@click.option(
+    "--shared",
+    is_flag=True,
+    help="Another source of the archive reads these files, too, which have lines of two formats: a line that"
+    " one of the two holds is held for the other.",
+)
+@click.option(
+    "--complete",
+    is_flag=True,
+    help="The files are complete: read a last line without newline too (if it goes on, it counts anew).",
+)
+@click.option(
+    "--date",
+    "log_date",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+)
+@click.option(
+    "--pseudonymise",
+    is_flag=True,
+    help="Make the names of users, machines and files into pseudonyms, with the key that"
+    " TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml names.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Read so many files at a time.  [default: half the cores, if there is much to read]",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
+@click.option(
+    "--prometheus",
+    "prometheus_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Without PATHS: write what was done to this file, for node_exporter's textfile collector.",
+)
+@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
+@click.pass_context
+def ingest(
+    context: click.Context,
+    /,
+    archive: str | None,
+    dry_run: bool,
+    jobs: int | None,
+    as_json: bool,
+    prometheus_file: Path | None,
+    paths: tuple[Path, ...],
+    **of_paths: Any,
+) -> None:
+    """Load log files, compressed or not, each line at most once.
+
+    Reading a file again, a longer copy of it, or files that overlap counts nothing twice. Every line
+    is accounted for: loaded, held already, ignored or rejected, the latter two with the reason. A
+    file that cannot be read is told of, and the others are loaded; the exit status is then 1.
+
+    With PATHS, --archive and --timezone are needed. Without --format each file is read as what its lines tell
+    (see `tapewise detect`), into the source of that name. Without PATHS, what is new in all sources that
+    tapewise.toml names is read, which is the nightly job; only one such run goes at a time.
+
+    \b
+    Example:
+      tapewise ingest --archive hpss --format pftp --timezone America/Los_Angeles logs/*.gz
+      tapewise ingest --archive hpss --timezone America/Los_Angeles --dry-run logs/*
+      tapewise --config /etc/tapewise.toml ingest --prometheus /var/lib/node_exporter/tapewise.prom
+    """
+    settings: Settings = context.obj
+    if not paths:
+        for parameter in context.command.params:
+            name = parameter.name or ""
+            if name in FOR_PATHS and context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                raise click.UsageError(f"Option '{parameter.opts[0]}' is for files: name them as PATHS.")
+        if not settings.archives:
+            raise click.UsageError(
+                f"Missing argument 'PATHS...', and {settings.config} names no archives to read instead."
+            )
+        from tapewise.ingest.commands.nightly import load_sources  # noqa: PLC0415  # what it needs beside, PATHS do not
+
+        load_sources(
+            settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs
+        )
+        return
+    for parameter in context.command.params:
+        if parameter.name in NEEDED_WITH_PATHS and context.params[parameter.name] is None:
+            raise click.MissingParameter(ctx=context, param=parameter)
+    if prometheus_file is not None:
+        raise click.UsageError("Option '--prometheus' is for what tapewise.toml names, without PATHS.")
+    assert archive is not None
+    _load_paths(settings, archive, dry_run=dry_run, jobs=jobs, as_json=as_json, paths=paths, **of_paths)
+
+
+def _load_paths(
+    settings: Settings,
+    archive: str,
+    kind: str,
+    format_name: str | None,
+    timezone: str,
+    source: str | None,
+    not_counted: bool,
+    shared: bool,
+    complete: bool,
+    log_date: datetime | None,
+    pseudonymise: bool,
+    dry_run: bool,
+    jobs: int | None,
+    as_json: bool,
+    paths: tuple[Path, ...],
+) -> None:
+    """Load the files that the user named, each into the source that it is of."""
+    _check_names(archive, source)
+    given = Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
+    if given is not None:
+        check_dates(given, log_date, paths)
+    check_timezone(timezone)
+    key = get_key(settings) if pseudonymise else None
+    now = datetime.now(UTC)
+
+    def tell_of_wait() -> None:
+        if not as_json:
+            click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
+
+    def prepare(log_format: Format) -> Source:
+        request = SourceRequest(
+            archive=archive,
+            kind=kind,
+            format=log_format,
+            timezone=timezone,
+            name=source or log_format.name,
+            is_counted=not not_counted,
+            is_shared=shared,
+            key=key,
+        )
+        return prepare_source(warehouse, request, is_dry=dry_run)
+
+    day = log_date.date() if log_date else None
+    with open_ready_warehouse(settings) as warehouse:
+        choices = given or choose_formats(warehouse, archive, source, paths, is_complete=complete)
+        check_dates(choices, log_date, paths)
+        targets: dict[str, Source] = {}
+        with drop_unused_sources(warehouse, targets.values(), is_dry=dry_run) as used:
+            for log_format in choices.distinct:
+                targets[log_format.name] = prepare(log_format)
+            tasks = [
+                FileTask(targets[choices.formats[path].name], path, day, is_complete=complete, is_dry=dry_run)
+                for path in paths
+                if path in choices.formats
+            ]
+            results = zip(
+                tasks,
+                read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait),
+                strict=True,
+            )
+            failures = _tell_results(warehouse, choices, paths, results, used, as_json=as_json)
+    if dry_run and not as_json:
+        click.echo("A dry run: nothing was written.")
+    if failures:
+        raise sum_failures(failures, len(paths))
+
+
+def _tell_results(
+    warehouse: Warehouse,
+    choices: Choices,
+    paths: Sequence[Path],
+    results: Iterator[tuple[FileTask, FileResult | TapewiseError]],
+    used: set[str],
+    *,
+    as_json: bool,
+) -> list[TapewiseError]:
+    """Tell what became of each file, and add to `used` the names of sources that are; gives the failures.
+
+    Raises a failure that is no file's where no other file can be loaded either.
+    """
+    failures: list[TapewiseError] = []
+    for path in choices.empty:
+        _tell_empty(path, as_json=as_json)
+    for path in (path for path in paths if path not in choices.empty):
+        if path in choices.failures:
+            result: FileResult | TapewiseError = choices.failures[path]
+        else:
+            task, result = next(results)
+            target = task.source
+            if not as_json:
+                _tell_choice(path, target.format, choices.reason)
+        if isinstance(result, FileResult):
+            failure = _tell_result(result, target, as_json=as_json)
+        elif isinstance(result, LogFileError) or (len(paths) > 1 and _is_back(warehouse, result)):
+            tell_failure(path, failure := result, as_json=as_json)
+        else:
+            raise result
+        if failure is not None:
+            failures.append(failure)
+        if not isinstance(failure, LogFileError):  # what the database broke off is to be loaded again
+            used.add(target.name)
+    return failures
+
+
+def _tell_result(result: FileResult, target: Source, *, as_json: bool) -> TapewiseError | None:
+    """Tell what became of a file's lines; gives the error if none of them is of its source's format."""
+    if as_json:
+        click.echo(json.dumps(result_to_json(result) | {"format": target.format.name}))
+    else:
+        click.echo("\n".join(describe_result(result)))
+    error = result.find_fault(target.format)
+    if error is not None:
+        click.echo(f"tapewise: {escape_controls(error.message)}; see `tapewise detect`", err=True)
+    return error
+
+
+def _tell_empty(path: Path, *, as_json: bool) -> None:
+    """Tell of a file that is passed over, because it has no whole line yet."""
+    if as_json:
+        click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
+    else:
+        click.echo(f"{escape_controls(str(path))}: no whole line yet; passed over until it has one")
+
+
+def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
+    """Whether `error` is that the database broke off a load, and it can be reached again (once recovered)."""
+    if type(error) is not DatabaseError:
+        return False
+    try:
+        warehouse.connect().close()
+    except DatabaseError:
+        return False
+    return True
+
+
+def _check_names(*names: str | None) -> None:
+    for name in names:
+        if name is not None and (not name.strip() or not name.isprintable()):
+            raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
+
+
+def _tell_choice(path: Path, log_format: Format, reason: str | None) -> None:
+    if reason is not None:
+        click.echo(f"{escape_controls(str(path))}: read as {log_format.name}, {reason}", err=True)
+
+
+def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
+    """Raise click's error if a day was given for files whose lines have dates, or for several files."""
+    if log_date is None:
+        return
+    for log_format in choices.distinct:
+        if not log_format.is_dated_by_file:
+            raise click.BadParameter(f"lines of format {log_format.name} have dates", param_hint="'--date'")
+    if len(paths) > 1:
+        raise click.BadParameter("is for one file at a time", param_hint="'--date'")

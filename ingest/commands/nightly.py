@@ -1,0 +1,135 @@
+"""The nightly job of `tapewise ingest`: reads what is new in the configured sources, and tells of it."""
+
+import json
+from contextlib import closing, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import psycopg
+
+from tapewise.ingest.commands.output import describe_outcome, result_to_json
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.nightly.metrics import (
+    RoundReport,
+    check_target,
+    read_database_bytes,
+    read_lines,
+    write_metrics,
+)
+from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
+from tapewise.ingest.nightly.sources import SourcePlan, plan_round
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+
+
+def load_sources(
+    settings: Settings,
+    archive: str | None,
+    dry_run: bool,
+    as_json: bool,
+    prometheus_file: Path | None,
+    *,
+    jobs: int | None,
+) -> None:
+    """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
+
+    Raises ConfigError, and SettingsError for a place where no metrics can be written, before anything is
+    read; after everything that could be read was, LogFileError, or SettingsError where the metrics found no
+    room.
+    """
+    plans = plan_round(settings, archive)
+    if prometheus_file is not None and not dry_run:
+        check_target(prometheus_file)
+    began_at = datetime.now(UTC)
+    outcomes: list[SourceOutcome] = []
+
+    def report(warehouse: Warehouse | None, exit_status: int) -> None:
+        if prometheus_file is not None and not dry_run:
+            _write_report(warehouse, prometheus_file, began_at, exit_status, outcomes)
+
+    try:
+        with (
+            open_ready_warehouse(settings) as warehouse,
+            nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
+        ):
+            if not is_only:
+                # No failure: what the other run leaves unread the next one reads. Silence would show as an
+                # old time of the last run's end.
+                click.echo("Another run over the sources is under way; this one leaves all to it.")
+                return
+            for plan in plans:
+                _warn_of_globs(settings, plan)
+            for outcome in read_sources(
+                warehouse,
+                plans,
+                now=began_at,
+                is_dry=dry_run,
+                is_shown=not as_json,
+                tell=_tell_json if as_json else _tell,
+                jobs=jobs,
+            ):
+                outcomes.append(outcome)
+                if not as_json:
+                    click.echo(describe_outcome(outcome))
+            failures = [failure for outcome in outcomes for failure in outcome.failures]
+            report(warehouse, 1 if failures else 0)
+    except TapewiseError as error:
+        try:
+            report(None, 1)
+        except SettingsError as also:
+            if also.message != error.message:
+                _warn(also.message)
+        raise
+    if dry_run and not as_json:
+        click.echo("A dry run: nothing was written.")
+    if failures:
+        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+        failed = sum(bool(outcome.failures) for outcome in outcomes)
+        raise LogFileError(
+            f"{failed} of {len(outcomes)} sources could not be read whole",
+            hint="\n".join([*(hint for hint in hints if hint), "What could be read was; see above."]),
+        )
+
+
+def _warn(said: str) -> None:
+    click.echo(f"tapewise: {escape_controls(said)}", err=True)
+
+
+def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
+    where = f"{settings.config}: archives[{plan.request.archive}].sources[{plan.request.name}].paths"
+    for said in plan.unmatched:
+        _warn(f"{where}: {said}")
+
+
+def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+    if isinstance(found, TapewiseError):
+        _warn(found.message)
+
+
+def _tell_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+    _tell(plan, found)
+    told = {"error": found.message} if isinstance(found, TapewiseError) else result_to_json(found)
+    click.echo(json.dumps({"archive": plan.request.archive, "source": plan.request.name} | told))
+
+
+def _write_report(
+    warehouse: Warehouse | None,
+    path: Path,
+    began_at: datetime,
+    exit_status: int,
+    outcomes: list[SourceOutcome],
+) -> None:
+    """Write the metrics; those that only the database knows are left out if it cannot be asked."""
+    lines, size = [], None
+    if warehouse is not None:
+        try:
+            with closing(warehouse.connect(Role.LOADER)) as connection:
+                lines, size = read_lines(connection), read_database_bytes(connection)
+        except (DatabaseError, psycopg.Error) as error:
+            _warn(f"{path} lacks what the database knows: {error}")
+    report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size)
+    write_metrics(path, report)

@@ -1,0 +1,120 @@
+"""What a reading of a file did, as text for people and as JSON for programs."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.nightly.run import SourceOutcome
+from tapewise.schema.errors import LogFileError, TapewiseError
+from tapewise.schema.texts import escape_controls
+
+TEXT_WIDTH = 80
+
+
+def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
+    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines.
+
+    Without `has_texts` what stands in those, which may be names, is left out.
+    """
+    tally = result.tally
+    lines = [
+        f"{escape_controls(str(result.path))}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded"
+        f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
+        f" + {tally.rejected.total():,} rejected"
+    ]
+    if result.log_date is not None:
+        lines.append(f"  {result.log_date.describe()}")
+    if not tally.line_count and not result.waiting_bytes:
+        lines.append("  empty: no line yet; it is read on when it has grown")
+    elif result.is_unchanged:
+        lines.append("  unchanged since it was last read: nothing is counted twice")
+    elif tally.held_count:
+        lines.append(
+            f"  held: {tally.held_count:,} lines were in the warehouse already: nothing is counted twice"
+        )
+    lines += (
+        _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
+    )
+    for number, reason, text in tally.rejected_samples:
+        shown = f": {_shorten(text)!r}" if has_texts and text is not None else ""
+        lines.append(f"    line {number:,}: {reason}{shown}")
+    if result.waiting_bytes:
+        lines.append(
+            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
+            " finished (--complete reads it now)"
+        )
+    return lines
+
+
+def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
+    """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
+
+    `rejected_samples` are the first rejected lines that this reading met, without
+    `has_texts` only their numbers and reasons. `log_date` is the day as of which the file was read, null
+    where its lines say it, and `log_date_from` what says it: name, --date or last reading.
+    """
+    tally, said = result.tally, result.log_date
+    return {
+        "path": str(result.path),
+        "line_count": tally.line_count,
+        "loaded_count": tally.loaded_count,
+        "held_count": tally.held_count,
+        "ignored": dict(sorted(tally.ignored.items())),
+        "rejected": dict(sorted(tally.rejected.items())),
+        "rejected_samples": [
+            {"line_number": number, "reason": reason}
+            | ({"text": _shorten(text)} if has_texts and text is not None else {})
+            for number, reason, text in tally.rejected_samples
+        ],
+        "loaded": {table: count for table, count in tally.loaded.items() if count},
+        "waiting_bytes": result.waiting_bytes,
+        "log_date": None if said is None else said.day.isoformat(),
+        "log_date_from": None if said is None else said.origin,
+    }
+
+
+def tell_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
+    """Tell of a file that cannot be read or loaded: on stderr, and to programs on stdout too."""
+    if as_json:
+        click.echo(json.dumps({"path": str(path), "error": error.message}))
+    click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
+
+
+def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:
+    """The error in which a command ends that could not read some of its files."""
+    # What to do is told once, however many files want it.
+    hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+    if len(failures) < file_count:
+        hints["The others were read; see above."] = None
+    done = "read" if all(isinstance(failure, LogFileError) for failure in failures) else "loaded"
+    return LogFileError(
+        f"{len(failures)} of {file_count} files could not be {done}", hint="\n".join(hints) or None
+    )
+
+
+def describe_outcome(outcome: SourceOutcome) -> str:
+    """What a round did for a source, in one line; the lines are of the files that were opened."""
+    empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
+    files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
+    if outcome.failures:
+        files.append(f"{len(outcome.failures):,} FAILED")
+    return (
+        f"{outcome.archive}/{outcome.source}: {', '.join(files)}; {outcome.line_count:,} lines"
+        f" = {outcome.loaded_count:,} loaded + {outcome.held_count:,} held"
+        f" + {outcome.ignored_count:,} ignored + {outcome.rejected_count:,} rejected"
+    )
+
+
+def _shorten(text: str) -> str:
+    return text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
+
+
+def _list(fate: str, counts: Counter[str]) -> list[str]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    parts = [f"{count:,} {what.replace('_', ' ')}" for what, count in ordered if count]
+    return [f"  {fate}: {', '.join(parts)}"] if parts else []

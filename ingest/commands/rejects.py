@@ -1,0 +1,180 @@
+"""`tapewise rejects`."""
+
+import json
+from contextlib import closing
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tapewise.ingest.commands.output import result_to_json
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
+from tapewise.ingest.upkeep.rejects import (
+    RejectedFile,
+    RejectFilter,
+    Retry,
+    count_rejects,
+    find_files,
+    list_rejects,
+    retry_file,
+)
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+
+SHOWN_LINES = 50
+NOT_KEPT = "(its text is not kept)"
+
+
+@click.command()
+@click.option("--archive", help="Of this archive only.")
+@click.option("--source", help="Of the sources of this name only.")
+@click.option(
+    "--file",
+    "path",
+    type=click.Path(readable=False, path_type=Path),
+    help="Of this log file only, be it there or not.",
+)
+@click.option("--reason", help="Rejected for this reason only, as the list has it.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    help=f"How many lines are shown at most.  [default: {SHOWN_LINES}; all with --json]",
+)
+@click.option("--retry", is_flag=True, help="Read the files of these lines again.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, or with --retry a file.")
+@click.pass_obj
+def rejects(
+    settings: Settings,
+    archive: str | None,
+    source: str | None,
+    path: Path | None,
+    reason: str | None,
+    limit: int | None,
+    retry: bool,
+    as_json: bool,
+) -> None:
+    """Show the rejected lines: how many by source and reason, then file, line number, reason and text.
+
+    With --retry, the files that have such lines are read again: after an upgrade that can read more, when
+    a file was mended, or when a time that was still to come is past. What is loaded already is not loaded
+    twice. A file that is gone or cannot be read stays in the ledger as it is; the exit status is then 1.
+
+    As this shows names and whole lines, it reads the warehouse as the loading role.
+
+    \b
+    Example:
+      tapewise rejects --archive hpss --limit 10
+      tapewise rejects --archive hpss --retry
+    """
+    if retry and limit is not None:
+        raise click.UsageError("Option '--limit' is for what is shown: --retry reads whole files.")
+    asked = RejectFilter(archive, source, None if path is None else ledger_path(path), reason)
+    with open_ready_warehouse(settings) as warehouse:
+        if retry:
+            _retry(warehouse, asked, read_key(settings), as_json=as_json)
+        else:
+            _show(warehouse, asked, limit, as_json=as_json)
+
+
+def _show(warehouse: Warehouse, asked: RejectFilter, limit: int | None, *, as_json: bool) -> None:
+    with closing(warehouse.connect(Role.LOADER)) as connection:
+        if as_json:
+            for line in list_rejects(connection, asked, limit):
+                click.echo(json.dumps(asdict(line)))
+            return
+        counts = count_rejects(connection, asked)
+        for each in counts:
+            click.echo(
+                escape_controls(
+                    f"{each.archive}/{each.source}: {each.line_count:,} of {each.log_file_count:,} files:"
+                    f" {each.reason}"
+                )
+            )
+        if not counts:
+            click.echo("No line is rejected.")
+            return
+        limit = SHOWN_LINES if limit is None else limit
+        shown = None
+        for line in list_rejects(connection, asked, limit):
+            if shown != (line.archive, line.source, line.path):
+                shown = (line.archive, line.source, line.path)
+                click.echo(
+                    f"\n{escape_controls(line.path)} ({escape_controls(f'{line.archive}/{line.source}')})"
+                )
+            text = NOT_KEPT if line.text is None else escape_controls(line.text)
+            click.echo(f"  line {line.line_number:,}: {line.reason}: {text}")
+    left = sum(each.line_count for each in counts) - limit
+    if left > 0:
+        click.echo(f"\n{left:,} more: --limit shows more, --reason and --file choose.")
+
+
+def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, *, as_json: bool) -> None:
+    with closing(warehouse.connect(Role.LOADER)) as connection:
+        files = find_files(connection, asked)
+    now = datetime.now(UTC)
+    hints: dict[str, None] = {}
+    failed_count = 0
+    newest = [file for file in files if file.is_newest]
+    for file in newest:
+
+        def tell_of_wait(archive: str = file.archive) -> None:
+            if not as_json:
+                click.echo(escape_controls(f"Waiting for another load of '{archive}' to end ..."), err=True)
+
+        retry = retry_file(warehouse, file, now, key, tell_of_wait)
+        if as_json:
+            click.echo(json.dumps(_to_json(retry)))
+        if retry.error is not None:
+            failed_count += 1
+            click.echo(f"tapewise: {escape_controls(retry.error.message)}", err=True)
+            if retry.error.hint:
+                hints[retry.error.hint] = None
+        elif not as_json:
+            click.echo("\n".join(_describe(retry)))
+    if not as_json:
+        _tell_of_the_rest(files, newest)
+    if failed_count:
+        raise LogFileError(
+            f"{failed_count} of {len(newest)} files could not be read again", hint="\n".join(hints) or None
+        )
+
+
+def _tell_of_the_rest(files: list[RejectedFile], newest: list[RejectedFile]) -> None:
+    if not files:
+        click.echo("No file has such lines.")
+    if older := len(files) - len(newest):
+        click.echo(
+            f"{older:,} more stood under names where something else was read since: they cannot be read"
+            " again, and stay in the ledger."
+        )
+
+
+def _describe(retry: Retry) -> list[str]:
+    assert retry.result is not None
+    tally, before = retry.result.tally, retry.file.rejected_count
+    path = escape_controls(retry.file.path)
+    if retry.is_another:
+        return [
+            f"{path}: is another file by now, and was read as such: {tally.loaded_count:,} loaded,"
+            f" {tally.rejected.total():,} rejected",
+            f"  the {before:,} rejected lines of the file that stood there stay in the ledger",
+        ]
+    return [f"{path}: {before:,} rejected -> {tally.rejected.total():,}; {tally.loaded_count:,} loaded"]
+
+
+def _to_json(retry: Retry) -> dict[str, Any]:
+    known = {
+        "archive": retry.file.archive,
+        "source": retry.file.source,
+        "path": retry.file.path,
+        "rejected_before_count": retry.file.rejected_count,
+    }
+    if retry.result is None:
+        return known | {"error": retry.error.message if retry.error else ""}
+    return known | result_to_json(retry.result) | {"is_another": retry.is_another}

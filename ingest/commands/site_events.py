@@ -1,0 +1,243 @@
+"""`tapewise outages` and `tapewise config-changes`."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import datetime
+from typing import Any
+
+import click
+import psycopg
+
+from tapewise.ingest.sources.site_events import (
+    CONFIG_CHANGES,
+    OUTAGES,
+    EventTable,
+    SiteEvent,
+    add_event,
+    list_events,
+    remove_event,
+    show_time,
+)
+from tapewise.ingest.sources.sources import EARLIEST_AT
+from tapewise.schema.database import Role
+from tapewise.schema.moments import TypedTime
+from tapewise.schema.settings import Settings
+from tapewise.schema.texts import escape_controls
+from tapewise.schema.upgrade import open_ready_warehouse
+
+
+def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """`value` without blanks around it, which must be text of some kind."""
+    if value is None:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise click.BadParameter("is not valid UTF-8") from None
+    if not value.strip():
+        raise click.BadParameter("is empty")
+    return value.strip()
+
+
+_archive = click.option("--archive", required=True, callback=_check_text, help="The archive it is about.")
+_only_archive = click.option("--archive", callback=_check_text, help="Of this archive only.")
+_note = click.option("--note", required=True, callback=_check_text, help="What is known of it.")
+_until = click.option("--until", type=TypedTime(), help="When it was over.  [default: it is not over yet]")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object each, on a line.")
+
+
+@contextmanager
+def _connect(settings: Settings) -> Iterator[psycopg.Connection]:
+    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
+        yield connection
+
+
+@click.group()
+def outages() -> None:
+    """Record when an archive was known not to serve: explained silence."""
+
+
+@outages.command(name="add")
+@_archive
+@click.option("--since", type=TypedTime(), required=True, help="When the archive ceased to serve.")
+@_until
+@click.option(
+    "--kind", type=click.Choice(OUTAGES.kinds), required=True, help="Whether people had planned it."
+)
+@_note
+@click.pass_obj
+def add_outage(
+    settings: Settings, archive: str, since: datetime, until: datetime | None, kind: str, note: str
+) -> None:
+    """Record an outage.
+
+    Times without an offset are by the archive's own clock; where that shows a time twice (daylight
+    saving), give the offset.
+
+    \b
+    Example:
+      tapewise outages add --archive hpss --since 1998-08-03T08:00 --until 1998-08-03T12:00 \\
+          --kind scheduled --note "Monday maintenance"
+    """
+    with _connect(settings) as connection:
+        event = add_event(
+            connection, OUTAGES, archive=archive, kind=kind, since=since, until=until, note=note
+        )
+    click.echo(f"Recorded: {_describe(OUTAGES, event)}")
+
+
+@outages.command(name="list")
+@_only_archive
+@_json
+@click.pass_obj
+def list_outages(settings: Settings, archive: str | None, as_json: bool) -> None:
+    """List the recorded outages, by the clock of each archive.
+
+    Example: tapewise outages list --archive hpss
+    """
+    _list(settings, OUTAGES, archive, as_json)
+
+
+@outages.command(name="remove")
+@click.argument("outage_id", type=int)
+@click.pass_obj
+def remove_outage(settings: Settings, outage_id: int) -> None:
+    """Remove the outage of number OUTAGE_ID, recorded by mistake.
+
+    Example: tapewise outages remove 3
+    """
+    _remove(settings, OUTAGES, outage_id)
+
+
+@click.group()
+def config_changes() -> None:
+    """Record when an archive was known to be set up otherwise, so that its logs mean something else."""
+
+
+@config_changes.command(name="add")
+@_archive
+@click.option(
+    "--since",
+    type=TypedTime(),
+    metavar="TIME",
+    help=f"When it began.  [default: {EARLIEST_AT:%Y-%m-%d}, always]",
+)
+@_until
+@click.option(
+    "--kind",
+    type=click.Choice([kind.replace(" ", "-") for kind in CONFIG_CHANGES.kinds]),
+    required=True,
+    help="Reads go past the disk cache; or a class of service has no disk; or what the note says.",
+)
+@click.option(
+    "--class-of-service", callback=_check_text, help="The class of service it is about.  [default: all]"
+)
+@_note
+@click.pass_obj
+def add_config_change(
+    settings: Settings,
+    archive: str,
+    since: datetime | None,
+    until: datetime | None,
+    kind: str,
+    class_of_service: str | None,
+    note: str,
+) -> None:
+    """Record a change of configuration; tape-only is of a class of service.
+
+    Times without an offset are by the archive's own clock; where that shows a time twice (daylight
+    saving), give the offset.
+
+    \b
+    Example:
+      tapewise config-changes add --archive hpss --since 1998-04-23 --until 1998-04-26 \\
+          --kind staging-bypass --note "the cache was full"
+    """
+    if kind == "tape-only" and class_of_service is None:
+        raise click.UsageError("--kind tape-only needs --class-of-service.")
+    with _connect(settings) as connection:
+        event = add_event(
+            connection,
+            CONFIG_CHANGES,
+            archive=archive,
+            kind=kind.replace("-", " "),
+            since=since,
+            until=until,
+            note=note,
+            class_of_service=class_of_service,
+        )
+    click.echo(f"Recorded: {_describe(CONFIG_CHANGES, event)}")
+
+
+@config_changes.command(name="list")
+@_only_archive
+@_json
+@click.pass_obj
+def list_config_changes(settings: Settings, archive: str | None, as_json: bool) -> None:
+    """List the recorded changes of configuration, by the clock of each archive.
+
+    Example: tapewise config-changes list --archive hpss
+    """
+    _list(settings, CONFIG_CHANGES, archive, as_json)
+
+
+@config_changes.command(name="remove")
+@click.argument("change_id", type=int)
+@click.pass_obj
+def remove_config_change(settings: Settings, change_id: int) -> None:
+    """Remove the change of number CHANGE_ID, recorded by mistake.
+
+    Example: tapewise config-changes remove 3
+    """
+    _remove(settings, CONFIG_CHANGES, change_id)
+
+
+def _list(settings: Settings, table: EventTable, archive: str | None, as_json: bool) -> None:
+    with _connect(settings) as connection:
+        found = list_events(connection, table, archive)
+    for event in found:
+        click.echo(json.dumps(_to_json(table, event)) if as_json else _describe(table, event))
+    if not found and not as_json:
+        click.echo(f"No {table.noun} is recorded: `tapewise {table.commands} add --help`.")
+
+
+def _remove(settings: Settings, table: EventTable, event_id: int) -> None:
+    with _connect(settings) as connection:
+        event = remove_event(connection, table, event_id)
+    click.echo(f"Removed: {_describe(table, event)}")
+
+
+def _describe(table: EventTable, event: SiteEvent) -> str:
+    """An event in one line: its number, archive, time, kind and note."""
+    of_class = f", class of service {event.class_of_service}" if event.class_of_service else ""
+    return escape_controls(
+        f"{table.noun} {event.id} of {event.archive}: {_describe_span(event)},"
+        f" {event.kind}{of_class}: {event.note}"
+    )
+
+
+def _describe_span(event: SiteEvent) -> str:
+    since = None if event.started_at <= EARLIEST_AT else show_time(event.started_at, event.timezone)
+    until = None if event.ended_at is None else show_time(event.ended_at, event.timezone)
+    if since and until:
+        return f"{since} to {until}"
+    return f"since {since}" if since else f"until {until}" if until else "always"
+
+
+def _to_json(table: EventTable, event: SiteEvent) -> dict[str, Any]:
+    """An event by the names of the columns in `mart`; times in UTC."""
+    names = {"id": "outage_id", "kind": "outage_kind"}
+    if table is CONFIG_CHANGES:
+        names = {"id": "config_change_id", "kind": "change_kind"}
+    of_class = {"class_of_service": event.class_of_service} if table.has_class_of_service else {}
+    return {
+        names["id"]: event.id,
+        "archive": event.archive,
+        names["kind"]: event.kind,
+        **of_class,
+        "note": event.note,
+        "started_at": event.started_at.isoformat(),
+        "ended_at": event.ended_at.isoformat() if event.ended_at else None,
+        "recorded_at": event.recorded_at.isoformat(),
+    }

@@ -1,0 +1,165 @@
+"""Which formats fit a log file: asked of a sample of its lines, and answered by one rule.
+
+A line fits a format that knows it for one of its own: it becomes a fact, is ignored with a reason, or is
+rejected for what stands in it (no such date, a number out of range), but not as "not a line of this format".
+Blank lines say nothing. A format whose lines have no date is tried as of any day: that changes no fit.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+
+from tapewise.ingest.detection.examples import EXAMPLE_DATE
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.reading.files import LogFileReader, open_log
+from tapewise.ingest.reading.line_context import unfold_lines
+from tapewise.ingest.reading.lines import split_lines
+from tapewise.ingest.records.format import BLANK, UNRECOGNISED, Format, LineSettings
+from tapewise.ingest.sources.sources import EARLIEST_AT
+
+# One piece is ten thousand lines or more; all formats together read three of them in about a second.
+PIECE_BYTES = 600_000
+# No log has such lines: what goes on for longer is looked at as far as this.
+MAX_LINE_BYTES = 8_000_000
+# The best format is taken if it fits so many of the lines and no other fits more than so few, in percent.
+BEST_PERCENT = 95
+OTHERS_PERCENT = 5
+WHOLE = ("all",)
+
+
+@dataclass(frozen=True)
+class FormatFit:
+    """How many of the `line_count` lines looked at, none of them blank, are lines of the format."""
+
+    format: Format
+    fit_count: int
+    line_count: int
+
+    @property
+    def fit_ratio(self) -> float:
+        """The share of the lines that fit; 0 where there are none."""
+        return self.fit_count / self.line_count if self.line_count else 0.0
+
+
+@dataclass(frozen=True)
+class Detection:
+    """What a file's lines tell of its format.
+
+    `line_count` lines, none of them blank, were looked at, in the `places` of the file (beginning, middle,
+    end; or all of it). `fits` holds every format, the best first. `is_unfinished`: the file is one line that
+    has no newline, or none.
+    """
+
+    path: Path
+    places: tuple[str, ...]
+    line_count: int
+    fits: tuple[FormatFit, ...]
+    is_unfinished: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all lines of the file were looked at."""
+        return self.places == WHOLE
+
+    @property
+    def format(self) -> Format | None:
+        """The format that the lines tell, None if they do not tell one."""
+        return choose_format(self.fits)
+
+
+def choose_format(fits: Sequence[FormatFit]) -> Format | None:
+    """The best of `fits`, if it fits 95 % of the lines or more and every other 5 % or fewer; else None."""
+    best, *others = sorted(fits, key=lambda fit: -fit.fit_count)
+    is_best = best.line_count > 0 and best.fit_count * 100 >= BEST_PERCENT * best.line_count
+    are_apart = all(fit.fit_count * 100 <= OTHERS_PERCENT * fit.line_count for fit in others)
+    return best.format if is_best and are_apart else None
+
+
+def detect_format(path: Path) -> Detection:
+    """How well each format fits the file, judged by some megabyte of it.
+
+    A small file is looked at whole, of a large one the beginning, middle and end; a large compressed file
+    tells of its beginning only, as it cannot be read elsewhere. A last line without newline, which may not
+    be finished, says nothing unless it is the only one. Raises LogFileError where the file cannot be read.
+    """
+    with open_log(path) as reader:
+        places, pieces, is_unfinished = _take_pieces(reader, path)
+    lines = split_lines(b"".join(pieces))["text"]
+    lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
+    fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in FORMATS.values()]
+    return Detection(
+        path, places, lines.len(), tuple(sorted(fits, key=lambda fit: -fit.fit_count)), is_unfinished
+    )
+
+
+def describe_share(fit: FormatFit) -> str:
+    """The share that fits, to a tenth of a percent; only all is `100.0 %`, and none `0.0 %`."""
+    tenths = 1000 * fit.fit_count
+    # Rounded towards the half, so that what misses a threshold is not shown as if it reached it.
+    is_most = 2 * fit.fit_count >= fit.line_count
+    return f"{(tenths // fit.line_count if is_most else -(-tenths // fit.line_count)) / 10:.1f} %"
+
+
+def _count_fits(log_format: Format, lines: pl.Series) -> int:
+    settings = LineSettings(
+        "UTC",
+        log_format.clock_resolution_s,
+        EARLIEST_AT,
+        datetime.max.replace(tzinfo=UTC),
+        log_date=EXAMPLE_DATE if log_format.is_dated_by_file else None,
+    )
+    records = log_format.parse(unfold_lines(lines, log_format), settings)
+    is_none = (pl.col("rejected") == UNRECOGNISED) | (pl.col("ignored") == BLANK)
+    return records.filter(~is_none.fill_null(False)).height
+
+
+def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:
+    """Whole lines of the file after the names of their places, and whether it is one that has no end yet."""
+    head = _read_up_to(reader, 3 * PIECE_BYTES)
+    if len(head) < 3 * PIECE_BYTES:
+        return WHOLE, [_whole_lines(head)], b"\n" not in head
+    size = path.stat().st_size
+    with path.open("rb") as raw:
+        if raw.read(PIECE_BYTES) != head[:PIECE_BYTES]:
+            # Compressed: what was unpacked is the beginning.
+            return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
+        pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
+        for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
+            raw.seek(start)
+            # Most likely within a line.
+            pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
+    return ("beginning", "middle", "end"), pieces, False
+
+
+def _read_up_to(reader: LogFileReader, size: int) -> bytes:
+    pieces = []
+    while size > 0 and (piece := reader.read(size)):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _finish_line(reader: LogFileReader, head: bytes, rest: bytes = b"") -> bytes:
+    """`head`, which goes on with `rest` and what the reader has, with one whole line in it at least."""
+    for piece in _rest_pieces(reader, rest):
+        if b"\n" in head or len(head) > MAX_LINE_BYTES:
+            break
+        head += piece.partition(b"\n")[0] + (b"\n" if b"\n" in piece else b"")
+    return head
+
+
+def _rest_pieces(reader: LogFileReader, rest: bytes) -> Iterator[bytes]:
+    yield rest
+    while piece := reader.read(PIECE_BYTES):
+        yield piece
+
+
+def _whole_lines(content: bytes, *, is_rest: bool = False) -> bytes:
+    """The lines of `content` that have their end; where none has, all of it as one, unless it `is_rest`."""
+    end = content.rfind(b"\n") + 1
+    if end or is_rest or not content:
+        return content[:end]
+    return content + b"\n"

@@ -1,0 +1,64 @@
+"""The log formats that can be read; each is a module, or a layout, that says what its lines look like."""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from tapewise.ingest.formats import htar_runs
+from tapewise.ingest.formats.cond import COND
+from tapewise.ingest.formats.hpss_daily import HPSS_DAILY
+from tapewise.ingest.formats.hsi import HSI
+from tapewise.ingest.formats.nft import NFT
+from tapewise.ingest.formats.pftp import PFTP
+from tapewise.ingest.formats.stat import STAT
+from tapewise.ingest.formats.unitree_client import UNITREE_CLIENT
+from tapewise.ingest.formats.unitree_tape import UNITREE_TAPE
+from tapewise.ingest.layouts.files import is_layout_path, load_layout, make_format, read_shipped
+from tapewise.ingest.records.format import Format
+from tapewise.schema.errors import FormatError, LayoutError
+
+FORMATS: dict[str, Format] = {
+    format_.name: format_
+    for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
+}
+FORMATS |= read_shipped()
+# What a run of HTAR was asked for stands in lines before the one that says how it ended.
+FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
+
+
+def find_format(name: str, folder: Path | None = None) -> Format:
+    """The format called `name`, or the one that the layout's file of that path describes.
+
+    A relative path is from `folder`, or from where we are. Raises `FormatError`.
+    """
+    if is_layout_path(name):
+        return _load_own(Path(name) if folder is None else folder / name)
+    try:
+        return FORMATS[name]
+    except KeyError:
+        known = ", ".join(sorted(FORMATS))
+        raise FormatError(f"no log format is called {name!r}", hint=f"the formats are {known}") from None
+
+
+def restore_format(name: str, layout_text: str | None) -> Format:
+    """The format of a source that the warehouse has: with a `layout_text`, the layout it was read with."""
+    return find_format(name) if layout_text is None else _restore(name, layout_text)
+
+
+@lru_cache(maxsize=100)  # asked for anew for each file
+def _restore(name: str, layout_text: str) -> Format:
+    return make_format(name, layout_text, f"layout {name} in the warehouse", is_own=True, is_checked=True)
+
+
+def _load_own(path: Path) -> Format:
+    """A site's own format. It cannot have the name of one of ours, unless it is that one."""
+    own = load_layout(path)
+    ours = FORMATS.get(own.name)
+    if ours is None:
+        return own
+    if ours.parse == own.parse:
+        return ours
+    raise LayoutError(
+        f"{path}: a format is called {own.name!r} already",
+        hint="Give the file another name: it is the format's.",
+    )

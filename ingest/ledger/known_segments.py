@@ -1,0 +1,160 @@
+"""The segments that the warehouse knows: `ledger.segments`, and the rejected lines that lie in them.
+
+A segment stands in the ledger once its facts are in the warehouse, in the same transaction; whatever takes
+facts away takes the segments that they lie in along.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import psycopg
+from psycopg.types.json import Jsonb
+
+from tapewise.ingest.ledger.log_files import reject_lines
+from tapewise.ingest.reading.file_parts import KnownSegment, Part, SegmentFate
+from tapewise.ingest.reading.segments import Segment
+
+
+class ChangedMeanwhileError(Exception):
+    """What this load takes for granted was changed before it had the archive's lock.
+
+    By another command, or by whoever moves log files and the links to them.
+    """
+
+
+_Known = Sequence[tuple[Segment, KnownSegment]]
+
+
+def find_segments(
+    connection: psycopg.Connection, source_id: int, digests: list[UUID]
+) -> dict[UUID, KnownSegment]:
+    """Those of `digests` that are known of the source, by digest."""
+    rows = connection.execute(
+        "SELECT digest, log_file_id, first_line_number, line_count, fact_count, ignored_counts,"
+        " rejected_counts, first_event_at, last_event_at"
+        " FROM ledger.segments WHERE source_id = %s AND digest = ANY(%s)",
+        [source_id, digests],
+    )
+    return {
+        digest: KnownSegment(file_id, first, SegmentFate(*fate)) for digest, file_id, first, *fate in rows
+    }
+
+
+class SegmentLog:
+    """Keeps the ledger's rejected lines and segments of a file whose parts come in, in order.
+
+    An earlier reading of the same file has written down its first `written_count` lines.
+    """
+
+    def __init__(self, connection: psycopg.Connection, log_file_id: int, written_count: int) -> None:
+        self._connection = connection
+        self._log_file_id = log_file_id
+        self._written_count = written_count
+        self._parsed: list[tuple[int, int]] = []
+        self._fresh: list[tuple[Segment, SegmentFate]] = []
+        self._known: list[tuple[Segment, KnownSegment]] = []
+
+    def add(self, part: Part) -> None:
+        """Write the part's rejected lines, the only records that it still has; its facts are sent."""
+        first, last = part.first_line_number, part.first_line_number + part.line_count - 1
+        is_written = last <= self._written_count
+        if first <= self._written_count and not (part.known and is_written):
+            _delete_rejected(self._connection, self._log_file_id, first, last)
+        if part.records is not None:
+            reject_lines(self._connection, self._log_file_id, part.records)
+            self._parsed.append((first, last))
+        elif not is_written:
+            _copy_rejected(self._connection, self._log_file_id, part.known)
+        self._fresh += part.fresh
+        self._known += part.known
+
+    def end(self, source_id: int) -> None:
+        """Write the segments. Raises ChangedMeanwhileError if those passed over are known no more."""
+        if not _are_known(self._connection, self._known):
+            raise ChangedMeanwhileError
+        for first, last in self._parsed:
+            if first <= self._written_count:
+                _delete_segments(self._connection, self._log_file_id, first, last)
+        _write_segments(self._connection, source_id, self._log_file_id, self._fresh)
+
+
+def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
+    """Whether all of these still are, now that nobody else writes."""
+    positions = {(one.log_file_id, one.first_line_number) for _, one in known}
+    found = connection.execute(
+        "SELECT count(*) FROM ledger.segments"
+        " JOIN unnest(%s::integer[], %s::bigint[]) AS wanted (log_file_id, first_line_number)"
+        " USING (log_file_id, first_line_number)",
+        [[file_id for file_id, _ in positions], [first for _, first in positions]],
+    ).fetchone()
+    return found == (len(positions),)
+
+
+def _write_segments(
+    connection: psycopg.Connection,
+    source_id: int,
+    log_file_id: int,
+    fresh: Sequence[tuple[Segment, SegmentFate]],
+) -> None:
+    """Remember segments whose facts are in the warehouse by now; they stand in that file."""
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO ledger.segments (log_file_id, first_line_number, source_id, digest, line_count,"
+            " fact_count, ignored_counts, rejected_counts, first_event_at, last_event_at)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [_make_row(source_id, log_file_id, segment, fate) for segment, fate in fresh],
+        )
+
+
+def _make_row(
+    source_id: int, log_file_id: int, segment: Segment, fate: SegmentFate
+) -> tuple[int | datetime | UUID | Jsonb | None, ...]:
+    return (
+        log_file_id,
+        segment.first_line_number,
+        source_id,
+        segment.digest,
+        segment.line_count,
+        fate.fact_count,
+        Jsonb(fate.ignored),
+        Jsonb(fate.rejected),
+        fate.first_event_at,
+        fate.last_event_at,
+    )
+
+
+def _copy_rejected(connection: psycopg.Connection, log_file_id: int, known: _Known) -> None:
+    """Write the rejected lines of known segments, as lines of that file."""
+    moves: list[tuple[Any, ...]] = [
+        (one.log_file_id, one.first_line_number, segment.line_count, segment.first_line_number)
+        for segment, one in known
+        if one.fate.rejected
+    ]
+    if moves:
+        connection.execute(
+            "INSERT INTO ledger.rejected_lines (log_file_id, line_number, reason, line_hash, text)"
+            " SELECT %s, line_number - began_at + begins_at, reason, line_hash, text"
+            " FROM unnest(%s::integer[], %s::bigint[], %s::bigint[], %s::bigint[])"
+            " AS moves (file_id, began_at, line_count, begins_at)"
+            " JOIN ledger.rejected_lines ON log_file_id = file_id"
+            " AND line_number >= began_at AND line_number < began_at + line_count",
+            [log_file_id, *map(list, zip(*moves, strict=True))],
+        )
+
+
+def _delete_rejected(connection: psycopg.Connection, log_file_id: int, first: int, last: int) -> None:
+    """Delete the rejected lines that an earlier reading of the file found from line `first` to `last`."""
+    connection.execute(
+        "DELETE FROM ledger.rejected_lines WHERE log_file_id = %s AND line_number BETWEEN %s AND %s",
+        [log_file_id, first, last],
+    )
+
+
+def _delete_segments(connection: psycopg.Connection, log_file_id: int, first: int, last: int) -> None:
+    """Delete the segments of the file that begin from line `first` to `last`."""
+    connection.execute(
+        "DELETE FROM ledger.segments WHERE log_file_id = %s AND first_line_number BETWEEN %s AND %s",
+        [log_file_id, first, last],
+    )

@@ -1,0 +1,63 @@
+"""What a load would do: reads a file and compares it with what is held, and writes nothing."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+
+from tapewise.ingest.ledger.known_segments import find_segments
+from tapewise.ingest.ledger.log_files import find_log_file, ledger_path
+from tapewise.ingest.ledger.other_sources import OtherHolders
+from tapewise.ingest.ledger.resuming import check_date, is_continued, settle_date
+from tapewise.ingest.ledger.stored_identities import Holdings
+from tapewise.ingest.loading.loads import FileResult, Progress, check_key
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.files import open_log
+from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.pipeline import read_parts, split_by_table
+from tapewise.ingest.reading.prefixes import compare_prefix
+from tapewise.ingest.sources.sources import Source
+from tapewise.schema.database import Role, Warehouse
+
+
+@begins_again
+def preview_file(
+    warehouse: Warehouse,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    log_date: date | None = None,
+    is_complete: bool = False,
+    progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
+) -> FileResult:
+    """What `load_file` would do, without writing anything."""
+    check_key(source)
+    said = settle_date(source, path, log_date)
+    log_date = said.day if said else None
+    settings = source.line_settings(now, log_date)
+    with (
+        losses_told(path),
+        closing(warehouse.connect(Role.LOADER)) as connection,
+        open_log(path, is_complete=is_complete, key=source.key) as reader,
+    ):
+        tally = Tally()
+        known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
+        if known is not None:
+            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
+            is_continued(source, path, known, prefix, log_date)
+        find_known = partial(find_segments, connection, source.id)
+        holdings = Holdings(connection, connection, source)
+        others = OtherHolders(connection, source, path, log_date)
+        for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
+            tally.add_part(part)
+            for table, found in split_by_table(part.records):
+                tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+            others.look_at(part, tally.loaded_count)
+            if progress is not None:
+                progress(reader.progress_bytes)
+        others.end(tally.loaded_count)
+        check_date(connection, source, path, log_date, tally, reader.digest)
+        return FileResult(path, tally, reader.waiting_bytes, log_date=said)

@@ -1,0 +1,455 @@
+"""Loads one log file into the warehouse: all of it or nothing, exactly once.
+
+One transaction holds the archive's lock, the facts, the rollup and the ledger. Two threads work ahead of it:
+one reads and parses, and begins before the lock is there; one compares and encodes, and settles what must be
+visible before the facts (names, month partitions, row numbers) in short transactions. A third one puts
+requests together of their lines.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import psycopg
+import sqlalchemy as sa
+
+from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
+from tapewise.ingest.ledger.log_files import (
+    LogFileRow,
+    begin_log_file,
+    end_log_file,
+    find_log_file,
+    ledger_path,
+    touch_log_file,
+)
+from tapewise.ingest.ledger.other_sources import OtherHolders
+from tapewise.ingest.ledger.resuming import check_date, is_continued, keep_date, settle_date
+from tapewise.ingest.ledger.stored_identities import Holdings
+from tapewise.ingest.loading.rollup import sum_counted
+from tapewise.ingest.loading.rows import make_facts
+from tapewise.ingest.loading.second_pass_moves import move_second_passes
+from tapewise.ingest.pseudonyms.file_keys import FileKeys
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.file_parts import Part
+from tapewise.ingest.reading.files import LogFileReader, open_log
+from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.pipeline import read_parts, split_by_table
+from tapewise.ingest.reading.prefetch import run_ahead
+from tapewise.ingest.reading.prefixes import compare_prefix
+from tapewise.ingest.reading.second_passes import Repeats
+from tapewise.ingest.records.format import OUTSIDE_WINDOW, UNRECOGNISED, Format
+from tapewise.ingest.requests.at_load import FreshLines
+from tapewise.ingest.requests.pending import Derivations
+from tapewise.ingest.sources.log_dates import LogDate
+from tapewise.ingest.sources.sources import Source, get_source
+from tapewise.schema.archives import lock_archive
+from tapewise.schema.cells import add_cells
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
+from tapewise.schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.names import NameTable
+from tapewise.schema.partitions import Partitions
+
+# Parts of a file that may wait for the lock, or to be compared.
+PARTS_AHEAD = 2
+# Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
+AHEAD_DEPTH = 60
+
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class FileResult:
+    """What one reading of a file did. `path` is as the user wrote it."""
+
+    path: Path
+    tally: Tally
+    waiting_bytes: int
+    is_unchanged: bool = False
+    # Where lines do not say the day: which one they were read as of.
+    log_date: LogDate | None = None
+
+    def find_fault(self, log_format: Format) -> LogFileError | None:
+        """Why the file cannot be what it was read as: all of its lines were rejected. Else None."""
+        rejected = self.tally.rejected
+        if not self.tally.is_all_rejected:
+            return None
+        reasons = [reason for reason, _ in rejected.most_common() if reason != UNRECOGNISED]
+        if not reasons:
+            return LogFileError(f"{self.path}: no line of it is of format {log_format.name}")
+        day = f", read {self.log_date.describe()}" if self.log_date is not None else ""
+        return LogFileError(
+            f"{self.path}: all of its lines are rejected, as {reasons[0]}{day}",
+            hint="Where this is not the day of the file, say which one is: --date." if day else None,
+        )
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`.
+
+    `columns` are those that are encoded, `cells` the transfers' sums.
+    """
+
+    table: sa.Table
+    columns: Sequence[str]
+    row_count: int
+    days: set[date]
+    cells: pl.DataFrame | None
+
+
+_END_OF_FACTS = b""
+# A part follows its facts, so that the ledger is told of it when they are sent.
+_Item = _Facts | Part | bytes
+
+
+@begins_again
+def load_file(
+    warehouse: Warehouse,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    log_date: date | None = None,
+    keeps_date: bool = False,
+    is_complete: bool = False,
+    is_forced: bool = False,
+    progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,
+) -> FileResult:
+    """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
+
+    `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
+    lines have none; without it, the file's name says the day. With `keeps_date`, a file that begins as it did
+    when it was last read keeps the day of then. `is_complete` says that an unfinished last line is none,
+    `is_forced` that a file is read also if it is as it was. `progress` is told the position in the file,
+    `on_wait` is called if another load of the archive goes first. Raises LogFileError (HeldElsewhereError if
+    another source holds lines of the file), DatabaseError.
+    """
+    given_date = None if keeps_date else settle_date(source, path, log_date)
+    with (
+        losses_told(path),
+        closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
+    ):
+        while True:
+            source = _refresh(settling, source)
+            name = ledger_path(path)
+            known = newest = find_log_file(settling, source.id, name)
+            ends_file = is_complete
+            prefix = None
+            if known is not None:
+                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
+            said = keep_date(source, path, known, prefix) if keeps_date else given_date
+            log_date = said.day if said else None
+            if known is not None and prefix is not None:
+                is_same = is_continued(source, path, known, prefix, log_date)
+                is_read = not prefix.has_more and known.format_version == source.format.version
+                # What was a time in the future then may be one in the past now.
+                if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
+                    tally = touch_log_file(
+                        settling,
+                        known,
+                        waiting_bytes=prefix.waiting_bytes,
+                        identity=prefix.identity,
+                        now=now,
+                    )
+                    return FileResult(path, tally, prefix.waiting_bytes, True, said)
+                if is_same and not prefix.ends_line:
+                    # An unfinished last line was read, and is read again unless it goes on by now.
+                    is_same = not prefix.waiting_bytes
+                    ends_file = is_complete or is_same
+                known = known if is_same else None
+            load = _Load(source, path, name, log_date, now, progress)
+            try:
+                result = load.run(
+                    warehouse,
+                    settling,
+                    known,
+                    newest,
+                    is_complete=ends_file,
+                    is_forced=is_forced,
+                    on_wait=on_wait,
+                )
+                return replace(result, log_date=said)
+            except ChangedMeanwhileError:
+                continue
+
+
+def _refresh(connection: psycopg.Connection, source: Source) -> Source:
+    """The source as it is now; what its archive has forgotten may be more. Raises SourceError."""
+    current = get_source(connection, source.id, source.key)
+    if current is None or current != source:
+        raise SourceError(
+            f"the settings of archive '{source.archive}' or its source '{source.name}'"
+            " were changed meanwhile",
+            hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
+        )
+    check_key(current)
+    return current
+
+
+def check_key(source: Source) -> None:
+    """Raise SourceError where names would be read as they are that stand in the warehouse as pseudonyms."""
+    if source.lacks_key:
+        raise SourceError(
+            f"the names of source '{source.name}' of archive '{source.archive}' are pseudonyms, and their key"
+            " is not here",
+            hint="Give the key: TAPEWISE_PSEUDONYM_KEY_FILE, or pseudonym_key_file in tapewise.toml.",
+        )
+
+
+def load_within(
+    connection: psycopg.Connection,
+    settling: psycopg.Connection,
+    derivations: Derivations,
+    source: Source,
+    path: Path,
+    *,
+    now: datetime,
+    log_date: date | None,
+    is_complete: bool,
+) -> FileResult:
+    """Load a file that `source` has not read, as `load_file`, but within the caller's transaction.
+
+    That is of `connection`, holds the archive's lock, and may have changed what the source holds. Nobody else
+    can see that, so one thread does one thing after the other. `settling` commits by itself. The caller has
+    `derivations` rebuild what was changed.
+    """
+    load = _Load(source, path, ledger_path(path), log_date, now)
+    with losses_told(path):
+        return load.run_within(connection, settling, derivations, is_complete=is_complete)
+
+
+class _Load:
+    """One run of `load_file`, when it knows what it knows of the file."""
+
+    def __init__(
+        self,
+        source: Source,
+        path: Path,
+        name: str,
+        log_date: date | None,
+        now: datetime,
+        progress: Progress | None = None,
+    ) -> None:
+        self._name = name
+        self._source = source
+        self._path = path
+        self._log_date = log_date
+        self._now = now
+        self._progress = progress
+        self._tally = Tally()
+        self._repeats: list[Repeats] = []
+
+    def run(
+        self,
+        warehouse: Warehouse,
+        settling: psycopg.Connection,
+        known: LogFileRow | None,
+        newest: LogFileRow | None,
+        *,
+        is_complete: bool,
+        is_forced: bool,
+        on_wait: Callable[[], None] | None,
+    ) -> FileResult:
+        """Read the file and load it once the archive is ours.
+
+        `known` is what it continues, `newest` what was last read of its name.
+        """
+        source = self._source
+        settings = source.line_settings(self._now, self._log_date)
+        # What the row of `known` says of lines is right only if they are still the same when they are read.
+        begins_with = None if known is None else (known.read_bytes, known.content_digest)
+        with (
+            # First, so that its time has come when it is read: it waits a tick.
+            open_log(self._path, is_complete=is_complete, key=source.key, begins_with=begins_with) as reader,
+            # Where the thread that reads asks what is known, while the other one waits for the server in
+            # `settling`; and where we make months, which cannot be seen before a transaction ends.
+            closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
+            run_ahead(
+                # Forced, all lines are parsed again.
+                read_parts(
+                    reader,
+                    source.format,
+                    settings,
+                    self._tally,
+                    None if is_forced else partial(find_segments, asking, source.id),
+                    source.key,
+                ),
+                PARTS_AHEAD,
+            ) as parts,
+            closing(warehouse.connect(Role.LOADER)) as connection,
+            connection.transaction(),
+        ):
+            if ledger_path(self._path) != self._name:  # a link that points to another file by now
+                raise ChangedMeanwhileError
+            lock_archive(connection, source.archive_id, on_wait)
+            self._check_unchanged(connection, newest)
+            with FreshLines(warehouse, settling, source) as fresh:
+                derivations = Derivations(connection, asking, source.archive_id, fresh)
+                self._load(connection, settling, settling, derivations, parts, reader, known, fresh)
+                derivations.rebuild()
+            return FileResult(self._path, self._tally, reader.waiting_bytes)
+
+    def run_within(
+        self,
+        connection: psycopg.Connection,
+        settling: psycopg.Connection,
+        derivations: Derivations,
+        *,
+        is_complete: bool,
+    ) -> FileResult:
+        """As `load_within`."""
+        source = self._source
+        settings = source.line_settings(self._now, self._log_date)
+        with (
+            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
+            run_ahead(
+                read_parts(reader, source.format, settings, self._tally, key=source.key), PARTS_AHEAD
+            ) as parts,
+        ):
+            self._load(connection, settling, connection, derivations, parts, reader, None, None)
+            return FileResult(self._path, self._tally, reader.waiting_bytes)
+
+    def _check_unchanged(self, connection: psycopg.Connection, newest: LogFileRow | None) -> None:
+        """Raise if what was found before the lock is no longer so."""
+        source = _refresh(connection, self._source)
+        is_newest = find_log_file(connection, source.id, self._name) == newest
+        if not is_newest or source.retained_since != self._source.retained_since:
+            raise ChangedMeanwhileError
+
+    def _load(
+        self,
+        connection: psycopg.Connection,
+        settling: psycopg.Connection,
+        reading: psycopg.Connection,
+        derivations: Derivations,
+        parts: Iterator[Part],
+        reader: LogFileReader,
+        known: LogFileRow | None,
+        fresh: FreshLines | None,
+    ) -> None:
+        """Load `parts`. What is held is asked of `reading`: with `fresh`, while `connection` sends."""
+        source = self._source
+        log_file_id = begin_log_file(
+            connection,
+            known,
+            source_id=source.id,
+            path=self._name,
+            log_date=self._log_date,
+            format_version=source.format.version,
+            now=self._now,
+        )
+        cells: list[pl.DataFrame] = []
+        log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
+        holdings = Holdings(connection, reading, source)
+        partitions = Partitions(settling)
+        others = OtherHolders(reading, source, self._path, self._log_date)
+        items = self._prepare(parts, reader, settling, holdings, others, partitions, fresh, log_file_id)
+        with nullcontext(items) if fresh is None else run_ahead(items, AHEAD_DEPTH) as ahead:
+            self._send(connection, ahead, log, cells, derivations)
+        log.end(source.id)
+        if self._tally.loaded_count + self._tally.held_count:
+            others.write(connection, log_file_id)
+        check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
+        add_cells(connection, source.archive_id, cells)
+        derivations.touch(move_second_passes(connection, settling, source, self._repeats))
+        partitions.end()
+        end_log_file(
+            connection,
+            log_file_id,
+            known,
+            self._tally,
+            digest=reader.digest,
+            read_bytes=reader.read_bytes,
+            waiting_bytes=reader.waiting_bytes,
+            identity=reader.identity,
+            format_version=source.format.version,
+            now=self._now,
+        )
+
+    def _prepare(
+        self,
+        parts: Iterator[Part],
+        reader: LogFileReader,
+        settling: psycopg.Connection,
+        holdings: Holdings,
+        others: OtherHolders,
+        partitions: Partitions,
+        fresh: FreshLines | None,
+        log_file_id: int,
+    ) -> Iterator[_Item]:
+        """Everything between parsing and sending; with `fresh`, the work of a second thread."""
+        source = self._source
+        users = NameTable(settling, "users", source.archive_id)
+        hosts = NameTable(settling, "hosts", source.archive_id)
+        file_keys = FileKeys(settling)
+        tables = {table.name: table for table in FACT_TABLES}
+        for part in parts:
+            self._tally.add_part(part)
+            if part.repeats is not None:
+                self._repeats.append(part.repeats)
+            for name, found in split_by_table(part.records):
+                new = holdings.drop_held(name, found)
+                self._tally.add_facts(name, found.height, new.height)
+                if new.is_empty():
+                    continue
+                facts = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
+                facts = number_rows(facts, take_row_ids(settling, facts.height))
+                days = set(facts[event_time_columns[name]].dt.date().unique())
+                partitions.make(name, days)
+                cells = sum_counted(facts, source) if name == "transfers" else None
+                if fresh is not None:
+                    fresh.add(name, days, facts)
+                columns, pieces = encode_frame(facts, tables[name])
+                yield _Facts(tables[name], columns, facts.height, days, cells)
+                yield from pieces
+                yield _END_OF_FACTS
+                partitions.follow(facts.height)
+            others.look_at(part, self._tally.loaded_count)
+            if fresh is not None:
+                fresh.settle()
+            # What waits here is only what the ledger needs of it: records are large.
+            yield part.without_facts()
+            if self._progress is not None:
+                self._progress(reader.progress_bytes)
+        others.end(self._tally.loaded_count)
+        if fresh is not None:
+            fresh.end()
+
+    def _send(
+        self,
+        connection: psycopg.Connection,
+        items: Iterator[_Item],
+        log: SegmentLog,
+        cells: list[pl.DataFrame],
+        derivations: Derivations,
+    ) -> None:
+        for item in items:
+            if isinstance(item, Part):
+                log.add(item)
+                derivations.rebuild_settled()
+            elif isinstance(item, _Facts):
+                written = copy_encoded(connection, item.table, item.columns, _take_pieces(items))
+                if written != item.row_count:
+                    raise DatabaseError(
+                        f"{self._path}: {item.row_count} rows were sent to {item.table.fullname},"
+                        f" {written} arrived"
+                    )
+                if item.cells is not None:
+                    cells.append(item.cells)
+                derivations.add(item.days)
+
+
+def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:
+    """The encoded pieces at the head of `items`, up to the mark behind them."""
+    for item in items:
+        if item == _END_OF_FACTS:
+            return
+        assert isinstance(item, bytes)
+        yield item

@@ -1,0 +1,15 @@
+"""What a source's transfers add to the rollup of its archive."""
+
+import polars as pl
+
+from tapewise.ingest.sources.sources import Source
+from tapewise.schema.cells import sum_cells
+
+
+def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
+    """The cells of `transfers` (rows of that table, of `source`); None if none of them is counted."""
+    if not source.is_counted:
+        if source.failures_as is None:
+            return None
+        transfers = transfers.filter("is_failed")
+    return sum_cells(transfers, source.archive_timezone, has_failures="transfers" in source.failure_tables)

@@ -1,0 +1,52 @@
+"""Records of lines become rows of the fact tables."""
+
+import polars as pl
+import sqlalchemy as sa
+
+from tapewise.ingest.pseudonyms.file_keys import FileKeys
+from tapewise.ingest.sources.sources import Source
+from tapewise.schema.loader import frame_schema
+from tapewise.schema.models import event_time_columns
+from tapewise.schema.names import NameTable
+
+
+def make_facts(
+    records: pl.DataFrame,
+    table: sa.Table,
+    source: Source,
+    log_file_id: int,
+    users: NameTable,
+    hosts: NameTable,
+    file_keys: FileKeys,
+) -> pl.DataFrame:
+    """The rows of `table` that `records` tell, without their `id`.
+
+    `records` are numbered record frames (`tapewise.ingest.reading.pipeline`) of that table only. Makes the
+    names of users and hosts that are missing. Unless the log says when a thing started, that was its duration
+    before it ended, if the time of the day is known; a file's key is made of its path in the archive,
+    or of its capability. Where only failures of the source are counted, they are of another interface.
+    """
+    duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
+    is_day_only = "is_time_of_day_unknown"
+    is_end_known = ~pl.col(is_day_only) if is_day_only in table.columns else pl.lit(True)
+    interface = pl.col("interface")
+    if table.name == "transfers" and source.failures_as is not None:
+        interface = pl.when(~pl.col("is_failed")).then(interface).otherwise(pl.lit(source.failures_as))
+    values = {
+        "interface": interface,
+        "user_id": pl.lit(users.resolve(records["user"])),
+        "host_id": pl.lit(hosts.resolve(records["host"])),
+        event_time_columns[table.name]: pl.col("event_at"),
+        "archive_id": pl.lit(source.archive_id),
+        "source_id": pl.lit(source.id),
+        "log_file_id": pl.lit(log_file_id),
+        "started_at": pl.coalesce("started_at", pl.when(is_end_known).then(pl.col("event_at") - duration)),
+        "file_key": file_keys.make(pl.col("archive_path")),
+        "new_file_key": file_keys.make(pl.col("new_archive_path")),
+        "capability_key": file_keys.make(pl.col("capability")),
+    }
+    return records.select(
+        values.get(name, pl.col(name)).cast(dtype).alias(name)
+        for name, dtype in frame_schema(table).items()
+        if name != "id"
+    )

@@ -1,0 +1,1 @@
+"""The nightly round over the sources of `tapewise.toml`, and its metrics."""

@@ -1,0 +1,150 @@
+"""What the ledger holds and what the last round did, as a file for node_exporter's textfile collector."""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import psycopg
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from tapewise.ingest.nightly.run import SourceOutcome
+from tapewise.schema.errors import SettingsError
+
+FATES = ("loaded", "held", "ignored", "rejected")
+LABELS = ("archive", "source")
+
+
+@dataclass(frozen=True)
+class SourceLines:
+    """What the ledger has of one source; the counts are in the order of `FATES`."""
+
+    archive: str
+    source: str
+    counts: tuple[int, ...]
+    last_event_at: datetime | None
+    last_read_at: datetime | None
+
+
+@dataclass(frozen=True)
+class RoundReport:
+    """What is told of a round that has ended. Without the database, of `lines` and size there is none."""
+
+    began_at: datetime
+    ended_at: datetime
+    exit_status: int
+    outcomes: list[SourceOutcome]
+    lines: list[SourceLines] = field(default_factory=list)
+    database_bytes: int | None = None
+
+
+def read_lines(connection: psycopg.Connection) -> list[SourceLines]:
+    """What the ledger has of each source that logs were read of."""
+    rows = connection.execute(
+        "SELECT archives.name, sources.name, sum(loaded_count)::bigint, sum(held_count)::bigint,"
+        " sum(ignored_count)::bigint, sum(rejected_count)::bigint, max(last_event_at), max(last_read_at)"
+        " FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id"
+        " JOIN core.archives ON archives.id = archive_id"
+        " GROUP BY sources.id, archives.id ORDER BY 1, 2"
+    )
+    return [
+        SourceLines(archive, source, tuple(counts), last_event_at, last_read_at)
+        for archive, source, *counts, last_event_at, last_read_at in rows
+    ]
+
+
+def read_database_bytes(connection: psycopg.Connection) -> int:
+    """What the database takes on its server's disk."""
+    row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def check_target(path: Path) -> None:
+    """Raise SettingsError if `write_metrics` could not write `path`, or would replace what is no file.
+
+    Asked before a round, not only after hours of it.
+    """
+    hint = "It was named by --prometheus, TAPEWISE_PROMETHEUS_FILE or prometheus_file. Nothing was read."
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path}: is not a regular file, and would be replaced by one", hint=hint)
+    if not path.parent.is_dir():
+        raise SettingsError(f"{path.parent}: there is no such folder to write metrics in", hint=hint)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise SettingsError(f"{path.parent}: no file can be made in this folder, for metrics", hint=hint)
+
+
+def write_metrics(path: Path, report: RoundReport) -> None:
+    """Write the file whole or not at all, readable by everybody. Raises SettingsError naming it."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Metrics(report))
+    # node_exporter reads *.prom only, so never this one.
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        draft.write_bytes(generate_latest(registry))
+        draft.chmod(0o644)
+        draft.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            draft.unlink()
+        raise SettingsError(
+            f"{path}: the metrics could not be written: {error.strerror}",
+            hint="What was read stays loaded. Make room, or name another place, and run the command again.",
+        ) from error
+
+
+class _Metrics(Collector):
+    def __init__(self, report: RoundReport) -> None:
+        self._report = report
+
+    def collect(self) -> Iterable[Metric]:
+        yield from self._of_sources()
+        report = self._report
+        seconds = (report.ended_at - report.began_at).total_seconds()
+        for name, text, value in (
+            (
+                "last_run_end_timestamp_seconds",
+                "When the last run ended",
+                _s(report.ended_at),
+            ),
+            ("last_run_duration_seconds", "How long the last run took", seconds),
+            ("last_run_exit_status", "0: all was read, 1: something failed", report.exit_status),
+            ("database_size_bytes", "What the database takes on disk", report.database_bytes),
+        ):
+            if value is not None:
+                yield GaugeMetricFamily(f"tapewise_{name}", text, value)
+
+    def _of_sources(self) -> Iterator[Metric]:
+        lines = CounterMetricFamily(
+            "tapewise_lines",
+            "Lines in the ledger, by what became of them",
+            labels=(*LABELS, "fate"),
+        )
+        event = GaugeMetricFamily(
+            "tapewise_last_event_timestamp_seconds", "Time of the source's last event", labels=LABELS
+        )
+        read = GaugeMetricFamily(
+            "tapewise_last_read_timestamp_seconds", "When the source was last read", labels=LABELS
+        )
+        failed = GaugeMetricFamily(
+            "tapewise_last_run_failures", "Failures of the source's files in the last run", labels=LABELS
+        )
+        for each in self._report.lines:
+            labels = [each.archive, each.source]
+            for fate, count in zip(FATES, each.counts, strict=True):
+                lines.add_metric([*labels, fate], count)
+            if each.last_event_at is not None:
+                event.add_metric(labels, _s(each.last_event_at))
+            if each.last_read_at is not None:
+                read.add_metric(labels, _s(each.last_read_at))
+        for outcome in self._report.outcomes:
+            failed.add_metric([outcome.archive, outcome.source], len(outcome.failures))
+        yield from (lines, event, read, failed)
+
+
+def _s(moment: datetime) -> float:
+    return moment.timestamp()

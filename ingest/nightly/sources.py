@@ -1,0 +1,117 @@
+"""What a round over the configured sources will read: each source, and the files that its globs match."""
+
+import glob
+from dataclasses import dataclass
+from pathlib import Path
+
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.schema.errors import ConfigError, FormatError, SourceError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import Settings
+from tapewise.schema.sites import ArchiveSettings, SourceSettings
+from tapewise.schema.texts import escape_controls
+
+
+@dataclass(frozen=True)
+class SourcePlan:
+    """A source as configured, and what its globs match: files, oldest first.
+
+    `unmatched` says of each glob without a file what it matches instead.
+    """
+
+    request: SourceRequest
+    settings: SourceSettings
+    paths: list[Path]
+    unmatched: list[str]
+
+
+def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
+    """The configured sources, or those of one archive, with the files that their globs match now.
+
+    Raises ConfigError that names file and field: no such archive, format or zone, one file in two sources
+    of an archive, or pseudonyms asked for without a key; SettingsError for a key that cannot be read.
+    """
+    if archive is not None and archive not in {each.name for each in settings.archives}:
+        raise ConfigError(
+            f"{settings.config}: no archive is called '{archive}'",
+            hint="Without PATHS, what is read is what that file says.",
+        )
+    plans = []
+    for each in settings.archives:
+        if archive in (None, each.name):
+            found = [_plan_source(settings, each, source) for source in each.sources]
+            _check_shared(settings.config, found)
+            plans += found
+    return plans
+
+
+def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSettings) -> SourcePlan:
+    config = settings.config
+    where = f"{config}: archives[{archive.name}]"
+    here = f"{where}.sources[{source.name}]"
+    try:
+        log_format = find_format(source.format, config.parent)
+    except FormatError as error:
+        raise ConfigError(f"{here}.format: {error.message}", hint=error.hint) from None
+    for place, zone in ((where, archive.timezone), (here, source.timezone)):
+        try:
+            check_timezone(zone or "UTC")
+        except SourceError as error:
+            raise ConfigError(f"{place}.timezone: {error.message}", hint=error.hint) from None
+    key = read_key(settings) if source.pseudonymise else None
+    if source.pseudonymise and key is None:
+        raise ConfigError(f"{here}.pseudonymise: there is no key for it", hint=HOW_TO_MAKE_ONE)
+    request = SourceRequest(
+        archive=archive.name,
+        kind=archive.kind,
+        format=log_format,
+        timezone=source.timezone or archive.timezone,
+        name=source.name,
+        is_counted=source.counted,
+        is_shared=source.shared,
+        archive_timezone=archive.timezone,
+        key=key,
+    )
+    found: dict[str, Path] = {}
+    unmatched = []
+    for pattern in source.paths:
+        here_too = str(Path(glob.escape(str(config.parent))) / pattern)
+        matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute ones
+        files = [path for path in map(Path, matched) if not path.is_dir()]
+        if not files:
+            folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
+            unmatched.append(folder if matched else f"nothing matches '{pattern}'")
+        for path in files:
+            found.setdefault(ledger_path(path), path)
+    return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)
+
+
+def _order(path: Path) -> tuple[float, str]:
+    """Logs in the order in which their last lines were written, as they were rotated."""
+    try:
+        return path.stat().st_mtime, str(path)
+    except OSError:
+        return 0, str(path)  # gone meanwhile; its reading says so
+
+
+def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
+    """Raise ConfigError if two sources of an archive have a file in common, and do not say so.
+
+    Its lines would be counted twice.
+    """
+    owners: dict[str, str] = {}
+    for plan in plans:
+        if plan.settings.shared:
+            continue
+        for path in plan.paths:
+            owner = owners.setdefault(ledger_path(path), plan.request.name)
+            if owner != plan.request.name:
+                raise ConfigError(
+                    f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"
+                    f" '{owner}' and '{plan.request.name}'",
+                    hint="Narrow the globs of one of them: the lines would count twice. If the file has lines"
+                    " of two formats, say `shared = true` of one: what one holds is held for the other.",
+                )

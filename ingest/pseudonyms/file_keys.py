@@ -1,0 +1,39 @@
+"""The keys by which analysts recognise a file whose name they may not see.
+
+A plain hash of a path would confirm a guessed path, and millions of guesses take a second. So a key is
+HMAC-SHA-256 with a secret of the warehouse, in `ledger.secrets`, which only its owner and the loader can read
+(decision 0017).
+"""
+
+import polars as pl
+import psycopg
+
+from tapewise.ingest.pseudonyms.hashes import hash_with_key
+from tapewise.schema.errors import DatabaseError
+
+SECRET_NAME = "file keys"  # noqa: S105  # the name of its row
+
+
+class FileKeys:
+    """Makes the keys of files with the warehouse's secret, which it reads through `connection`.
+
+    Raises DatabaseError if the warehouse has no secret: other keys than those of its facts would be made.
+    """
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        row = connection.execute(
+            "SELECT secret FROM ledger.secrets WHERE name = %s", [SECRET_NAME]
+        ).fetchone()
+        if row is None:
+            raise DatabaseError(
+                "the warehouse has lost the secret of its file keys (ledger.secrets)",
+                hint="Restore it from a backup: with another secret, files would not be recognised.",
+            )
+        self._secret = str(row[0])
+
+    def __repr__(self) -> str:
+        return "FileKeys()"
+
+    def make(self, texts: pl.Expr) -> pl.Expr:
+        """The key (Int64) of each path or capability (String); null stays null."""
+        return hash_with_key(texts, self._secret)

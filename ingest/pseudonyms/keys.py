@@ -1,0 +1,107 @@
+"""The key with which names are made into pseudonyms: where it comes from, and what is made of it.
+
+It stands in the environment or in a file, never in the database, a message or a command's arguments.
+Everything that the warehouse gets is HMAC-SHA-256 with one of three keys derived from it, so that a
+pseudonym is no hash of a line, and neither helps to guess the other.
+"""
+
+import hashlib
+import hmac
+
+import polars as pl
+
+from tapewise.ingest.pseudonyms.hashes import hash_with_key, make_hmac
+from tapewise.schema.errors import SettingsError, SourceError
+from tapewise.schema.settings import Settings, read_secret_file
+
+MIN_KEY_BYTES = 32
+# Of 10 million names, two have one pseudonym with a chance of 3 in a million.
+DIGITS = 16
+MARK = "p"
+HOW_TO_MAKE_ONE = (
+    "Make one with `(umask 077; openssl rand -hex 32 > pseudonym-key)`, keep a copy where the database's"
+    " backups are not, and name its file: TAPEWISE_PSEUDONYM_KEY_FILE, or tapewise.toml's pseudonym_key_file."
+)
+
+
+class PseudonymKey:
+    """A key; `id` tells it from others and gives nothing of it away. Keeps only what is derived of it.
+
+    Raises SettingsError for one that is too short.
+    """
+
+    def __init__(self, secret: str) -> None:
+        if len(secret.encode()) < MIN_KEY_BYTES:
+            raise SettingsError(
+                f"the key for pseudonyms has fewer than {MIN_KEY_BYTES} bytes", hint=HOW_TO_MAKE_ONE
+            )
+        self.id = _derive(secret, "id")[:DIGITS]
+        self._names = _derive(secret, "names")
+        self._lines = _derive(secret, "lines")
+
+    def __repr__(self) -> str:
+        return f"PseudonymKey({self.id})"
+
+    def hide_names(self, names: pl.Expr) -> pl.Expr:
+        """The pseudonym of each name (String): `p` and 16 hexadecimal digits; null stays null."""
+        return pl.lit(MARK) + make_hmac(names, self._names).str.head(DIGITS)
+
+    def hash_lines(self, lines: pl.Expr) -> pl.Expr:
+        """A signed 64-bit number of each line (Binary or String) that nobody can make without the key."""
+        return hash_with_key(lines, self._lines)
+
+    def seal_digest(self, digest: str) -> str:
+        """A digest (128 bits, hexadecimal) in the place of the unkeyed digest of lines.
+
+        Of a short file, or piece of one, the unkeyed one would let names be guessed.
+        """
+        return hmac.new(self._lines.encode(), digest.encode(), hashlib.sha256).hexdigest()[:32]
+
+
+def read_key(settings: Settings) -> PseudonymKey | None:
+    """The key that the environment has or that a file holds, None if neither is named.
+
+    Read when it is wanted, not with the settings: who may not read the key may ask the warehouse all the
+    same. Raises SettingsError, which never says what the key is.
+    """
+    if settings.pseudonym_key is not None:
+        return PseudonymKey(settings.pseudonym_key.get_secret_value())
+    if settings.pseudonym_key_file is not None:
+        return PseudonymKey(read_secret_file(settings.pseudonym_key_file))
+    return None
+
+
+def get_key(settings: Settings) -> PseudonymKey:
+    """The key, where one is needed. Raises SettingsError if there is none."""
+    key = read_key(settings)
+    if key is None:
+        raise SettingsError("pseudonyms are asked for, and there is no key for them", hint=HOW_TO_MAKE_ONE)
+    return key
+
+
+def check_key_id(label: str, held: str | None, given: str | None) -> None:
+    """Raise SourceError if the names of source `label` were not made with the key that is given now.
+
+    Both are the ids of keys; None: names stay as they are.
+    """
+    if held == given:
+        return
+    other = "`tapewise sources drop` this source and read its logs again"
+    if given is None:
+        raise SourceError(
+            f"the names of {label} are pseudonyms, and none are asked for now",
+            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), or {other}.",
+        )
+    if held is None:
+        raise SourceError(
+            f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
+            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, or {other}.",
+        )
+    raise SourceError(
+        f"the pseudonyms of {label} were made with key {held}, not with {given}",
+        hint=f"Give the key with which they were made. If it is lost, {other}.",
+    )
+
+
+def _derive(secret: str, purpose: str) -> str:
+    return hmac.new(secret.encode(), f"tapewise pseudonyms: {purpose}".encode(), hashlib.sha256).hexdigest()

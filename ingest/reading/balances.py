@@ -1,0 +1,92 @@
+"""The balance of a reading: every line of a file, by what became of it."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import polars as pl
+
+from tapewise.ingest.reading.file_parts import Part, SegmentFate
+from tapewise.ingest.records.format import BLANK
+
+SAMPLES = 3
+# Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.
+KEPT_CHARACTERS = 10_000
+
+
+@dataclass
+class Tally:
+    """The balance of one reading of a file: `line_count` is the sum of all the others.
+
+    `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
+    lines whose facts the warehouse had already. The event times span all facts, new or held, those
+    that a clock showed twice with both times; `rejected_samples` are the first few rejected lines: number,
+    reason, text (None where names are hidden).
+    """
+
+    line_count: int = 0
+    held_count: int = 0
+    loaded: Counter[str] = field(default_factory=Counter)
+    ignored: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    rejected_samples: list[tuple[int, str, str | None]] = field(default_factory=list)
+    first_event_at: datetime | None = None
+    last_event_at: datetime | None = None
+
+    @property
+    def loaded_count(self) -> int:
+        """Facts that this reading added."""
+        return self.loaded.total()
+
+    @property
+    def is_all_rejected(self) -> bool:
+        """Whether there were lines, and none could be read: then the format is the wrong one."""
+        told_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
+        return self.rejected.total() > 0 and told_count == 0
+
+    def add_part(self, part: Part) -> None:
+        """Count the fates that need no warehouse; where a part is known, its facts are held."""
+        for _, known in part.known:
+            self._add_fate(known.fate)
+        if part.records is not None:
+            self._add_records(part.records)
+        if part.repeats is not None:
+            self._span(part.repeats.first_event_at, part.repeats.last_event_at)
+
+    def _add_records(self, records: pl.DataFrame) -> None:
+        self.ignored.update(_count(records["ignored"]))
+        rejected = records.filter(pl.col("rejected").is_not_null())
+        self.rejected.update(_count(rejected["rejected"]))
+        room = SAMPLES - len(self.rejected_samples)
+        self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
+        first, last = records["event_at"].min(), records["event_at"].max()
+        if isinstance(first, datetime) and isinstance(last, datetime):
+            self._span(first, last)
+
+    def _add_fate(self, fate: SegmentFate) -> None:
+        self.held_count += fate.fact_count
+        self.ignored.update(fate.ignored)
+        self.rejected.update(fate.rejected)
+        if fate.first_event_at is not None and fate.last_event_at is not None:
+            self._span(fate.first_event_at, fate.last_event_at)
+
+    def add_facts(self, table: str, found_count: int, new_count: int) -> None:
+        """Count `found_count` lines that are facts of `table`, `new_count` of them new."""
+        self.loaded[table] += new_count
+        self.held_count += found_count - new_count
+
+    def _span(self, first: datetime, last: datetime) -> None:
+        self.first_event_at = min(first, self.first_event_at or first)
+        self.last_event_at = max(last, self.last_event_at or last)
+
+
+def shorten_texts() -> pl.Expr:
+    """The column `text`, long ones cut and marked so with `...`."""
+    text = pl.col("text")
+    shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
+    return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")
+
+
+def _count(reasons: pl.Series) -> dict[str, int]:
+    counted = reasons.drop_nulls().value_counts(name="line_count")
+    return dict(zip(counted[reasons.name], counted["line_count"], strict=True))

@@ -1,0 +1,268 @@
+"""Log files as columns of lines: opened, cut into blocks, split, hashed.
+
+Only whole lines are read: what stands behind the last newline waits until it is finished.
+"""
+
+import io
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import xxhash
+from xopen import xopen
+
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.file_types import HEAD_BYTES, check_head, is_header_alone
+from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_file
+from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
+from tapewise.schema.errors import LogFileError, RewrittenFileError
+
+# Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
+BLOCK_BYTES = 6_000_000
+# No log has longer lines: what goes on for longer is none, and must not fill the memory.
+MAX_LINE_BYTES = 16 * 1024**2
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive whole lines of a file.
+
+    `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
+    would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
+    line's bytes without its line end, or with a key their HMAC) and `text` (bytes that are no UTF-8, and
+    NULs, escaped); with a key also `plain_hash` (xxh3), which no table gets. `ends` says for each line how
+    many bytes the block has up to the line's end, line ends apart (int64).
+    """
+
+    newline_count: int
+    lines: pl.DataFrame
+    ends: npt.NDArray[np.int64]
+
+
+class LogFileReader:
+    """Reads an open log file once, block by block, and knows how far it has come.
+
+    `read_bytes` and `digest` speak of the whole lines given so far, decompressed, `waiting_bytes` of
+    an unfinished last line once the blocks are through. With `is_complete`, the end of the file ends
+    its last line too. `progress_bytes` is the position in the file as it lies on disk. With a `key`,
+    nobody can make the hashes of lines and the digest who does not have it. `begins_with` says what the
+    file must begin with: how many bytes, and their digest.
+
+    `identity` is what the file was before its first byte was read, once `is_unchanged` has said that it still
+    is; None where that is not known, because the file changed, or its system's clock is too coarse.
+    """
+
+    def __init__(
+        self,
+        raw: BinaryIO,
+        path: Path,
+        *,
+        is_complete: bool = False,
+        key: PseudonymKey | None = None,
+        begins_with: tuple[int, str] | None = None,
+    ) -> None:
+        self._opened_s = time.monotonic()
+        self._first_identity = identify_file(raw.fileno())
+        self._raw = raw
+        self._stream: BinaryIO | None = None
+        self.path = path
+        self._is_complete = is_complete
+        self._key = key
+        self._hash = xxhash.xxh3_128()
+        self._head: bytes | None = None
+        self._line_count = 0
+        self._begins_with = begins_with
+        self._begins_otherwise = begins_with is not None and begins_with != (0, self.digest)
+        self.read_bytes = 0
+        self.waiting_bytes = 0
+        self.identity: FileIdentity | None = None
+
+    @property
+    def digest(self) -> str:
+        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes, with a key its HMAC."""
+        return seal_digest(self._hash.hexdigest(), self._key)
+
+    @property
+    def progress_bytes(self) -> int:
+        """How much of the file on disk has been read."""
+        return self._raw.tell()
+
+    def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
+        """The file's lines, in order: what it held at one moment, though it may grow meanwhile.
+
+        Raises LogFileError where it cannot be read on, RewrittenFileError at the end if the lines given are
+        not what it holds.
+        """
+        self.await_tick()
+        for content in self._contents(block_bytes):
+            self._digest_content(content)
+            whole = content if content.endswith(b"\n") else content + b"\n"
+            newline_count = count_newlines(whole)
+            lines, ends = split_content(whole, self._line_count + 1, self._key)
+            self._line_count += lines.height
+            yield Block(newline_count, lines, ends)
+        self._check_same(is_through=True)
+
+    def await_tick(self) -> None:
+        """Wait until whatever changes the file changes its identity, too; before its first byte is read.
+
+        A file that was changed just now may be changed again within the same tick, and keep its time.
+        """
+        time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
+        found = identify_file(self._raw.fileno())
+        self.identity = found if found == self._first_identity and found.has_fine_time else None
+
+    def is_unchanged(self) -> bool:
+        """Whether nothing changed the file since `await_tick`, for sure; else `identity` is None."""
+        if self.identity is not None:
+            with suppress(OSError):  # NFS asks the server for a file's times when one opens it
+                os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
+            if identify_file(self._raw.fileno()) != self.identity:
+                self.identity = None
+        return self.identity is not None
+
+    def _check_same(self, *, is_through: bool) -> None:
+        """Raise RewrittenFileError if what was read is not what the file begins with.
+
+        So it is where a log is copied and truncated while it is read (copytruncate of logrotate): what was
+        read is of two files.
+        """
+        is_same = self.is_unchanged() or self._has_same_beginning()
+        if not is_same or (is_through and self._begins_otherwise):
+            raise RewrittenFileError(
+                f"{self.path}: was rewritten while it was read",
+                hint="Nothing of it was loaded. Read it again when nobody rewrites it.",
+            )
+
+    def _has_same_beginning(self) -> bool:
+        """Whether the file begins with the bytes whose lines were given, as it does where it has grown."""
+        again = xxhash.xxh3_128()
+        left = self.read_bytes
+        with (
+            suppress(Exception),  # what is damaged by now is not the same
+            # It shares the position in the file, where nothing is read any more.
+            os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
+        ):
+            raw.seek(0)
+            with xopen(raw, "rb", threads=0) as stream:
+                while left > 0 and (piece := stream.read(min(left, BLOCK_BYTES))):
+                    again.update(piece)
+                    left -= len(piece)
+        return left == 0 and again.digest() == self._hash.digest()
+
+    def _digest_content(self, content: bytes) -> None:
+        begins = 0
+        if self._begins_with is not None and self._begins_otherwise:
+            length, digest = self._begins_with
+            if self.read_bytes < length <= self.read_bytes + len(content):
+                begins = length - self.read_bytes
+                self._hash.update(memoryview(content)[:begins])
+                self._begins_otherwise = self.digest != digest
+        self._hash.update(memoryview(content)[begins:])
+        self.read_bytes += len(content)
+
+    def _contents(self, block_bytes: int) -> Iterator[bytes]:
+        tails: list[bytes] = []  # of one line, whose end is not there yet
+        tail_bytes = 0
+        while piece := self.read(block_bytes):
+            end = piece.rfind(b"\n") + 1
+            self._check_length(tail_bytes + (piece.find(b"\n") if end else len(piece)))
+            if end == 0:
+                tails.append(piece)
+                tail_bytes += len(piece)
+                continue
+            yield b"".join([*tails, memoryview(piece)[:end]])
+            tails = [piece[end:]]
+            tail_bytes = len(piece) - end
+        if tail_bytes and self._is_complete:
+            yield b"".join(tails)
+        else:
+            self.waiting_bytes = tail_bytes
+
+    def _check_length(self, line_bytes: int) -> None:
+        if line_bytes > MAX_LINE_BYTES:
+            raise LogFileError(
+                f"{self.path}: line {self._line_count + 1:,} is longer than {MAX_LINE_BYTES:,} bytes",
+                hint="Is it a log, and whole? See `tapewise detect`. Nothing of it was loaded.",
+            )
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, decompressed; empty at the end.
+
+        Raises LogFileError naming the file, also for what its first bytes tell to be no log.
+        """
+        if self._head is None:
+            self._head = self._take(HEAD_BYTES)
+            check_head(self.path, self._head)
+        if not self._head:
+            return self._take(size)
+        head, self._head = self._head[:size], self._head[size:]
+        return head + self._take(size - len(head)) if size > len(head) else head
+
+    def close(self) -> None:
+        """Let go of what decompresses; the file itself stays open."""
+        if self._stream is not None:
+            self._stream.close()
+
+    def _take(self, size: int) -> bytes:
+        try:
+            if self._stream is None:  # not before: it looks at the first bytes
+                self._stream = xopen(self._raw, "rb", threads=0)
+            return self._stream.read(size)
+        # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
+        except Exception as error:
+            if is_header_alone(os.pread(self._raw.fileno(), HEAD_BYTES, 0)):
+                self._stream = io.BytesIO()  # there is nothing else yet
+                return b""
+            self._check_same(is_through=False)
+            place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
+            raise LogFileError(
+                f"{self.path}: cannot be read beyond {place}: {error}",
+                hint="Is it damaged or still being copied? Nothing of it was loaded; read it again later.",
+            ) from error
+
+
+@contextmanager
+def open_log(
+    path: Path,
+    *,
+    is_complete: bool = False,
+    key: PseudonymKey | None = None,
+    begins_with: tuple[int, str] | None = None,
+) -> Iterator[LogFileReader]:
+    """Open a log file, compressed (gz, bz2, xz, zst) or not; options as of LogFileReader.
+
+    Raises LogFileError naming the file, also for what is none: a folder, pipe, socket or device.
+    """
+    try:
+        if path.is_dir():
+            raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a tape be wound
+            raise LogFileError(
+                f"{path}: is not a regular file",
+                hint="Name the log files themselves, compressed or not: what comes through a pipe cannot be"
+                " read again, and has no name in the ledger.",
+            )
+        with path.open("rb") as raw:
+            reader = LogFileReader(raw, path, is_complete=is_complete, key=key, begins_with=begins_with)
+            with closing(reader):
+                yield reader
+    except OSError as error:
+        raise LogFileError(f"{path}: {error.strerror or error}") from error
+
+
+def _count_readable_lines(path: Path) -> int:
+    """How many whole lines of a damaged file can be read, in small steps, before the damage."""
+    count = 0
+    with suppress(Exception), path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
+        while piece := stream.read(4096):
+            count += piece.count(b"\n")
+    return count

@@ -1,0 +1,86 @@
+"""A log's bytes as columns of lines: split, hashed, and made into texts that PostgreSQL takes."""
+
+import re
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import polars_hash  # noqa: F401  # registers the expressions `.nchash`
+import pyarrow as pa
+
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+
+_NEWLINE = ord("\n")
+# Some programs begin a file with it, and so begins a line where such files were concatenated.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MARKS = re.compile(rb"^(?:%b)+" % _BYTE_ORDER_MARK, re.MULTILINE)
+
+
+def count_newlines(content: bytes) -> int:
+    """How many newlines there are."""
+    return int(np.count_nonzero(np.frombuffer(content, np.uint8) == _NEWLINE))
+
+
+def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | None = None) -> pl.DataFrame:
+    """The lines of `content`, which ends with a newline, as `Block.lines` describes them.
+
+    A CR before the newline belongs to the line's end, and a byte order mark (UTF-8) before a line is not part
+    of it: copies with other line ends, or without the mark, hold the same lines.
+    """
+    return split_content(content, first_line_number, key)[0]
+
+
+def split_content(
+    content: bytes, first_line_number: int, key: PseudonymKey | None
+) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
+    """The lines as of `split_lines`, and `Block.ends`."""
+    if _BYTE_ORDER_MARK in content:
+        content = _MARKS.sub(b"", content)
+    if b"\r" in content:
+        content = content.replace(b"\r\n", b"\n")
+    raw, ends = _split(content)
+    escaped = _escape(content)
+    text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
+    # Columns of a frame, not literals of a query: polars compares those with each other, byte by byte.
+    lines = pl.DataFrame({"text": text, "raw": raw}).select(
+        line_number=pl.int_range(first_line_number, first_line_number + pl.len(), dtype=pl.Int64),
+        line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
+        text="text",
+        **({} if key is None else {"plain_hash": hash_bytes(pl.col("raw"))}),
+    )
+    return lines, ends
+
+
+def hash_bytes(column: pl.Expr) -> pl.Expr:
+    """xxh3 of binary or text values as a signed 64-bit number, as `bigint` holds it."""
+    hashed: pl.Expr = column.nchash.xxh3_64()  # type: ignore[attr-defined]  # polars_hash adds it
+    return hashed.reinterpret(signed=True)
+
+
+def seal_digest(digest: str, key: PseudonymKey | None) -> str:
+    """`digest`, or with a key its HMAC."""
+    return digest if key is None else key.seal_digest(digest)
+
+
+def _escape(content: bytes) -> bytes:
+    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay.
+
+    The same object where there is nothing to escape.
+    """
+    if not content.isascii():  # most are, and to ask costs nothing
+        try:
+            content.decode()
+        except UnicodeDecodeError:
+            content = content.decode(errors="backslashreplace").encode()
+    return content.replace(b"\0", rb"\x00") if b"\0" in content else content
+
+
+def _split(content: bytes) -> tuple[pl.Series, npt.NDArray[np.int64]]:
+    """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
+    newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
+    offsets = np.zeros(len(newlines) + 1, np.int64)
+    offsets[1:] = newlines - np.arange(len(newlines))
+    values = pa.py_buffer(content.replace(b"\n", b""))
+    array = pa.Array.from_buffers(pa.large_binary(), len(newlines), [None, pa.py_buffer(offsets), values])
+    return cast(pl.Series, pl.from_arrow(array)), offsets[1:]

@@ -1,0 +1,190 @@
+"""From a log file's blocks to numbered records, and what becomes of each line.
+
+Needs no database: a dry run, a load and `explain line` read a file in the same way.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tapewise.ingest.pseudonyms.hiding import hide_names
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.file_parts import KnownSegment, Part, SegmentFate
+from tapewise.ingest.reading.files import Block, LogFileReader
+from tapewise.ingest.reading.line_context import unfold_blocks
+from tapewise.ingest.reading.occurrences import EPOCH, OccurrenceCounter
+from tapewise.ingest.reading.second_passes import SecondPasses
+from tapewise.ingest.reading.segments import Segment, cut_segments
+from tapewise.ingest.records.format import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
+from tapewise.ingest.records.yearless import is_same_year
+from tapewise.schema.models import FACT_TABLES
+
+# What rows of facts are made of beside the columns of the same name.
+NEEDED = ("event_at", "user", "host")
+
+Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
+
+
+def read_parts(
+    reader: LogFileReader,
+    log_format: Format,
+    settings: LineSettings,
+    tally: Tally,
+    find_known: Lookup | None = None,
+    key: PseudonymKey | None = None,
+) -> Iterator[Part]:
+    """All lines of the file, parsed where `find_known` does not know them; with a `key` names are pseudonyms.
+
+    Counts the lines into `tally`, and nothing else: whoever takes the parts may do so in another thread.
+    """
+
+    def counted() -> Iterator[Block]:
+        for block in unfold_blocks(reader.blocks(), log_format, key):
+            tally.line_count += block.newline_count
+            yield block
+
+    # Where the file's day gives the year only, the times that are known tell whether it is the same.
+    day = None if log_format.is_year_by_file else settings.log_date
+    salt = f"{log_format.version} {day} ".encode()
+    passes = SecondPasses(settings.timezone)
+    with OccurrenceCounter(reader.path) as occurrences:
+        for batch in cut_segments(counted(), salt):
+            found = find_known([segment.digest for segment in batch.segments]) if find_known else {}
+            waiting: list[Segment] = []
+            for segment in batch.segments:
+                known = found.get(segment.digest)
+                if known is None or not _has_known_year(log_format, settings, known.fate):
+                    waiting.append(segment)
+                    continue
+                if waiting:
+                    yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
+                    waiting = []
+                if _is_passed_over(segment, known.fate, batch.lines, occurrences):
+                    passes.pass_over(known.fate.last_event_at)
+                    yield Part(segment.first_line_number, segment.line_count, known=[(segment, known)])
+                else:
+                    waiting.append(segment)
+            if waiting:
+                yield _parse(waiting, batch.lines, log_format, settings, occurrences, passes, key)
+
+
+def read_records(
+    reader: LogFileReader,
+    log_format: Format,
+    settings: LineSettings,
+    tally: Tally,
+    key: PseudonymKey | None = None,
+) -> Iterator[pl.DataFrame]:
+    """The record frames of all lines of the file, as `Part.records`. Counts lines and fates into `tally`."""
+    for part in read_parts(reader, log_format, settings, tally, key=key):
+        tally.add_part(part)
+        assert part.records is not None  # nothing is known beforehand
+        yield part.records
+
+
+def _has_known_year(log_format: Format, settings: LineSettings, fate: SegmentFate) -> bool:
+    if not log_format.is_year_by_file or settings.log_date is None:
+        return True
+    return is_same_year(settings.log_date, fate.first_event_at, fate.last_event_at)
+
+
+def _slice(lines: pl.DataFrame, segments: list[Segment]) -> pl.DataFrame:
+    begin = segments[0].first_line_number - int(lines["line_number"][0])
+    return lines.slice(begin, sum(segment.line_count for segment in segments))
+
+
+def _is_passed_over(
+    segment: Segment, fate: SegmentFate, lines: pl.DataFrame, occurrences: OccurrenceCounter
+) -> bool:
+    own = _slice(lines, [segment])
+    # Blank lines repeat all the time, and are never facts.
+    hashes = own["line_hash"].filter(own["text"] != "")
+    return occurrences.pass_over(hashes, fate.first_event_at, fate.last_event_at)
+
+
+def _parse(
+    segments: list[Segment],
+    lines: pl.DataFrame,
+    log_format: Format,
+    settings: LineSettings,
+    occurrences: OccurrenceCounter,
+    passes: SecondPasses,
+    key: PseudonymKey | None,
+) -> Part:
+    # In one piece: whatever comes after would else be done in two, and put together column by column.
+    own = _slice(lines, segments).rechunk()
+    parsed = ignore_forgotten(log_format.parse(own["text"], settings), settings)
+    records = own.hstack(parsed)
+    if key is not None:
+        records = hide_names(records, log_format, key)
+    records = records.with_columns(occurrences.number(records))
+    return Part(
+        segments[0].first_line_number,
+        own.height,
+        records=records,
+        fresh=_remember(segments, records),
+        repeats=passes.find(records),
+    )
+
+
+def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segment, SegmentFate]]:
+    """The segments whose lines have the same fates wherever they stand, and these fates.
+
+    Also those with a line that stood in the file before: where they stand first, it is held all the more.
+    """
+    starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
+    is_fact = records["table"].is_not_null().to_numpy()
+    at_us = records["event_at"].to_physical()
+    fact_counts = np.add.reduceat(is_fact, starts, dtype=np.int64)
+    first_us = np.minimum.reduceat(at_us.fill_null(np.iinfo(np.int64).max).to_numpy(), starts)
+    last_us = np.maximum.reduceat(at_us.fill_null(np.iinfo(np.int64).min).to_numpy(), starts)
+    ignored, rejected = (_count_by_segment(records[reason], starts) for reason in ("ignored", "rejected"))
+    is_ambiguous = np.logical_or.reduceat(records["is_time_ambiguous"].fill_null(False).to_numpy(), starts)
+    return [
+        (
+            segment,
+            SegmentFate(
+                segment.line_count,
+                int(fact_counts[index]),
+                ignored[index],
+                rejected[index],
+                _make_time(first_us[index]) if fact_counts[index] else None,
+                _make_time(last_us[index]) if fact_counts[index] else None,
+            ),
+        )
+        for index, segment in enumerate(segments)
+        # A time in the future will be one in the past; which of two times is meant, lines before may tell.
+        if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
+    ]
+
+
+def _make_time(at_us: np.int64) -> datetime:
+    return EPOCH + timedelta(microseconds=int(at_us))
+
+
+def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defaultdict[int, Counter[str]]:
+    """By segment and reason, how many lines have one; segments begin at rows `starts`."""
+    counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    rows = reasons.is_not_null().arg_true()
+    indexes = np.searchsorted(starts, rows.to_numpy(), side="right") - 1
+    for index, reason in zip(indexes.tolist(), reasons.gather(rows), strict=True):
+        counts[index][reason] += 1
+    return counts
+
+
+def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The records that are facts, table by table, with what its rows are made of; none of None."""
+    if records is None:
+        return
+    for table in FACT_TABLES:
+        is_own = records["table"] == table.name
+        if is_own.any():
+            # Copying costs more than comparing: what facts never have is left behind first.
+            own = [name for name in records.columns if name in table.columns or name in NEEDED]
+            yield table.name, records.select(own).filter(is_own)

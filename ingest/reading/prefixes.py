@@ -1,0 +1,87 @@
+"""Whether a file begins with what was read of it before: the beginning of a file, by its digest."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import xxhash
+
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.files import BLOCK_BYTES, MAX_LINE_BYTES, open_log
+from tapewise.ingest.reading.identities import FileIdentity
+from tapewise.ingest.reading.lines import seal_digest
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """The beginning of a file: its digest (None where the file is shorter), and what stands behind.
+
+    `ends_line` says whether it ends with a newline, `has_more` whether there are whole lines beyond;
+    `waiting_bytes` is an unfinished last line. `identity` is of the file whose bytes these are, None where it
+    is not known, or was changed meanwhile.
+    """
+
+    digest: str | None
+    ends_line: bool
+    has_more: bool
+    waiting_bytes: int
+    identity: FileIdentity | None = None
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """Digests of the beginnings of a file by their lengths, its size, and whether it ends with a newline.
+
+    Of lengths that are beyond its end there is none.
+    """
+
+    digests: dict[int, str]
+    size_bytes: int
+    ends_line: bool
+
+
+def compare_prefix(
+    path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
+) -> Prefix:
+    """Read the first `length` bytes (decompressed) of a file, and whether whole lines follow."""
+    found = xxhash.xxh3_128()
+    left = length
+    last = b"\n"
+    beyond = 0
+    with open_log(path) as reader:
+        reader.await_tick()
+        while left > 0 and (piece := reader.read(min(left, BLOCK_BYTES))):
+            found.update(piece)
+            left -= len(piece)
+            last = piece[-1:]
+        if left:
+            return Prefix(None, False, True, 0)
+        while piece := reader.read(BLOCK_BYTES):
+            if b"\n" in piece or is_complete:
+                return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
+            beyond += len(piece)
+            if beyond > MAX_LINE_BYTES:  # to be read, which says what is wrong with such a line
+                return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
+        identity = reader.identity if reader.is_unchanged() else None
+    return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond, identity)
+
+
+def digest_beginnings(path: Path, lengths: Collection[int], key: PseudonymKey | None = None) -> Beginnings:
+    """The digests of the first so many bytes (decompressed) of a file, for each of `lengths`."""
+    found = xxhash.xxh3_128()
+    digests: dict[int, str] = {}
+    size_bytes = 0
+    last = b"\n"
+    wanted = sorted(lengths)
+    with open_log(path) as reader:
+        while piece := reader.read(BLOCK_BYTES):
+            begin = 0
+            while wanted and wanted[0] <= size_bytes + len(piece):
+                end = wanted[0] - size_bytes
+                found.update(memoryview(piece)[begin:end])
+                digests[wanted.pop(0)] = seal_digest(found.hexdigest(), key)
+                begin = end
+            found.update(memoryview(piece)[begin:])
+            size_bytes += len(piece)
+            last = piece[-1:]
+    return Beginnings(digests, size_bytes, last == b"\n")

@@ -1,0 +1,1 @@
+"""What a line becomes: the columns of a record, and what every format shares."""

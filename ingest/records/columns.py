@@ -1,0 +1,127 @@
+"""The columns of a record frame, and which of them hold names."""
+
+from typing import Literal
+
+import polars as pl
+
+UTC_TIME = pl.Datetime("us", "UTC")
+
+RECORD_SCHEMA: dict[str, pl.DataType] = {
+    # fate: exactly one of the three
+    "table": pl.String(),
+    "ignored": pl.String(),
+    "rejected": pl.String(),
+    # every fact
+    "event_at": UTC_TIME,
+    "interface": pl.String(),
+    "operation": pl.String(),
+    "user": pl.String(),
+    "host": pl.String(),
+    "class_of_service": pl.String(),
+    "account": pl.String(),
+    "status_code": pl.Int32(),
+    "is_failed": pl.Boolean(),
+    "is_time_ambiguous": pl.Boolean(),
+    # transfers and opens
+    "direction": pl.String(),
+    "open_s": pl.Float64(),
+    "archive_path": pl.String(),
+    # transfers and name-space events
+    "duration_s": pl.Float64(),
+    "size_bytes": pl.Int64(),
+    # transfers
+    "rate_bytes_per_s": pl.Float64(),
+    "client_path": pl.String(),
+    "status_text": pl.String(),
+    "is_duration_coarse": pl.Boolean(),
+    "is_duration_below_clock": pl.Boolean(),
+    "is_size_saturated": pl.Boolean(),
+    "is_rate_inconsistent": pl.Boolean(),
+    # name-space events
+    "kind": pl.String(),
+    "new_archive_path": pl.String(),
+    # UniTree's jobs; the persona also of transfers and stages
+    "persona": pl.Int32(),
+    "session_number": pl.Int32(),
+    "job_number": pl.Int32(),
+    "started_at": UTC_TIME,
+    "description": pl.String(),
+    "is_start_after_end": pl.Boolean(),
+    # starts of transfers and opens: whether the file was on disk
+    "is_cached": pl.Boolean(),
+    # starts of transfers; the capability also of tape events
+    "capability": pl.String(),
+    "copy_count": pl.Int32(),
+    "network": pl.String(),
+    # tape events
+    "task": pl.String(),
+    "requester": pl.String(),
+    "location": pl.String(),
+    "copy_number": pl.Int32(),
+    "fragment_number": pl.Int32(),
+    "vsn": pl.String(),
+    "tape_type": pl.String(),
+    "drive": pl.String(),
+    "block_offset": pl.Int64(),
+    # a site's daily report
+    "reported_on": pl.Date(),
+    "system": pl.String(),
+    "item": pl.String(),
+    "part": pl.String(),
+    "figures": pl.String(),
+    "is_total": pl.Boolean(),
+    # stages and migrations
+    "queue_s": pl.Float64(),
+    # sessions of the Storage Resource Broker
+    "storage_type": pl.String(),
+    "open_type": pl.String(),
+    "session_s": pl.Float64(),
+    "read_count": pl.Int64(),
+    "read_bytes": pl.Int64(),
+    "write_count": pl.Int64(),
+    "written_bytes": pl.Int64(),
+    "seek_count": pl.Int64(),
+    # of the event's time only the day is known
+    "is_time_of_day_unknown": pl.Boolean(),
+}
+# Flags that are null unless the line says so; the others are false.
+NULLABLE_FLAGS = ("is_cached",)
+
+# Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms/hiding.py`),
+# and how such a column is made up: a name, a path, words (a command, its options and names), or what a log
+# says of a failure. Each text column is listed here or below, and a test asks for it.
+NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
+    "user": "name",
+    "host": "name",
+    "account": "name",
+    "archive_path": "path",
+    "client_path": "path",
+    "new_archive_path": "path",
+    "status_text": "status",
+    "description": "words",
+    "capability": "name",
+    "network": "name",
+}
+# What programs and the site's configuration call things.
+NAMELESS_COLUMNS = (
+    "table",
+    "ignored",
+    "rejected",
+    "interface",
+    "operation",  # but see `Format.is_host_in_operation`
+    "class_of_service",
+    "direction",
+    "kind",
+    "task",
+    "requester",
+    "location",
+    "vsn",
+    "tape_type",
+    "drive",
+    "system",
+    "item",  # of what has a name that may be hidden, `user` or `host` speaks
+    "part",
+    "figures",
+    "storage_type",
+    "open_type",
+)

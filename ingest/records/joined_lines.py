@@ -1,0 +1,50 @@
+"""Lines that hold two records, because the newline between them was lost, perhaps with the end of the first.
+
+A writer that is killed leaves half a line, and the next one writes behind it:
+
+    Thu Apr 19 09:14:22 2018 2.250 mThu Apr 19 09:14:25 2018 n7.example.org /home/k/a b POPN_Cmd w r ftp kim
+
+A pattern with free text in it would take this for one record with the time of the first line and the rest of
+the second. What the first one said is lost, so such a line is rejected with a reason of its own.
+"""
+
+from collections.abc import Callable
+
+import polars as pl
+
+from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.format import UNRECOGNISED
+
+JOINED = "two lines run together"
+
+
+def reject_joined(
+    records: pl.DataFrame,
+    lines: pl.Series,
+    line_start: str,
+    parse: Callable[[pl.Series], pl.DataFrame],
+    *,
+    has_free_text: bool = True,
+) -> pl.DataFrame:
+    """`records` of `lines`, with those rejected in which a second line starts that `parse` can read.
+
+    `line_start` is a regular expression of how a line of the format starts. A name may look like the start of
+    a line; only if all that follows is a line of the format, too, are there two. Without `has_free_text` the
+    format never reads two lines as one: then only the reason for rejecting them changes.
+    """
+    two_starts = f"(?:{line_start}).*(?:{line_start})"
+    if has_free_text:
+        rows = lines.str.contains(two_starts).arg_true()
+    else:
+        unread = (records["rejected"] == UNRECOGNISED).arg_true()
+        rows = unread.filter(lines.gather(unread).str.contains(two_starts))
+    if rows.is_empty():
+        return records
+    second = lines.gather(rows).str.extract(f"(?:{line_start}).*?((?:{line_start}).*)$", 1)
+    is_line = (parse(second)["rejected"] != UNRECOGNISED).fill_null(True)
+    if not is_line.any():
+        return records
+    is_joined = pl.int_range(pl.len()).is_in(rows.filter(is_line).cast(pl.Int64).implode())
+    return records.with_columns(pl.when(~is_joined).then(name) for name in RECORD_SCHEMA).with_columns(
+        rejected=pl.when(is_joined).then(pl.lit(JOINED)).otherwise("rejected")
+    )

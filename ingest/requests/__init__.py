@@ -1,0 +1,1 @@
+"""What several lines report together: requests, mounts and tape operations, derived after the facts."""

@@ -1,0 +1,113 @@
+"""Puts mounts and tape operations together from the events of tape servers, for the time that a load touches.
+
+A cartridge may stay in its drive for days, so that no reach bounds a mount. But whether two events are of
+one mount depends on what stands within `STEP_LIMIT` of them: what facts of some days can change are the
+mounts that come so close to these days. Their extents, which stand in `core.mounts`, say how far the events
+have to be read.
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from importlib.resources import files
+
+import psycopg
+from psycopg import sql
+
+from tapewise.ingest.requests.rebuild import REACH, find_ranges
+from tapewise.schema.partitions import make_months
+
+# A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.
+STEP_LIMIT = REACH
+
+_STATEMENTS = {
+    table: (files("tapewise.ingest.requests") / f"{table}.sql").read_text(encoding="utf-8")
+    for table in ("mounts", "tape_operations")
+}
+
+
+def rebuild_mounts(
+    connection: psycopg.Connection,
+    settling: psycopg.Connection,
+    archive_id: int,
+    days: Iterable[date],
+) -> None:
+    """Put together anew the mounts and tape operations that facts of `days` (UTC) may have changed.
+
+    In the transaction of `connection`, which holds the archive's lock and has sent the facts.
+    `settling` commits by itself: it makes the months that are missing.
+    """
+    for since, until in find_ranges(days):
+        if not _has_events(connection, archive_id, since, until):
+            continue
+        with connection.transaction():
+            # Fresh facts have no statistics, and on guesses the planner would compare each with each.
+            connection.execute("SET LOCAL enable_nestloop = off")
+            connection.execute("SET LOCAL work_mem = '64MB'")
+            # An operation is told of its mount: where that changes, so do all operations under it.
+            began_at, ended_at = _rebuild(connection, settling, archive_id, "mounts", since, until)
+            _rebuild(connection, settling, archive_id, "tape_operations", began_at, ended_at)
+            connection.execute("SET LOCAL enable_nestloop = DEFAULT")
+            connection.execute("SET LOCAL work_mem = DEFAULT")
+
+
+def forget_mounts(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
+    """Delete what ended before `since`; what reaches beyond, `rebuild_mounts` has to put together anew."""
+    for table in _STATEMENTS:
+        connection.execute(
+            sql.SQL("DELETE FROM {} WHERE archive_id = %s AND last_event_at < %s").format(
+                sql.Identifier("core", table)
+            ),
+            [archive_id, since],
+        )
+
+
+def _rebuild(
+    connection: psycopg.Connection,
+    settling: psycopg.Connection,
+    archive_id: int,
+    table: str,
+    since: datetime,
+    until: datetime,
+) -> tuple[datetime, datetime]:
+    """Put `table` together anew where it reaches into [since, until]; gives how far that goes."""
+    values = {"archive_id": archive_id, "since": since, "until": until, "step_limit": STEP_LIMIT}
+    row = connection.execute(
+        sql.SQL(
+            "WITH gone AS (DELETE FROM {} WHERE archive_id = %(archive_id)s"
+            " AND last_event_at >= %(since)s AND first_event_at <= %(until)s"
+            " RETURNING first_event_at, last_event_at)"
+            " SELECT least(min(first_event_at), %(since)s), greatest(max(last_event_at), %(until)s) FROM gone"
+        ).format(sql.Identifier("core", table)),
+        values,
+    ).fetchone()
+    assert row is not None
+    began_at, ended_at = row
+    ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
+    make_months(connection, settling, table, ends)
+    # One silence tells where something begins, another where the next does.
+    values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
+    connection.execute(_STATEMENTS[table].encode(), values)
+    return began_at, ended_at
+
+
+def _has_events(connection: psycopg.Connection, archive_id: int, since: datetime, until: datetime) -> bool:
+    """Whether there is anything to put together or to take back: few archives log what their tapes do."""
+    found = connection.execute(
+        """
+        SELECT
+            EXISTS (
+                SELECT FROM core.tape_events WHERE archive_id = %(archive_id)s
+                AND happened_at >= %(since)s AND happened_at <= %(until)s
+            )
+            OR EXISTS (
+                SELECT FROM core.tape_operations WHERE archive_id = %(archive_id)s
+                AND last_event_at >= %(since)s AND first_event_at <= %(until)s
+            )
+            OR EXISTS (
+                SELECT FROM core.mounts WHERE archive_id = %(archive_id)s
+                AND last_event_at >= %(since)s AND first_event_at <= %(until)s
+            )
+        """,
+        {"archive_id": archive_id, "since": since, "until": until},
+    ).fetchone()
+    return found == (True,)

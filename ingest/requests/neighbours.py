@@ -1,0 +1,265 @@
+"""The opens and transfers that a source holds around those of a load, and what is told of them already.
+
+New lines change the requests of few held ones: an open that nothing followed is moved now, or a line that
+stands between held ones takes the partner of another.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import partial
+from typing import Any, LiteralString
+
+import polars as pl
+import psycopg
+from psycopg import sql
+from psycopg.rows import class_row
+
+from tapewise.ingest.requests.pairs import KEPT
+from tapewise.ingest.requests.rebuild import REACH, plan_for_fresh_facts
+from tapewise.ingest.sources.sources import Source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.loader import read_frame
+from tapewise.schema.models import event_time_columns
+
+# How far stages, starts and jobs can be from lines that they matter to, and a little more: a job may end a
+# day after a transfer, and that a day after its open.
+_FAR = 2 * REACH + timedelta(minutes=1)
+
+_OPENED = """
+    FROM core.requests INNER JOIN core.opens AS line
+        ON requests.open_id = line.id AND requests.opened_at = line.opened_at
+    WHERE requests.archive_id = %(archive_id)s AND requests.source_id = %(source_id)s
+        AND line.opened_at >= %(since_before)s AND line.opened_at < %(since)s
+"""
+# What was opened before the lines of a load, and not moved at all, or moved not before they begin.
+_ALONE = f"""{_OPENED}
+        AND requests.ended_at >= %(since_before)s AND requests.ended_at < %(since)s
+        AND requests.transfer_id IS NULL
+"""
+_LATER = f"""{_OPENED}
+        AND requests.ended_at >= %(since)s AND requests.ended_at < %(since_after)s
+"""
+_LINES = """
+    FROM core.{table} AS line
+    WHERE source_id = %(source_id)s AND {time} >= %(since)s AND {time} < %(until)s
+        AND NOT is_time_of_day_unknown
+"""
+# What was moved after they end. Where its open is known, and stands after their end, too, nothing changes.
+_MOVES = """
+    FROM core.transfers AS line
+    WHERE source_id = %(source_id)s AND ended_at >= %(until)s AND ended_at < %(until_after)s
+        AND NOT is_time_of_day_unknown AND file_key IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM core.requests
+            WHERE requests.archive_id = %(archive_id)s
+                AND requests.ended_at >= %(until)s AND requests.ended_at < %(until_after)s
+                AND requests.opened_at >= %(until)s AND requests.transfer_id = line.id
+        )
+"""
+
+
+@dataclass(frozen=True)
+class LinesAround:
+    """What is held around the lines of a load: by table, `lines` of their times, and later transfers that may
+    be of what is open when they end; and `waiting`, opens before them, of which nothing follows `alone_ids`.
+    """
+
+    lines: dict[str, pl.DataFrame]
+    waiting: pl.DataFrame
+    alone_ids: pl.Series
+
+
+@dataclass(frozen=True)
+class ReplacedRequests:
+    """Requests that held lines make, and that others take the place of, on `days` (UTC): those that end from
+    `since` on, and were opened before `until`; and those of the opens `moved` (`open_id`, `opened_at`), which
+    nothing followed then.
+    """
+
+    archive_id: int
+    source_id: int
+    days: set[date]
+    since: datetime
+    until: datetime
+    moved: pl.DataFrame
+
+    def delete(self, connection: psycopg.Connection) -> None:
+        """Delete them, in the transaction of `connection`."""
+        if not self.days:
+            return
+        connection.execute(
+            "DELETE FROM core.requests WHERE archive_id = %s AND source_id = %s"
+            " AND ended_at >= %s AND ended_at < %s AND opened_at < %s"
+            " AND (ended_at AT TIME ZONE 'UTC')::date = ANY(%s)",
+            [self.archive_id, self.source_id, self.since, self.until + REACH, self.until, [*self.days]],
+        )
+        if self.moved.height:
+            opened_at = self.moved["opened_at"]
+            connection.execute(
+                "DELETE FROM core.requests"
+                " WHERE archive_id = %s AND ended_at BETWEEN %s AND %s AND open_id = ANY(%s)",
+                [self.archive_id, opened_at.min(), opened_at.max(), self.moved["open_id"].to_list()],
+            )
+
+
+@dataclass(frozen=True)
+class Near:
+    """Whether files of a source, of an archive that has files near, tell of what is before, among, after."""
+
+    has_before: bool
+    has_among: bool
+    has_after: bool
+
+
+class HeldLines:
+    """What `source` held before this load, which has the archive's lock: whoever had it before has committed.
+
+    Lines are frames of the columns `KEPT`. Times are from `since` on and before `until`. What `settling` is
+    asked for is for its thread; `find_around`, for another one, asks a connection of its own.
+    """
+
+    def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
+        self._warehouse = warehouse
+        self._settling = settling
+        self._reading: psycopg.Connection | None = None
+        self._values: dict[str, Any] = {"archive_id": source.archive_id, "source_id": source.id}
+
+    def close(self) -> None:
+        """Close the connection, if it was needed."""
+        if self._reading is not None:
+            self._reading.close()
+
+    def find_twin_days(self) -> list[tuple[date, date]]:
+        """The first and last days (UTC) that files of the archive tell of, if some are not counted: there
+        two logs may tell of one transfer.
+        """
+        return self._settling.execute(
+            """
+            SELECT lower(told), upper(told) - 1
+            FROM (
+                SELECT unnest(range_agg(daterange(
+                    (first_event_at AT TIME ZONE 'UTC')::date, (last_event_at AT TIME ZONE 'UTC')::date, '[]'
+                ))) AS told
+                FROM ledger.log_files
+                WHERE first_event_at IS NOT NULL
+                    AND source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+                    AND EXISTS (
+                        SELECT FROM ledger.sources WHERE archive_id = %(archive_id)s AND NOT is_counted
+                    )
+            ) AS merged
+            """,
+            self._values,
+        ).fetchall()
+
+    def find_near(self, since: datetime, until: datetime) -> Near | None:
+        """None, if no file of the archive tells of what may belong to lines of these times, or if two logs
+        may tell of one transfer: their days are left as a whole.
+        """
+        values = {"since": since, "until": until, "reach": REACH, "far": _FAR}
+        with self._settling.cursor(row_factory=class_row(Near)) as cursor:
+            return cursor.execute(
+                """
+                SELECT
+                    bool_or(is_own AND first_event_at < %(since)s) AS has_before,
+                    bool_or(
+                        is_own AND first_event_at < %(until)s AND last_event_at >= %(since)s
+                    ) AS has_among,
+                    bool_or(
+                        is_own AND first_event_at < %(until)s + %(reach)s AND last_event_at >= %(until)s
+                    ) AS has_after
+                FROM ledger.log_files, LATERAL (SELECT source_id = %(source_id)s AS is_own) AS of_files
+                WHERE source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+                    AND first_event_at < %(until)s + %(far)s AND last_event_at >= %(since)s - %(far)s
+                    AND NOT EXISTS (
+                        SELECT FROM ledger.sources WHERE archive_id = %(archive_id)s AND NOT is_counted
+                    )
+                HAVING count(*) > 0
+                """,
+                {**self._values, **values},
+            ).fetchone()
+
+    def has_opens(self, since: datetime, until: datetime) -> bool:
+        """Whether the source holds opens that may belong to transfers of these times."""
+        return self._settling.execute(
+            "SELECT EXISTS (SELECT FROM core.opens WHERE source_id = %(source_id)s"
+            " AND opened_at >= %(since)s AND opened_at < %(until)s)",
+            {**self._values, "since": since - REACH, "until": until},
+        ).fetchone() == (True,)
+
+    def has_others(self, since: datetime, until: datetime) -> bool:
+        """Whether stages, starts or jobs of the archive may belong to lines of these times."""
+        return self._settling.execute(
+            """
+            SELECT
+                EXISTS (
+                    SELECT FROM core.stages WHERE archive_id = %(archive_id)s
+                    AND staged_at BETWEEN %(since)s AND %(until)s
+                )
+                OR EXISTS (
+                    SELECT FROM core.transfer_starts WHERE archive_id = %(archive_id)s
+                    AND began_at BETWEEN %(since)s AND %(until)s
+                )
+                OR EXISTS (
+                    SELECT FROM core.unitree_jobs WHERE archive_id = %(archive_id)s
+                    AND ended_at BETWEEN %(since)s AND %(until)s
+                )
+            """,
+            {**self._values, "since": since - _FAR, "until": until + _FAR},
+        ).fetchone() == (True,)
+
+    def find_around(
+        self,
+        near: Near | None,
+        since: datetime,
+        until: datetime,
+        *,
+        begins: bool,
+        ends: bool,
+        limit: int,
+    ) -> LinesAround | None:
+        """What is held around lines of these times: all of these times; if they `begin`, what was opened
+        before them; if they `end`, what was moved after them.
+
+        None, if it is more than `limit` of a kind.
+        """
+        nothing = {table: pl.DataFrame(schema=KEPT[table]) for table in KEPT}
+        if near is None:
+            return LinesAround(nothing, nothing["opens"], nothing["opens"]["id"])
+        if self._reading is None:
+            self._reading = self._warehouse.connect(Role.LOADER)
+        with plan_for_fresh_facts(self._reading):
+            values = self._values | {
+                "since": since,
+                "until": until,
+                # Not added to in SQL: the planner would look at all months there are.
+                "since_before": since - REACH,
+                "since_after": since + REACH,
+                "until_after": until + REACH,
+                "limit": limit,
+            }
+            read = partial(_read, self._reading, values)
+            opens = read("opens", _LINES) if near.has_among else nothing["opens"]
+            alone = later = nothing["opens"]
+            if begins and near.has_before:
+                alone = read("opens", _ALONE)
+            if begins and (near.has_among or near.has_after):
+                later = read("opens", _LATER)
+            transfers = read("transfers", _LINES) if near.has_among else nothing["transfers"]
+            moves = read("transfers", _MOVES) if ends and near.has_after else nothing["transfers"]
+        if max(lines.height for lines in (opens, alone, later, transfers, moves)) >= limit:
+            return None
+        lines = {"opens": opens, "transfers": pl.concat([transfers, moves])}
+        return LinesAround(lines, pl.concat([alone, later]), alone["id"])
+
+
+def _read(
+    connection: psycopg.Connection, values: Mapping[str, Any], table: str, rows: LiteralString
+) -> pl.DataFrame:
+    query = sql.SQL("SELECT {columns} {rows} LIMIT %(limit)s").format(
+        columns=sql.SQL(", ").join(sql.Identifier("line", name) for name in KEPT[table]),
+        rows=sql.SQL(rows).format(
+            table=sql.Identifier(table), time=sql.Identifier(event_time_columns[table])
+        ),
+    )
+    return read_frame(connection, query, values, KEPT[table])

@@ -1,0 +1,262 @@
+"""Archives and their sources: made at the first load, and then as they are."""
+
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from typing import LiteralString
+from zoneinfo import ZoneInfo
+
+import psycopg
+from psycopg.rows import dict_row
+
+from tapewise.ingest.formats.registry import restore_format
+from tapewise.ingest.layouts.edits import check_layouts
+from tapewise.ingest.pseudonyms.keys import PseudonymKey, check_key_id
+from tapewise.ingest.records.format import BEFORE_RETENTION, Format, LineSettings
+from tapewise.ingest.sources.log_file_rows import delete_log_files
+from tapewise.ingest.sources.statements import (
+    EXTEND_LAYOUT,
+    MAKE_ARCHIVE,
+    MAKE_SOURCE,
+    MEND_ARCHIVE,
+    SELECT_SOURCE,
+    SHARE,
+)
+from tapewise.schema.archives import analyze_archives, lock_archive
+from tapewise.schema.errors import SourceError
+from tapewise.schema.moments import check_timezone
+
+# Logs of archives do not go further back; a year that says so is a misread one.
+EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
+INGESTED_KINDS = ("measured", "synthetic")
+
+
+@dataclass(frozen=True)
+class SourceRequest:
+    """What the user says of a stream of logs; `name` tells sources of one archive apart.
+
+    `archive_timezone` is the archive's own zone; None: the source's, unless the archive has one already.
+    With a `key`, names become pseudonyms.
+    """
+
+    archive: str
+    kind: str
+    format: Format
+    timezone: str
+    name: str
+    is_counted: bool = True
+    archive_timezone: str | None = None
+    key: PseudonymKey | None = None
+    # Whether its files have lines of other sources' formats, too. Can be said later than at the first load.
+    is_shared: bool = False
+
+    @property
+    def key_id(self) -> str | None:
+        """What the warehouse keeps of the key."""
+        return None if self.key is None else self.key.id
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted.
+
+    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, where it was given.
+    `failure_tables` and `failures_as` are those of the format at the first load: the rollup rests on them.
+    """
+
+    id: int
+    archive_id: int
+    archive: str
+    kind: str
+    archive_timezone: str
+    name: str
+    format: Format
+    timezone: str
+    clock_resolution_s: float
+    is_counted: bool
+    earliest_at: datetime
+    latest_at: datetime | None
+    failure_tables: tuple[str, ...]
+    failures_as: str | None
+    retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
+    pseudonym_key_id: str | None = None
+    is_shared: bool = field(default=False, compare=False)  # may be said later
+    key: PseudonymKey | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def lacks_key(self) -> bool:
+        """Whether its names are pseudonyms, and the key for them is not here: no line can be told again."""
+        return self.pseudonym_key_id is not None and self.key is None
+
+    def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
+        """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
+        return LineSettings(
+            timezone=self.timezone,
+            clock_resolution_s=self.clock_resolution_s,
+            earliest_at=self.earliest_at,
+            latest_at=self.latest_at or now + timedelta(days=1),
+            log_date=log_date,
+            retained_since=self.retained_since,
+        )
+
+
+def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
+    """The source that `request` speaks of, None if it is not there yet.
+
+    Its format is the one of `request`, whose layout may know more lines. Raises SourceError where the
+    warehouse has it, or its archive, with other settings: they do not change under rows that were loaded
+    with them.
+    """
+    archive = connection.execute(
+        "SELECT kind, timezone FROM core.archives WHERE name = %s", [request.archive]
+    ).fetchone()
+    if archive is None:
+        return None
+    if archive[0] != request.kind:
+        raise SourceError(
+            f"archive '{request.archive}' is {archive[0]}, not {request.kind}",
+            hint=f"Say --kind {archive[0]}, or choose another name for the archive."
+            if archive[0] in INGESTED_KINDS
+            else "Logs are not read into a simulated archive: choose another name.",
+        )
+    if request.archive_timezone not in (None, archive[1]):
+        raise SourceError(
+            f"archive '{request.archive}' has timezone {archive[1]}, not {request.archive_timezone}",
+            hint="An archive's settings stay as they were at its first load. Say that zone, or drop it"
+            " and read its logs again.",
+        )
+    found = _fetch_source(
+        connection, "archives.name = %s AND sources.name = %s", [request.archive, request.name]
+    )
+    if found is None:
+        return None
+    for setting, held, given in (
+        ("format", found.format.name, request.format.name),
+        ("timezone", found.timezone, request.timezone),
+        ("is_counted", found.is_counted, request.is_counted),
+    ):
+        if held != given:
+            raise SourceError(
+                f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
+                hint="A source's settings stay as they were at its first load. `tapewise sources replace`"
+                " reads its logs again with others. Logs of another host are another source (--source).",
+            )
+    label = f"source '{request.name}' of archive '{request.archive}'"
+    check_layouts(label, found.format, request.format)
+    check_key_id(label, found.pseudonym_key_id, request.key_id)
+    is_shared = found.is_shared or request.is_shared
+    return replace(found, format=request.format, key=request.key, is_shared=is_shared)
+
+
+def get_source(
+    connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
+) -> Source | None:
+    """The source of that number, None if its archive was dropped; with `key`, if it is the source's."""
+    found = _fetch_source(connection, "sources.id = %s", [source_id])
+    is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
+    return replace(found, key=key) if found is not None and is_right else found
+
+
+def _fetch_source(
+    connection: psycopg.Connection, condition: LiteralString, values: list[object]
+) -> Source | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(SELECT_SOURCE + condition, values).fetchone()
+    if row is None:
+        return None
+    row["format"] = restore_format(row["format"], row.pop("layout_text"))
+    row["failure_tables"] = tuple(row["failure_tables"])
+    return Source(**row)
+
+
+def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
+    """The source of `request`, made with its archive if they are not there yet; commits.
+
+    Where nothing was loaded yet, because the first try failed, the settings are those now given. Two
+    commands that make the same source at a time both get it. Raises SourceError as `find_source`.
+    """
+    for zone in (request.timezone, request.archive_timezone or "UTC"):
+        check_timezone(zone)
+    try:
+        found = find_source(connection, request)
+    except SourceError:
+        found = None  # the statements below change what may be changed, and then it is asked again
+    if found is None:
+        if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
+            analyze_archives(connection)
+        connection.commit()  # nobody need wait for this row while we wait for the lock
+        _lock_named(connection, request.archive)
+        connection.execute(MEND_ARCHIVE, vars(request))
+        _forget_rejected(connection, request)
+        connection.execute(
+            MAKE_SOURCE,
+            vars(request)
+            | {
+                "format": request.format.name,
+                "clock_resolution_s": request.format.clock_resolution_s,
+                "is_of_parts": request.format.is_of_parts,
+                "earliest_at": EARLIEST_AT,
+                "before_retention": BEFORE_RETENTION,
+                "pseudonym_key_id": request.key_id,
+                "layout_text": request.format.layout_text,
+                "failure_tables": list(request.format.failure_tables),
+                "failures_as": None if request.is_counted else request.format.failures_as,
+            },
+        )
+        connection.commit()
+        found = find_source(connection, request)
+        assert found is not None
+    if request.is_shared:
+        connection.execute(SHARE, [found.id])
+        connection.commit()
+    if request.format.layout_text is not None:
+        connection.execute(EXTEND_LAYOUT, {"layout_text": request.format.layout_text, "source_id": found.id})
+        connection.commit()
+    return found
+
+
+def _lock_named(connection: psycopg.Connection, archive: str) -> None:
+    """Wait for whoever loads the archive: what it has loaded decides which settings may still change."""
+    row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [archive]).fetchone()
+    if row is not None:
+        lock_archive(connection, row[0])
+
+
+def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
+    """Forget what was read of a source that has brought no fact: its settings were wrong, and may change."""
+    empty = connection.execute(
+        "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
+        " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"
+        " (SELECT FROM ledger.log_files WHERE source_id = sources.id AND (loaded_count > 0 OR EXISTS"
+        " (SELECT FROM ledger.ignored_lines WHERE log_file_id = log_files.id AND reason = %s)))",
+        [request.archive, request.name, BEFORE_RETENTION],
+    ).fetchone()
+    if empty is not None:
+        delete_log_files(connection, empty[0])
+
+
+def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
+    """A source that is not in the warehouse, for a dry run before its first load; its archive may be."""
+    row = connection.execute(
+        "SELECT retained_since, id FROM core.archives WHERE name = %s", [request.archive]
+    )
+    archive = row.fetchone()
+    return Source(
+        id=0,
+        archive_id=archive[1] if archive else 0,
+        archive=request.archive,
+        kind=request.kind,
+        archive_timezone=check_timezone(request.archive_timezone or request.timezone),
+        name=request.name,
+        format=request.format,
+        timezone=request.timezone,
+        clock_resolution_s=request.format.clock_resolution_s,
+        is_counted=request.is_counted,
+        is_shared=request.is_shared,
+        earliest_at=EARLIEST_AT,
+        latest_at=None,
+        failure_tables=request.format.failure_tables,
+        failures_as=None if request.is_counted else request.format.failures_as,
+        retained_since=archive[0] if archive else None,
+        pseudonym_key_id=request.key_id,
+        key=request.key,
+    )

@@ -1,0 +1,53 @@
+"""Sources that were made for files of which none was accepted: they go again, with an archive that is empty.
+
+A source is made before its first file is read, because names and months of facts refer to it.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import closing, contextmanager
+
+import click
+import psycopg
+
+from tapewise.ingest.sources.sources import Source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.texts import escape_controls
+
+
+def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
+    """Drop the source, and its archive if that holds nothing else; gives whether it was dropped.
+
+    It stays if any file was accepted into it (one that is empty, too), or somebody loads the archive at this
+    moment. Raises DatabaseError.
+    """
+    try:
+        with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
+            dropped = connection.execute("SELECT core.drop_unused_source(%s)", [source.id]).fetchone()
+    except psycopg.Error as error:
+        reason = " ".join(str(error).split()).rstrip(".")
+        said = f"source '{source.name}' of archive '{source.archive}' stays, though unused: {reason}"
+        raise DatabaseError(said) from error
+    return dropped == (True,)
+
+
+@contextmanager
+def drop_unused_sources(
+    warehouse: Warehouse, sources: Collection[Source], *, is_dry: bool
+) -> Iterator[set[str]]:
+    """Drop those of `sources` at the end of the block whose names were not added to what this gives.
+
+    Those count that are in `sources` then. If the database breaks off the block, all stay: the same command
+    is to be run again.
+    """
+    used: set[str] = set()
+    try:
+        yield used
+    except DatabaseError:
+        used.update(source.name for source in sources)
+        raise
+    finally:
+        for source in sources:
+            if source.name not in used and not is_dry and drop_unused_source(warehouse, source):
+                label = escape_controls(f"'{source.name}' of archive '{source.archive}'")
+                click.echo(f"tapewise: source {label} is not kept: no file was accepted", err=True)

@@ -1,0 +1,225 @@
+"""`tapewise explain`: from a row back to its file and line, and from a line to what became of it."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import psycopg
+from psycopg import sql
+from psycopg.rows import dict_row
+
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.files import BLOCK_BYTES, open_log
+from tapewise.ingest.reading.line_context import unfold_blocks
+from tapewise.ingest.reading.pipeline import read_records
+from tapewise.ingest.reading.second_passes import find_second_passes
+from tapewise.ingest.sources.sources import Source, get_source
+from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+
+
+@dataclass(frozen=True)
+class LineFate:
+    """What became of line `line_number` of a file: its `fate` in words, and the row, if it is one.
+
+    `text` is None where the file no longer has the line, or where that cannot be told: `lacks_key`.
+    """
+
+    path: str
+    line_number: int
+    source: str
+    fate: str
+    text: str | None
+    table: str | None = None
+    row: dict[str, Any] | None = None
+    lacks_key: bool = False
+
+
+def explain_row(
+    connection: psycopg.Connection, table: str, row_id: int, key: PseudonymKey | None = None
+) -> LineFate:
+    """The file and line that row `row_id` of a fact table was made from.
+
+    The line's text is read from the file if that still stands there; of a source with pseudonyms that
+    takes their `key`. Raises LookupFailedError.
+    """
+    row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
+    if row is None:
+        raise LookupFailedError(
+            f"core.{table} has no row {row_id}",
+            hint="Take the id from mart, e.g. transfer_id of mart.transfers.",
+        )
+    path, number = str(row["path"]), int(row["line_number"])
+    source = _get_source(connection, row["source_id"], key)
+    text = _read_line(source, Path(path), number, row["line_hash"])
+    return LineFate(path, number, _label(source), "loaded", text, table, row, source.lacks_key)
+
+
+def explain_line(
+    connection: psycopg.Connection,
+    path: Path,
+    line_number: int,
+    now: datetime,
+    key: PseudonymKey | None = None,
+) -> list[LineFate]:
+    """What became of a line of a file, for each source that the file was read for.
+
+    Loaded and rejected lines stand in the warehouse with their numbers. For the others the file is
+    read again: ignored, held from elsewhere, or not read yet. `key` as of `explain_row`. Raises
+    LookupFailedError.
+    """
+    files = connection.execute(
+        "SELECT id, line_count, source_id, log_date FROM ledger.log_files WHERE path = %s ORDER BY id DESC",
+        [ledger_path(path)],
+    ).fetchall()
+    if not files:
+        raise LookupFailedError(
+            f"{path}: was never read", hint='`tapewise sql "SELECT path FROM mart.log_files"` lists what was.'
+        )
+    fates: dict[int, LineFate] = {}
+    for file_id, line_count, source_id, log_date in files:
+        if source_id in fates:
+            continue  # an earlier file of the same name; the newest is what stands there
+        source = _get_source(connection, source_id, key)
+        if not 1 <= line_number <= line_count:
+            fate = f"not read: the ledger has lines 1 to {line_count} of it"
+            fates[source_id] = LineFate(str(path), line_number, _label(source), fate, None)
+            continue
+        fates[source_id] = (
+            _find_loaded(connection, file_id, path, line_number, source)
+            or _find_rejected(connection, file_id, path, line_number, source)
+            or _find_by_reading(connection, log_date, path, line_number, source, now)
+        )
+    if not any(1 <= line_number <= line_count for _, line_count, *_ in files):
+        longest = max(line_count for _, line_count, *_ in files)
+        raise LookupFailedError(f"{path}: has lines 1 to {longest} in the ledger, not {line_number}")
+    return list(fates.values())
+
+
+def _find_loaded(
+    connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: Source
+) -> LineFate | None:
+    for table in FACT_TABLES:
+        row = _fetch_row(
+            connection,
+            table.name,
+            sql.SQL("fact.log_file_id = %s AND fact.line_number = %s"),
+            [file_id, line_number],
+        )
+        if row is not None:
+            text = _read_line(source, path, line_number, row["line_hash"])
+            return LineFate(
+                str(path), line_number, _label(source), "loaded", text, table.name, row, source.lacks_key
+            )
+    return None
+
+
+def _find_rejected(
+    connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: Source
+) -> LineFate | None:
+    rejected = connection.execute(
+        "SELECT reason, text, line_hash FROM ledger.rejected_lines"
+        " WHERE log_file_id = %s AND line_number = %s",
+        [file_id, line_number],
+    ).fetchone()
+    if rejected is None:
+        return None
+    reason, text, line_hash = rejected
+    if source.pseudonym_key_id is not None:
+        text = _read_line(source, path, line_number, line_hash)
+    fate = f"rejected: {reason}"
+    return LineFate(str(path), line_number, _label(source), fate, text, lacks_key=source.lacks_key)
+
+
+def _find_by_reading(
+    connection: psycopg.Connection,
+    log_date: date | None,
+    path: Path,
+    line_number: int,
+    source: Source,
+    now: datetime,
+) -> LineFate:
+    label = _label(source)
+    if source.lacks_key:
+        fate = "ignored, or held from elsewhere: the key of the source's pseudonyms would tell"
+        return LineFate(str(path), line_number, label, fate, None, lacks_key=True)
+    changed = "unknown: the file is not what it was when it was read"
+    record = _read_record(source, log_date, path, line_number, now)
+    if record is None or record["rejected"] is not None:
+        return LineFate(str(path), line_number, label, changed, None)
+    text = record["text"] or _read_line(source, path, line_number, record["line_hash"])
+    if record["ignored"] is not None:
+        return LineFate(str(path), line_number, label, f"ignored: {record['ignored']}", text)
+    # Both, where clocks show it twice: it may have been moved.
+    times = [record["event_at"], *find_second_passes(source.timezone, pl.Series([record["event_at"]]))]
+    row = _fetch_row(
+        connection,
+        record["table"],
+        sql.SQL(
+            "fact.source_id = %s AND fact.{} = ANY(%s) AND fact.line_hash = %s AND fact.occurrence = %s"
+        ).format(sql.Identifier(event_time_columns[record["table"]])),
+        [source.id, times, record["line_hash"], record["occurrence"]],
+    )
+    if row is None:
+        return LineFate(str(path), line_number, label, changed, text)
+    fate = f"held: loaded from {row['path']}, line {row['line_number']}"
+    return LineFate(str(path), line_number, label, fate, text, record["table"], row)
+
+
+def _get_source(connection: psycopg.Connection, source_id: int, key: PseudonymKey | None) -> Source:
+    source = get_source(connection, source_id, key)
+    assert source is not None  # its log file was found a moment ago
+    return source
+
+
+def _label(source: Source) -> str:
+    return f"{source.archive}/{source.name}"
+
+
+def _fetch_row(
+    connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
+) -> dict[str, Any] | None:
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return cursor.execute(
+            sql.SQL(
+                "SELECT fact.*, users.name AS user_name, hosts.name AS host_name, log_files.path,"
+                " archives.name || '/' || sources.name AS source FROM core.{} AS fact"
+                " JOIN ledger.log_files ON log_files.id = fact.log_file_id"
+                " JOIN ledger.sources ON sources.id = fact.source_id"
+                " JOIN core.archives ON archives.id = fact.archive_id"
+                " LEFT JOIN core.users ON users.id = fact.user_id"
+                " LEFT JOIN core.hosts ON hosts.id = fact.host_id WHERE {} LIMIT 1"
+            ).format(sql.Identifier(table), condition),
+            values,
+        ).fetchone()
+
+
+def _read_record(
+    source: Source, log_date: date | None, path: Path, line_number: int, now: datetime
+) -> dict[str, Any] | None:
+    settings = source.line_settings(now, log_date)
+    with open_log(path, is_complete=True, key=source.key) as reader:
+        for records in read_records(reader, source.format, settings, Tally(), source.key):
+            found = records.filter(pl.col("line_number") == line_number)
+            if not found.is_empty():
+                return found.row(0, named=True)
+    return None
+
+
+def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> str | None:
+    """The text of a line, None where it is no longer there: the file is gone, or another by now.
+
+    None too where that cannot be told without the key of pseudonyms. Whoever gets the text may read the file.
+    """
+    if source.lacks_key or not path.is_file():
+        return None
+    with open_log(path, is_complete=True, key=source.key) as reader:
+        for block in unfold_blocks(reader.blocks(BLOCK_BYTES), source.format, source.key):
+            found = block.lines.filter(pl.col("line_number") == line_number)
+            if not found.is_empty():
+                return str(found["text"][0]) if found["line_hash"][0] == line_hash else None
+    return None

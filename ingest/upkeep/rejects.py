@@ -1,0 +1,171 @@
+"""`tapewise rejects`: the lines that no record could be made of, and reading their files again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import psycopg
+from psycopg.rows import class_row
+
+from tapewise.ingest.ledger.log_files import find_log_file, ledger_path
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.sources.sources import get_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError, TapewiseError
+
+
+@dataclass(frozen=True)
+class RejectFilter:
+    """Which rejected lines are asked for: of an archive, source, file, reason; None is any."""
+
+    archive: str | None = None
+    source: str | None = None
+    path: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RejectCount:
+    """How many lines of a source were rejected for a reason, and of how many files."""
+
+    archive: str
+    source: str
+    reason: str
+    line_count: int
+    log_file_count: int
+
+
+@dataclass(frozen=True)
+class RejectedLine:
+    """A rejected line; its `text` is None where it was not kept."""
+
+    archive: str
+    source: str
+    path: str
+    line_number: int
+    reason: str
+    text: str | None
+
+
+@dataclass(frozen=True)
+class RejectedFile:
+    """A log file of the ledger with rejected lines. `is_newest`: nothing else was read by its name since."""
+
+    log_file_id: int
+    source_id: int
+    archive: str
+    source: str
+    path: str
+    log_date: date | None
+    rejected_count: int
+    is_newest: bool
+
+
+@dataclass(frozen=True)
+class Retry:
+    """What came of reading a file again: a `result`, or the `error` that kept it from being read.
+
+    `is_another`: what stands there now is another file, and was read as such.
+    """
+
+    file: RejectedFile
+    result: FileResult | None
+    error: TapewiseError | None
+    is_another: bool = False
+
+
+_ASKED_FOR = """
+    FROM ledger.rejected_lines
+    JOIN ledger.log_files ON log_files.id = log_file_id
+    JOIN ledger.sources ON sources.id = source_id
+    JOIN core.archives ON archives.id = archive_id
+    WHERE (%(archive)s::text IS NULL OR archives.name = %(archive)s)
+        AND (%(source)s::text IS NULL OR sources.name = %(source)s)
+        AND (%(path)s::text IS NULL OR path = %(path)s)
+        AND (%(reason)s::text IS NULL OR reason = %(reason)s)
+"""
+
+
+def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectCount]:
+    """The rejected lines by source and reason, the most first."""
+    with connection.cursor(row_factory=class_row(RejectCount)) as cursor:
+        return cursor.execute(
+            "SELECT archives.name AS archive, sources.name AS source, reason, count(*) AS line_count,"
+            " count(DISTINCT log_file_id) AS log_file_count"
+            + _ASKED_FOR
+            + "GROUP BY 1, 2, 3 ORDER BY 1, 2, 4 DESC, 3",
+            vars(asked),
+        ).fetchall()
+
+
+def list_rejects(
+    connection: psycopg.Connection, asked: RejectFilter, limit: int | None
+) -> Iterator[RejectedLine]:
+    """The rejected lines by archive, source and file, in order; `limit` of them, or all."""
+    with connection.cursor(row_factory=class_row(RejectedLine)) as cursor:
+        yield from cursor.stream(
+            "SELECT archives.name AS archive, sources.name AS source, path, line_number, reason, text"
+            + _ASKED_FOR
+            + "ORDER BY 1, 2, path, log_file_id, line_number LIMIT %(limit)s",
+            vars(asked) | {"limit": limit},
+        )
+
+
+def find_files(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectedFile]:
+    """The files that have rejected lines of those asked for, with all of their rejected lines."""
+    with connection.cursor(row_factory=class_row(RejectedFile)) as cursor:
+        return cursor.execute(
+            "SELECT log_files.id AS log_file_id, source_id, archives.name AS archive,"  # noqa: S608  # ours
+            " sources.name AS source,"
+            " path, log_date, rejected_count, NOT EXISTS (SELECT FROM ledger.log_files AS later"
+            " WHERE later.source_id = log_files.source_id AND later.path = log_files.path"
+            " AND later.id > log_files.id) AS is_newest"
+            + _ASKED_FOR
+            + "GROUP BY log_files.id, sources.id, archives.id ORDER BY 3, 4, path, log_files.id",
+            vars(asked),
+        ).fetchall()
+
+
+def retry_file(
+    warehouse: Warehouse,
+    file: RejectedFile,
+    now: datetime,
+    key: PseudonymKey | None = None,
+    on_wait: Callable[[], None] | None = None,
+) -> Retry:
+    """Read a file again from where it stood, as it was read before; it is loaded whole, or stays as it was.
+
+    `file` is the newest of its name; `key` is for sources whose names are pseudonyms. Raises nothing that
+    concerns this file alone.
+    """
+    try:
+        path = Path(file.path)
+        with closing(warehouse.connect(Role.LOADER)) as connection:
+            source = get_source(connection, file.source_id, key)
+            is_known = find_log_file(connection, file.source_id, file.path) is not None
+        if source is None or not is_known:
+            raise LogFileError(f"{file.path}: its source was dropped meanwhile")
+        if not path.exists():
+            raise LogFileError(
+                f"{file.path}: is gone",
+                hint="Its rejected lines stay in the ledger; where it was moved to, ingest it.",
+            )
+        if ledger_path(path) != file.path:
+            raise LogFileError(f"{file.path}: is a link to another file by now")
+        result = load_file(
+            warehouse,
+            source,
+            path,
+            now=now,
+            keeps_date=True,  # it was perhaps said by hand; of another file its name must say it
+            is_forced=True,
+            on_wait=on_wait,
+        )
+        with closing(warehouse.connect(Role.LOADER)) as connection:
+            newest = find_log_file(connection, file.source_id, file.path)
+    except TapewiseError as error:
+        return Retry(file, None, error)
+    return Retry(file, result, None, newest is not None and newest.id != file.log_file_id)

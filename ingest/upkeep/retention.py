@@ -1,0 +1,164 @@
+"""`tapewise forget`: the detail of before a day goes, the ten-minute rollup stays.
+
+What is forgotten stays so: `core.archives.retained_since` keeps the day, and lines from before it that are
+read later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`). So no line is counted
+twice.
+"""
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import psycopg
+from psycopg import sql
+
+from tapewise.ingest.records.format import BEFORE_RETENTION
+from tapewise.ingest.requests.mounts import forget_mounts
+from tapewise.ingest.requests.pending import rebuild_derived
+from tapewise.schema.archives import Archive, get_archive, lock_archive
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import RetentionError
+from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.names import drop_unused_names
+
+_DELETE_FACTS = """
+    WITH gone AS (
+        DELETE FROM {table} WHERE archive_id = %(archive_id)s AND {time} < %(since)s RETURNING log_file_id
+    ), counted AS (
+        SELECT log_file_id, count(*) AS line_count FROM gone GROUP BY log_file_id
+    ), moved AS (
+        UPDATE ledger.log_files
+        SET loaded_count = loaded_count - counted.line_count,
+            ignored_count = ignored_count + counted.line_count
+        FROM counted WHERE id = log_file_id
+    ), noted AS (
+        INSERT INTO ledger.ignored_lines AS held (log_file_id, reason, line_count)
+        SELECT log_file_id, %(reason)s, line_count FROM counted
+        ON CONFLICT (log_file_id, reason) DO UPDATE SET line_count = held.line_count + excluded.line_count
+    )
+    SELECT coalesce(sum(line_count), 0)::bigint FROM counted
+"""
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """What was forgotten, or would be: rows by table of facts, requests, names, texts of rejected lines."""
+
+    archive: str
+    retained_since: datetime
+    fact_counts: dict[str, int]
+    request_count: int
+    name_count: int = 0
+    text_count: int = 0
+
+    @property
+    def fact_count(self) -> int:
+        """Facts of all tables."""
+        return sum(self.fact_counts.values())
+
+
+def preview_forgetting(connection: psycopg.Connection, name: str, before: date, now: datetime) -> Forgotten:
+    """How many facts and requests `forget_detail` would take away. Writes nothing; raises as it does."""
+    archive = get_archive(connection, name)
+    since = _settle_floor(archive, before, now)
+    counts = {
+        table: _count_before(connection, table, time, archive.id, since)
+        for table, time in (event_time_columns | {"requests": "ended_at"}).items()
+    }
+    request_count = counts.pop("requests")
+    return Forgotten(name, since, counts, request_count)
+
+
+def forget_detail(
+    warehouse: Warehouse,
+    name: str,
+    before: date,
+    now: datetime,
+    on_wait: Callable[[], None] | None = None,
+) -> Forgotten:
+    """Forget the facts of archive `name` from before the midnight, by its own clock, that begins `before`.
+
+    Facts and requests of that time go, names that no fact is left of, known pieces of files and the texts of
+    rejected lines. The rollup stays. What was loaded is ignored from now on, so the ledger balances. All
+    of it or nothing; waits for a load of the archive (`on_wait` is called then). Raises LookupFailedError, or
+    RetentionError where more is forgotten already, the day is still to come, or the archive is simulated.
+    """
+    with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
+        lock_archive(connection, get_archive(connection, name).id, on_wait)
+        archive = get_archive(connection, name)
+        since = _settle_floor(archive, before, now)
+        values = {"archive_id": archive.id, "since": since, "reason": BEFORE_RETENTION}
+        connection.execute(
+            "UPDATE core.archives SET retained_since = %(since)s WHERE id = %(archive_id)s", values
+        )
+        counts = {table.name: _delete_facts(connection, table.name, values) for table in FACT_TABLES}
+        request_count = connection.execute(
+            "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
+        ).rowcount
+        forget_mounts(connection, archive.id, since)
+        # What ended just after may have begun before: those lines are gone, as at the next load.
+        with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
+            last_day = (since - timedelta(microseconds=1)).date()
+            rebuild_derived(connection, settling, archive.id, [last_day])
+        connection.execute(
+            "DELETE FROM ledger.segments USING ledger.sources WHERE source_id = sources.id"
+            " AND archive_id = %(archive_id)s AND first_event_at < %(since)s",
+            values,
+        )
+        text_count = connection.execute(
+            "UPDATE ledger.rejected_lines SET text = NULL FROM ledger.log_files, ledger.sources"
+            " WHERE log_file_id = log_files.id AND source_id = sources.id AND archive_id = %(archive_id)s"
+            " AND last_event_at < %(since)s AND text IS NOT NULL",
+            values,
+        ).rowcount
+        name_count = drop_unused_names(connection, archive.id)
+    return Forgotten(name, since, counts, request_count, name_count, text_count)
+
+
+def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
+    """The midnight, if the archive may forget what is before it."""
+    if archive.kind == "simulated":
+        raise RetentionError(
+            f"archive '{archive.name}' is simulated: it forgets nothing",
+            hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
+        )
+    zone = ZoneInfo(archive.timezone)
+    # The first of two, where clocks go back at midnight: a line is of the first, and is forgotten with it.
+    since = datetime.combine(before, time(), zone).astimezone(UTC)
+    if archive.retained_since is not None and since < archive.retained_since:
+        day = archive.retained_since.astimezone(zone).date()
+        raise RetentionError(
+            f"archive '{archive.name}' has forgotten what was before {day}, which is later than {before}",
+            hint="What is forgotten does not come back: only a later day can be named.",
+        )
+    if since > now:
+        raise RetentionError(
+            f"{before} is still to come: what archive '{archive.name}' has not seen yet it cannot forget",
+            hint="Name a day that has begun.",
+        )
+    return since
+
+
+def _count_before(
+    connection: psycopg.Connection, table: str, time: str, archive_id: int, since: datetime
+) -> int:
+    row = connection.execute(
+        sql.SQL("SELECT count(*) FROM {} WHERE archive_id = %s AND {} < %s").format(
+            sql.Identifier("core", table), sql.Identifier(time)
+        ),
+        [archive_id, since],
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def _delete_facts(connection: psycopg.Connection, table: str, values: dict[str, object]) -> int:
+    """Delete the facts of a table; in their files' balances they move from loaded to ignored."""
+    statement = sql.SQL(_DELETE_FACTS).format(
+        table=sql.Identifier("core", table), time=sql.Identifier(event_time_columns[table])
+    )
+    row = connection.execute(statement, values).fetchone()
+    assert row is not None
+    return int(row[0])

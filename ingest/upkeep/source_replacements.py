@@ -1,0 +1,224 @@
+"""`tapewise sources replace`: reads the files of a source again under another format, layout or time zone."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+
+import psycopg
+from psycopg.rows import class_row
+
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.ledger.resuming import settle_date
+from tapewise.ingest.loading.loads import FileResult, check_key, load_within
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
+from tapewise.ingest.records.format import BEFORE_RETENTION, Format
+from tapewise.ingest.requests.pending import Derivations
+from tapewise.ingest.sources.log_file_rows import delete_log_files
+from tapewise.ingest.sources.sources import Source, get_source
+from tapewise.ingest.sources.statements import CHANGE_SETTINGS
+from tapewise.ingest.upkeep.source_drops import delete_facts, lock_source
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import LogFileError, RetentionError
+from tapewise.schema.moments import check_timezone
+from tapewise.schema.names import drop_unused_names
+
+SHOWN_FILES = 20
+
+
+@dataclass(frozen=True)
+class ReplacedSource:
+    """How many facts the source had, and what reading its files again gave."""
+
+    old_fact_count: int
+    results: list[FileResult]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """What was read of a file: its first `read_bytes` bytes; and whether lines would be lost with it."""
+
+    path: str
+    read_bytes: int
+    content_digest: str
+    log_date: date | None
+    brings_lines: bool
+
+
+@dataclass(frozen=True)
+class _FilePlan:
+    path: Path
+    log_date: date | None
+    is_complete: bool
+
+
+def replace_source(
+    warehouse: Warehouse,
+    archive_name: str,
+    name: str,
+    *,
+    log_format: Format | None,
+    timezone: str | None,
+    now: datetime,
+    key: PseudonymKey | None = None,
+    on_wait: Callable[[], None] | None = None,
+    on_file: Callable[[], None] | None = None,
+) -> ReplacedSource:
+    """Read the files of a source again with the format and zone that are given; None: as they were.
+
+    The warehouse is then as if they had been read so at once. One transaction: until its end everybody sees
+    what was there before, and if it fails, nothing has changed. Waits for a load of the archive (`on_wait` is
+    called then); `on_file` is called after each file. Raises LogFileError if a file is not there any more as
+    it was read, because its lines would be lost, or if no line is of the format; LookupFailedError, and
+    RetentionError if forgotten lines would be of other times.
+    """
+    if timezone is not None:
+        check_timezone(timezone)
+    with (
+        closing(warehouse.connect(Role.OWNER)) as connection,
+        closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling,
+        connection.transaction(),
+    ):
+        archive, locked = lock_source(connection, archive_name, name, on_wait)
+        old = get_source(connection, locked.id, key)
+        assert old is not None  # we have the lock
+        check_key(old)
+        if timezone not in (None, old.timezone):
+            _check_not_forgotten(connection, old)
+        files = _find_files(old, _list_readings(connection, old.id))
+        facts = delete_facts(connection, old)
+        delete_log_files(connection, old.id)
+        source = _change_settings(connection, old, log_format or old.format, timezone or old.timezone)
+        derivations = Derivations(connection, settling, archive.id)
+        results = []
+        for file in files:
+            said = settle_date(source, file.path, file.log_date)
+            results.append(
+                load_within(
+                    connection,
+                    settling,
+                    derivations,
+                    source,
+                    file.path,
+                    now=now,
+                    log_date=said.day if said else None,
+                    is_complete=file.is_complete,
+                )
+            )
+            if on_file is not None:
+                on_file()
+        if facts.count and not sum(result.tally.loaded_count for result in results):
+            raise LogFileError(
+                f"no line of the files of source '{name}' of archive '{archive_name}' is of format"
+                f" {source.format.name}",
+                hint="Nothing was changed. `tapewise detect` shows which format fits.",
+            )
+        derivations.touch(facts.days)
+        derivations.rebuild()
+        drop_unused_names(connection, archive.id)
+    return ReplacedSource(facts.count, results)
+
+
+def _list_readings(connection: psycopg.Connection, source_id: int) -> list[_Reading]:
+    with connection.cursor(row_factory=class_row(_Reading)) as cursor:
+        return cursor.execute(
+            "SELECT path, read_bytes, content_digest, log_date,"
+            " loaded_count + rejected_count > 0 AS brings_lines"
+            " FROM ledger.log_files WHERE source_id = %s ORDER BY id",
+            [source_id],
+        ).fetchall()
+
+
+def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]:
+    """The files that hold all that was read, in the order in which they were read first.
+
+    What was read by a name may be in a file of another name by now, if that was read too, as after a
+    rotation. Raises LogFileError with the names of those whose lines are in no file any more.
+    """
+    names = list(dict.fromkeys(reading.path for reading in readings))
+    found: dict[str, _FilePlan] = {}
+    missing = list(readings)
+    # First by their own names: a file is read once for all of its lengths, and all files only if need be.
+    for is_by_name in (True, False):
+        if not is_by_name and not any(reading.brings_lines for reading in missing):
+            break
+        lengths = defaultdict(set)
+        for reading in missing:
+            for name in [reading.path] if is_by_name else names:
+                lengths[name].add(reading.read_bytes)
+        beginnings = {name: _read_beginnings(source, name, lengths[name]) for name in names}
+        left = []
+        for reading in missing:
+            holders = [
+                name
+                for name in ([reading.path] if is_by_name else names)
+                if beginnings[name].digests.get(reading.read_bytes) == reading.content_digest
+            ]
+            for name in holders:
+                end = beginnings[name]
+                is_unfinished = reading.read_bytes == end.size_bytes and not end.ends_line
+                found[name] = _FilePlan(Path(name), reading.log_date, is_unfinished)
+            if not holders:
+                left.append(reading)
+        missing = left
+    lost = list(dict.fromkeys(reading.path for reading in missing if reading.brings_lines))
+    if lost:
+        raise _say_lost(source, lost)
+    return [found[name] for name in names if name in found]
+
+
+def _read_beginnings(source: Source, name: str, lengths: set[int]) -> Beginnings:
+    path = Path(name)
+    if not lengths or not path.is_file() or ledger_path(path) != name:
+        return Beginnings({}, 0, ends_line=True)
+    return digest_beginnings(path, lengths, key=source.key)
+
+
+def _say_lost(source: Source, lost: Sequence[str]) -> LogFileError:
+    shown = [f"{name} ({'changed' if Path(name).exists() else 'gone'})" for name in lost[:SHOWN_FILES]]
+    more = f" and {len(lost) - SHOWN_FILES:,} more" if len(lost) > SHOWN_FILES else ""
+    return LogFileError(
+        f"files of source '{source.name}' of archive '{source.archive}' are not there as they were read:"
+        f" {', '.join(shown)}{more}",
+        hint="Nothing was changed: their lines would be lost. Put them back; what was renamed, ingest by its"
+        " new name first. To lose them, `tapewise sources drop` the source and ingest what is left.",
+    )
+
+
+def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None:
+    """Raise RetentionError if lines of the source are forgotten: by another zone, they are of other times."""
+    is_forgotten = connection.execute(
+        "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
+        " WHERE source_id = %s AND reason = %s LIMIT 1",
+        [source.id, BEFORE_RETENTION],
+    ).rowcount
+    if is_forgotten:
+        raise RetentionError(
+            f"archive '{source.archive}' has forgotten lines of source '{source.name}': what they add up to"
+            f" is in the rollup by {source.timezone}, and cannot be moved to another zone",
+            hint="Leave --timezone away, or `tapewise sources drop` the source and read its logs again.",
+        )
+
+
+def _change_settings(
+    connection: psycopg.Connection, source: Source, log_format: Format, timezone: str
+) -> Source:
+    connection.execute(
+        CHANGE_SETTINGS,
+        {
+            "source_id": source.id,
+            "format": log_format.name,
+            "layout_text": log_format.layout_text,
+            "clock_resolution_s": log_format.clock_resolution_s,
+            "is_of_parts": log_format.is_of_parts,
+            "timezone": timezone,
+            "failure_tables": list(log_format.failure_tables),
+            "failures_as": None if source.is_counted else log_format.failures_as,
+        },
+    )
+    changed = get_source(connection, source.id, source.key)
+    assert changed is not None  # we have the lock
+    return changed
