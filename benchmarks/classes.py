@@ -33,11 +33,11 @@ from sklearn.cluster import KMeans
 from tapewise.clustering.cells import Cells, read_cells
 from tapewise.clustering.estimators import CellKMeans
 from tapewise.schema.database import Role, Warehouse, open_warehouse
-from tapewise.schema.loader import copy_frame, frame_schema
-from tapewise.schema.models import transfers
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.upgrade import upgrade
+from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 Floats = NDArray[np.float64]
 

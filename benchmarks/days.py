@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.lines import write_lines
 from benchmarks.load import Bench, run_apart, working_folder
 from tapewise.schema.database import DATABASE, Role
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 
 WITH, WITHOUT = "with requests", "without"
 

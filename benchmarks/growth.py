@@ -20,7 +20,7 @@ from benchmarks.lines import MAKE_BLOCK, write_lines
 from benchmarks.load import Bench, run_apart, working_folder
 from benchmarks.peers import count_facts
 from tapewise.schema.database import DATABASE, Role
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 
 # A file's eight weeks are no other's.
 WEEKS = 8

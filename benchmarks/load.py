@@ -42,9 +42,9 @@ from psycopg.conninfo import make_conninfo
 from benchmarks.lines import MAKE_BLOCK, ZONE, Made, write_lines
 from benchmarks.peers import copy_csv, count_facts, export_csv, load_duckdb, make_partitions
 from tapewise.schema.database import DATABASE, Role, Warehouse
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 
 PEER_DATABASE = "bare_copy"
 PEAK_LIMIT_BYTES = 1_000_000_000

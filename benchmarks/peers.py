@@ -9,8 +9,8 @@ import psycopg
 import sqlalchemy as sa
 from psycopg import sql
 
-from tapewise.schema.loader import frame_schema
-from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.loader import frame_schema
 
 PIECE_BYTES = 1 << 20
 

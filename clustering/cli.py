@@ -18,8 +18,8 @@ from tapewise.clustering.traces_cli import trace
 from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 
 @click.group()

@@ -25,7 +25,7 @@ import psycopg
 
 from tapewise.clustering.archives import Archive
 from tapewise.schema.errors import WorkloadError
-from tapewise.schema.loader import read_frame
+from tapewise.schema.writing.loader import read_frame
 
 SUFFIXES = (".parquet", ".csv")
 # The key under which a Parquet file says what it was made with.

@@ -20,9 +20,9 @@ import yaml
 from tapewise.dashboards import notes
 from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
 from tapewise.schema.database import Role
-from tapewise.schema.mart import SQL_FOLDER
 from tapewise.schema.settings import read_settings
-from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.schema.tables.mart import SQL_FOLDER
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 FOLDER = Path(__file__).parent / "assets" / "datasets" / "tapewise"
 DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"

@@ -23,10 +23,10 @@ from typing import BinaryIO
 
 from tapewise.schema.database import Role
 from tapewise.schema.errors import ServerError, TapewiseError
-from tapewise.schema.leash import leash
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
+from tapewise.schema.server.leash import leash
 from tapewise.schema.settings import Settings, read_settings
-from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 ROOM = Path(__file__).parent.resolve()
 PROGRAMS = ROOM.parent / ".venv-superset" / "bin"

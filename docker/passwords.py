@@ -12,9 +12,9 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from tapewise.schema.access.logins import set_password
 from tapewise.schema.database import Role, open_warehouse
 from tapewise.schema.errors import SettingsError, TapewiseError
-from tapewise.schema.logins import set_password
 from tapewise.schema.settings import read_secret_file, read_settings
 
 

@@ -14,7 +14,7 @@ from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
-from tapewise.schema.mart import read_mart
+from tapewise.schema.tables.mart import read_mart
 
 FOLDER = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"

@@ -12,15 +12,15 @@ import psycopg
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import Conninfo
 
-from tapewise.schema import keeper
-from tapewise.schema.binaries import find_binaries
+from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, RevisionError
-from tapewise.schema.leash import leash
-from tapewise.schema.lockouts import WAIT_S, locked_out
-from tapewise.schema.mart import drop_mart
-from tapewise.schema.roles import make_roles
-from tapewise.schema.upgrade import check_upgradable, current_revision, known_revisions, upgrade
+from tapewise.schema.server import keeper
+from tapewise.schema.server.binaries import find_binaries
+from tapewise.schema.server.leash import leash
+from tapewise.schema.tables.lockouts import WAIT_S, locked_out
+from tapewise.schema.tables.mart import drop_mart
+from tapewise.schema.tables.upgrade import check_upgradable, current_revision, known_revisions, upgrade
 
 # What is behind the name of a file to which a backup is being written, or was when its process was killed.
 UNFINISHED = ".unfinished-backup"
@@ -39,8 +39,7 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
         # `mart` holds no data and is made anew from this program's own sql/ when restored. What is taken from
-        # PUBLIC of PostgreSQL's own functions (`tapewise.schema.roles`) is too: another version may have
-        # others.
+        # PUBLIC of PostgreSQL's own functions (`access/roles.py`) is too: another version may have others.
         _run(
             warehouse,
             "pg_dump",

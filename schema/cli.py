@@ -7,12 +7,12 @@ import click
 from tapewise.schema.backups import back_up, remove_unfinished, restore
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.errors import SettingsError
-from tapewise.schema.lockouts import WAIT_S
 from tapewise.schema.logins_cli import logins
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.lockouts import WAIT_S
+from tapewise.schema.tables.upgrade import current_revision, newest_revision, open_ready_warehouse, upgrade
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import current_revision, newest_revision, open_ready_warehouse, upgrade
 
 ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
 

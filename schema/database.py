@@ -15,9 +15,9 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tapewise.schema import roles
+from tapewise.schema.access import roles
 from tapewise.schema.errors import DatabaseError, SettingsError
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
 
 DATABASE = "tapewise"

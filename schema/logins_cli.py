@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tapewise.schema.access.logins import add_login, drop_login, list_logins
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.logins import add_login, drop_login, list_logins
 from tapewise.schema.settings import Settings, read_secret_file
-from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 
 @click.group()

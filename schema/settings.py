@@ -34,8 +34,8 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from tapewise.schema.binaries import INSTALL_FOLDERS
 from tapewise.schema.errors import ConfigError, SettingsError
+from tapewise.schema.server.binaries import INSTALL_FOLDERS
 from tapewise.schema.sites import ArchiveSettings, SourceSettings, check_names
 from tapewise.schema.texts import escape_controls
 

@@ -18,14 +18,14 @@ import sqlalchemy as sa
 from psycopg import errors
 from psycopg.types.json import Jsonb
 
-from tapewise.schema.archives import analyze_archives
-from tapewise.schema.cells import add_cells, sum_cells
-from tapewise.schema.derived_tables import requests
 from tapewise.schema.errors import SimulationError
-from tapewise.schema.loader import copy_frame, frame_schema, number_rows, take_row_ids
-from tapewise.schema.models import stages, transfers
-from tapewise.schema.names import NameTable
-from tapewise.schema.study_tables import request_waits, simulation_samples
+from tapewise.schema.tables.derived import requests
+from tapewise.schema.tables.models import stages, transfers
+from tapewise.schema.tables.studies import request_waits, simulation_samples
+from tapewise.schema.writing.archives import analyze_archives
+from tapewise.schema.writing.cells import add_cells, sum_cells
+from tapewise.schema.writing.loader import copy_frame, frame_schema, number_rows, take_row_ids
+from tapewise.schema.writing.names import NameTable
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run

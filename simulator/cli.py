@@ -18,8 +18,8 @@ from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemaini
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 from tapewise.simulator.archives import check_name
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs

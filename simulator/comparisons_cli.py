@@ -11,7 +11,7 @@ import click
 from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.comparison_descriptions import describe_comparison, describe_verdict
 from tapewise.simulator.comparisons import find_timezone, read_comparison
 

@@ -14,8 +14,8 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.errors import SimulationError
-from tapewise.schema.loader import read_frame
 from tapewise.schema.moments import place_range
+from tapewise.schema.writing.loader import read_frame
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.models import read_model
 from tapewise.simulator.streams import count_unknown_origins, make_stream

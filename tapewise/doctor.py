@@ -26,10 +26,10 @@ from tapewise.ingest.nightly.sources import plan_round
 from tapewise.pseudonym_checks import check_pseudonyms
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
-from tapewise.schema.mart import is_mart_current
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.mart import is_mart_current
+from tapewise.schema.tables.upgrade import newest_revision, open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import newest_revision, open_ready_warehouse
 from tapewise.source_states import read_states
 from tapewise.status import MOMENT
 

@@ -16,8 +16,8 @@ from tapewise.schema.database import Role, open_warehouse
 from tapewise.schema.errors import QueryError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 from tapewise.tables import print_table
 from tapewise.values import (
     is_moment,

@@ -12,8 +12,8 @@ import click
 from tapewise.schema.database import Role, open_warehouse
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
 
 

@@ -12,10 +12,10 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from tapewise.schema.database import Role, Warehouse, open_warehouse
-from tapewise.schema.homes import choose_socket_folder
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
+from tapewise.schema.server.homes import choose_socket_folder
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 
 PREFIX = "tapewise-report-"
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -29,9 +29,9 @@ from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.reading import segments
 from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 
 # A database is four hundred files: on a disk they take ten times as long to make, and there are hundreds.
 # Who sets TMPDIR has the tests work there.

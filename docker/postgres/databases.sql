@@ -24,7 +24,7 @@ REVOKE ALL ON DATABASE tapewise, superset, postgres, template1 FROM PUBLIC;
 -- A query does not go on for a client that is gone.
 ALTER DATABASE tapewise SET client_connection_check_interval = '2s';
 
--- What only a superuser can take from everybody, and what `tapewise doctor` else asks for (schema/roles.py).
+-- What only a superuser can take from everybody, and what `tapewise doctor` else asks for (schema/access/roles.py).
 GRANT SET ON PARAMETER temp_file_limit TO tapewise;
 \connect tapewise
 SELECT 'REVOKE EXECUTE ON FUNCTION ' || string_agg(oid::regprocedure::text, ', ') || ' FROM PUBLIC'

@@ -13,10 +13,10 @@ from tapewise.ingest.sources.archives import drop_archive, list_archives
 from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row
 from tapewise.schema.database import Role
 from tapewise.schema.errors import SettingsError
-from tapewise.schema.models import FACT_TABLES
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
 GONE = "(the line is no longer in that file: it is gone, or was rotated)"

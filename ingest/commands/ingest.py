@@ -24,8 +24,8 @@ from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 NEEDED_WITH_PATHS = ("archive", "timezone")
 FOR_PATHS = (

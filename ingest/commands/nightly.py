@@ -22,8 +22,8 @@ from tapewise.ingest.nightly.sources import SourcePlan, plan_round
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 
 def load_sources(

@@ -24,8 +24,8 @@ from tapewise.ingest.upkeep.rejects import (
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 SHOWN_LINES = 50
 NOT_KEPT = "(its text is not kept)"

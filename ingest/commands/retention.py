@@ -17,8 +17,8 @@ from tapewise.ingest.upkeep.source_drops import SourceSummary, drop_source, list
 from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 
 @click.group()

@@ -23,8 +23,8 @@ from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
-from tapewise.schema.upgrade import open_ready_warehouse
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

@@ -15,8 +15,8 @@ import psycopg
 from tapewise.ingest.reading.balances import Tally, shorten_texts
 from tapewise.ingest.reading.identities import FileIdentity
 from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
-from tapewise.schema.loader import copy_frame
-from tapewise.schema.models import rejected_lines
+from tapewise.schema.tables.models import rejected_lines
+from tapewise.schema.writing.loader import copy_frame
 
 _IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from tapewise.ingest.reading.second_passes import find_first_passes, find_second_passes
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.models import event_time_columns
+from tapewise.schema.tables.models import event_time_columns
 
 IDENTITY = ("event_at", "line_hash", "occurrence")
 

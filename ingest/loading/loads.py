@@ -46,14 +46,14 @@ from tapewise.ingest.requests.at_load import FreshLines
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.sources import Source, get_source
-from tapewise.schema.archives import lock_archive
-from tapewise.schema.cells import add_cells
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
-from tapewise.schema.loader import copy_encoded, encode_frame, number_rows, take_row_ids
-from tapewise.schema.models import FACT_TABLES, event_time_columns
-from tapewise.schema.names import NameTable
-from tapewise.schema.partitions import Partitions
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.archives import lock_archive
+from tapewise.schema.writing.cells import add_cells
+from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from tapewise.schema.writing.names import NameTable
+from tapewise.schema.writing.partitions import Partitions
 
 # Parts of a file that may wait for the lock, or to be compared.
 PARTS_AHEAD = 2

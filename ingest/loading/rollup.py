@@ -3,7 +3,7 @@
 import polars as pl
 
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.cells import sum_cells
+from tapewise.schema.writing.cells import sum_cells
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:

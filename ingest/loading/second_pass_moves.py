@@ -17,9 +17,9 @@ from tapewise.ingest.loading.rollup import sum_counted
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.cells import add_cells, subtract_cells
-from tapewise.schema.models import FACT_TABLES
-from tapewise.schema.partitions import make_months
+from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.writing.cells import add_cells, subtract_cells
+from tapewise.schema.writing.partitions import make_months
 
 # What else of a row changes, the function says: when a thing began, and how long a job took.
 _MOVE = """

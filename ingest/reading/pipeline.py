@@ -23,7 +23,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.reading.segments import Segment, cut_segments
 from tapewise.ingest.records.format import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
 from tapewise.ingest.records.yearless import is_same_year
-from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.tables.models import FACT_TABLES
 
 # What rows of facts are made of beside the columns of the same name.
 NEEDED = ("event_at", "user", "host")

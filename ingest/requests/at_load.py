@@ -18,9 +18,9 @@ from tapewise.ingest.requests.pairs import IS_PAIRABLE, KEPT, keep_lines, tell_o
 from tapewise.ingest.requests.rebuild import REACH, find_stale_days
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
-from tapewise.schema.derived_tables import requests
-from tapewise.schema.loader import encode_frame, frame_schema
-from tapewise.schema.models import event_time_columns
+from tapewise.schema.tables.derived import requests
+from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.writing.loader import encode_frame, frame_schema
 
 # Lines of which requests are made by other rules too.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 
 from tapewise.ingest.requests.rebuild import REACH, find_ranges
-from tapewise.schema.partitions import make_months
+from tapewise.schema.writing.partitions import make_months
 
 # A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.
 STEP_LIMIT = REACH

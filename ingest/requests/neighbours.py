@@ -19,8 +19,8 @@ from tapewise.ingest.requests.pairs import KEPT
 from tapewise.ingest.requests.rebuild import REACH, plan_for_fresh_facts
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.loader import read_frame
-from tapewise.schema.models import event_time_columns
+from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.writing.loader import read_frame
 
 # How far stages, starts and jobs can be from lines that they matter to, and a little more: a job may end a
 # day after a transfer, and that a day after its open.

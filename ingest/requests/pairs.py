@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from tapewise.ingest.requests.rebuild import REACH
-from tapewise.schema.derived_tables import requests
-from tapewise.schema.loader import frame_schema
-from tapewise.schema.models import event_time_columns, opens, transfers
+from tapewise.schema.tables.derived import requests
+from tapewise.schema.tables.models import event_time_columns, opens, transfers
+from tapewise.schema.writing.loader import frame_schema
 
 # What is kept of either table's lines: what requests are made of, and what orders lines of one moment.
 KEPT = {

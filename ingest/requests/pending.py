@@ -8,10 +8,10 @@ import psycopg
 from tapewise.ingest.requests.at_load import FreshLines
 from tapewise.ingest.requests.mounts import rebuild_mounts
 from tapewise.ingest.requests.rebuild import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
-from tapewise.schema.derived_tables import requests
 from tapewise.schema.errors import DatabaseError
-from tapewise.schema.loader import copy_encoded
-from tapewise.schema.partitions import make_months
+from tapewise.schema.tables.derived import requests
+from tapewise.schema.writing.loader import copy_encoded
+from tapewise.schema.writing.partitions import make_months
 
 
 class Derivations:

@@ -11,7 +11,7 @@ from math import ceil
 
 import psycopg
 
-from tapewise.schema.partitions import make_months
+from tapewise.schema.writing.partitions import make_months
 
 # How long before its end the first line of a request may stand: the longest open at SDSC took eight
 # hours, LLNL's queues held jobs for two.

@@ -6,8 +6,8 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from tapewise.schema.archives import get_archive, lock_archive
-from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.writing.archives import get_archive, lock_archive
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tapewise.schema.mart import read_mart
-from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.tables.mart import read_mart
+from tapewise.schema.tables.models import FACT_TABLES
 
-# Where a log tells what views need (`LOG_FACTS` of `tapewise.schema.mart_metadata`): a table of facts, and
-# the column of the record that must have values in it. Columns do not show the kind of name-space events.
+# Where a log has what views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): a table of facts,
+# and the column of the record that must have values in it. Columns do not show the kind of name-space events.
 _ANY_TABLE = ("*", None)
 # Whose users and classes of service are those of requests.
 _REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")

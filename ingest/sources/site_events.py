@@ -13,9 +13,9 @@ from psycopg import sql
 from psycopg.rows import dict_row
 
 from tapewise.ingest.sources.sources import EARLIEST_AT
-from tapewise.schema.archives import get_archive
 from tapewise.schema.errors import LookupFailedError, SiteEventError
 from tapewise.schema.moments import place_time
+from tapewise.schema.writing.archives import get_archive
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from tapewise.ingest.sources.statements import (
     SELECT_SOURCE,
     SHARE,
 )
-from tapewise.schema.archives import analyze_archives, lock_archive
 from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
+from tapewise.schema.writing.archives import analyze_archives, lock_archive
 
 # Logs of archives do not go further back; a year that says so is a misread one.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))

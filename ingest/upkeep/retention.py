@@ -17,11 +17,11 @@ from psycopg import sql
 from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.requests.mounts import forget_mounts
 from tapewise.ingest.requests.pending import rebuild_derived
-from tapewise.schema.archives import Archive, get_archive, lock_archive
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RetentionError
-from tapewise.schema.models import FACT_TABLES, event_time_columns
-from tapewise.schema.names import drop_unused_names
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
+from tapewise.schema.writing.names import drop_unused_names
 
 _DELETE_FACTS = """
     WITH gone AS (

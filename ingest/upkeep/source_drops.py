@@ -17,13 +17,13 @@ from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.ingest.sources.log_file_rows import delete_log_files
 from tapewise.ingest.sources.sources import Source, get_source
-from tapewise.schema.archives import Archive, get_archive, lock_archive
-from tapewise.schema.cells import subtract_cells
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LookupFailedError, RetentionError
-from tapewise.schema.loader import read_frame
-from tapewise.schema.models import FACT_TABLES, event_time_columns
-from tapewise.schema.names import drop_unused_names
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
+from tapewise.schema.writing.cells import subtract_cells
+from tapewise.schema.writing.loader import read_frame
+from tapewise.schema.writing.names import drop_unused_names
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from tapewise.ingest.upkeep.source_drops import delete_facts, lock_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, RetentionError
 from tapewise.schema.moments import check_timezone
-from tapewise.schema.names import drop_unused_names
+from tapewise.schema.writing.names import drop_unused_names
 
 SHOWN_FILES = 20
 

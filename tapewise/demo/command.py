@@ -26,7 +26,7 @@ from tapewise.ingest.sources.sources import SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import newest_revision, upgrade
+from tapewise.schema.tables.upgrade import newest_revision, upgrade
 
 ZONE = "America/Los_Angeles"
 LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tapewise.schema.backups import back_up
-from tapewise.schema.binaries import find_binaries
 from tapewise.schema.database import Role, open_warehouse
+from tapewise.schema.server.binaries import find_binaries
 from tapewise.schema.settings import Settings
 from tests.acceptance.conftest import run_command
 

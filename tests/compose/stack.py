@@ -22,8 +22,8 @@ from typing import Any
 
 import yaml
 
-from tapewise.schema import homes
-from tapewise.schema.binaries import copy_binaries, find_binaries
+from tapewise.schema.server import homes
+from tapewise.schema.server.binaries import copy_binaries, find_binaries
 
 TREE = Path(__file__).resolve().parents[2]
 FILE = TREE / "docker-compose.yml"

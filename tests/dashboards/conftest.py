@@ -20,7 +20,7 @@ from tapewise.dashboards.browser import read_logins
 from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import open_ready_warehouse
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tests.dashboards.api import Api
 
 TREE = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 from tapewise.dashboards.datasets import list_datasets, write_yaml
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 from tests.dashboards.api import Api
 from tests.dashboards.assets import (
     ASSETS,

@@ -12,7 +12,7 @@ from tapewise.dashboards.browser import Browser, open_browser
 from tapewise.dashboards.recording import list_filtered, normalise
 from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 from tests.dashboards.assets import CHARTS, DASHBOARDS, charts_of
 
 BLANK_BYTES = 100_000  # the least of the pictures has 200 kB; one without its charts had 47 kB

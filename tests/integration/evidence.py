@@ -14,7 +14,7 @@ from backports import zstd
 from psycopg import sql
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.models import event_time_columns
+from tapewise.schema.tables.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
 # Where a row came from may differ between two roads to the same facts; numbers of names may, too.

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 
 from tapewise.schema.database import DATABASE, Warehouse
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
 from tests.integration.kill_commands import Command
 

@@ -10,8 +10,8 @@ import pytest
 import sqlalchemy as sa
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.loader import copy_frame, frame_schema
-from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}
 # America/Los_Angeles shows 1:30 of that night at both, and 3:30 once.

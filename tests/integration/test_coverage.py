@@ -18,7 +18,7 @@ from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.sources.coverage_facts import judge_views
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.mart import MartObject, read_mart
+from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import NOW, Site, register
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"

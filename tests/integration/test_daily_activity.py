@@ -8,7 +8,7 @@ import polars as pl
 import psycopg
 import pytest
 
-from tapewise.schema.cells import sum_cells
+from tapewise.schema.writing.cells import sum_cells
 from tests.sql.cases import insert_rows, run_query
 
 COLUMNS = (

@@ -28,7 +28,7 @@ from scipy import stats
 
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.mart import SQL_FOLDER, rebuild_mart
+from tapewise.schema.tables.mart import SQL_FOLDER, rebuild_mart
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "explanation" / "lower-envelope.md"

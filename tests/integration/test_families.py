@@ -18,7 +18,7 @@ from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.report_sections import ask
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
-from tapewise.schema.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_facts
 

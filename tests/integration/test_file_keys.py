@@ -17,7 +17,7 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.backups import back_up, restore
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError
-from tapewise.schema.upgrade import downgrade, upgrade
+from tapewise.schema.tables.upgrade import downgrade, upgrade
 from tests.conftest import NOW, Site, register
 
 PATH = "/home/kim/run 7/größe.tar"

@@ -27,8 +27,8 @@ from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import DATABASE, Role, Warehouse
-from tapewise.schema.server import EmbeddedServer
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.server.embedded import EmbeddedServer
+from tapewise.schema.tables.upgrade import upgrade
 from tests.conftest import register
 from tests.integration.evidence import FACTS, check_warehouse, digest_facts
 from tests.integration.kill_commands import PROJECT, Command, ingest_arguments

@@ -25,9 +25,9 @@ from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import DATABASE, Role, Warehouse
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import upgrade
+from tapewise.schema.tables.upgrade import upgrade
 from tests.conftest import register
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance

@@ -14,8 +14,15 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from tapewise.schema.errors import SchemaMismatchError
-from tapewise.schema.loader import BATCH_ROWS, check_frame, copy_frame, encode_frame, frame_schema, read_frame
-from tapewise.schema.models import FACT_TABLES, rejected_lines, transfers
+from tapewise.schema.tables.models import FACT_TABLES, rejected_lines, transfers
+from tapewise.schema.writing.loader import (
+    BATCH_ROWS,
+    check_frame,
+    copy_frame,
+    encode_frame,
+    frame_schema,
+    read_frame,
+)
 
 PROBES = sa.Table(
     "probes",

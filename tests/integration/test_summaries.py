@@ -9,9 +9,9 @@ import pytest
 
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.loader import copy_frame
-from tapewise.schema.models import transfers
-from tapewise.schema.partitions import SUMMARY_ROWS, Partitions
+from tapewise.schema.tables.models import transfers
+from tapewise.schema.writing.loader import copy_frame
+from tapewise.schema.writing.partitions import SUMMARY_ROWS, Partitions
 from tests.integration.test_partitions import make_rows
 
 Load = Callable[..., FileResult]

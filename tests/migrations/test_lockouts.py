@@ -12,14 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from tapewise.ingest.nightly.run import hold_round
-from tapewise.schema import upgrade as upgrades
 from tapewise.schema.backups import back_up, restore
-from tapewise.schema.blockers import Blocker
 from tapewise.schema.cli import db
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.settings import Settings
-from tapewise.schema.upgrade import current_revision, newest_revision, upgrade
+from tapewise.schema.tables import upgrade as upgrades
+from tapewise.schema.tables.blockers import Blocker
+from tapewise.schema.tables.upgrade import current_revision, newest_revision, upgrade
 
 WAIT_S = 2.0
 

@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from tapewise.schema.backups import back_up, restore
-from tapewise.schema.binaries import find_binaries
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, RevisionError
-from tapewise.schema.upgrade import current_revision, downgrade, known_revisions, newest_revision, upgrade
+from tapewise.schema.server.binaries import find_binaries
+from tapewise.schema.tables.upgrade import (
+    current_revision,
+    downgrade,
+    known_revisions,
+    newest_revision,
+    upgrade,
+)
 from tests.conftest import TEMPLATE, Site
 from tests.forks import run_forked
 from tests.migrations.test_roads import DATA_OF_0001, dump_schema, read_tables
@@ -84,7 +90,7 @@ def test_a_backup_of_a_newer_program_is_refused_before_anything_is_changed(
     with pytest.raises(RevisionError, match=unknown):
         upgrade(lambda: warehouse.connect(Role.OWNER))
     with monkeypatch.context() as newer:
-        newer.setattr("tapewise.schema.upgrade.known_revisions", lambda: ["9999"])
+        newer.setattr("tapewise.schema.tables.upgrade.known_revisions", lambda: ["9999"])
         back_up(warehouse, file)
     back_up(site.warehouse(TEMPLATE), tmp_path / "own.dump")
     with pytest.raises(RevisionError, match=unknown):

@@ -15,14 +15,14 @@ from sqlalchemy import create_mock_engine
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
-from tapewise.schema import definitions, derived_tables, study_tables  # noqa: F401  # their tables are in the metadata
-from tapewise.schema.binaries import find_binaries
+from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
-from tapewise.schema.mart import drop_mart
-from tapewise.schema.models import metadata
-from tapewise.schema.roles import make_roles
-from tapewise.schema.upgrade import (
+from tapewise.schema.server.binaries import find_binaries
+from tapewise.schema.tables import definitions  # their tables are in the metadata
+from tapewise.schema.tables.mart import drop_mart
+from tapewise.schema.tables.models import metadata
+from tapewise.schema.tables.upgrade import (
     check_revision,
     current_revision,
     downgrade,

@@ -29,7 +29,7 @@ import yaml
 from psycopg import sql
 
 from tapewise.ingest.requests.pending import rebuild_derived
-from tapewise.schema.models import event_time_columns
+from tapewise.schema.tables.models import event_time_columns
 
 Row = dict[str, Any]
 

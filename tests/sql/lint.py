@@ -9,7 +9,7 @@ import sys
 
 import sqlfluff
 
-from tapewise.schema.mart import SQL_FOLDER
+from tapewise.schema.tables.mart import SQL_FOLDER
 
 FOLDER = SQL_FOLDER.resolve()  # behind the link of the package
 CONFIG = str(FOLDER.parent / ".sqlfluff")

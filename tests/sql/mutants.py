@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 import psycopg
 import yaml
 
-from tapewise.schema.mart import MartObject, make_mart
+from tapewise.schema.tables.mart import MartObject, make_mart
 from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, restart_numbers, run_query
 
 

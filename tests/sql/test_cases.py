@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from tapewise.schema.database import Role
-from tapewise.schema.mart import read_mart
+from tapewise.schema.tables.mart import read_mart
 from tests.conftest import Site
 from tests.sql.cases import (
     CASES_FOLDER,

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from tapewise.schema.database import Role
-from tapewise.schema.mart import MartObject, read_mart
+from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import Site
 from tests.sql.cases import Case, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, find_mutants, find_needed

@@ -11,7 +11,7 @@ import yaml
 from tapewise.ingest.requests import mounts
 from tapewise.ingest.requests import rebuild as requests
 from tapewise.schema.database import Role
-from tapewise.schema.mart import read_mart
+from tapewise.schema.tables.mart import read_mart
 from tests.conftest import Site
 from tests.sql import test_mutants as mutants_of_mart
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions

@@ -4,8 +4,8 @@ import pytest
 
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.sources.coverage_facts import SIGNS, Feed, judge_views
-from tapewise.schema.mart_metadata import LOG_FACTS
-from tapewise.schema.models import FACT_TABLES
+from tapewise.schema.tables.mart_metadata import LOG_FACTS
+from tapewise.schema.tables.models import FACT_TABLES
 
 
 def feeds(**found: set[str]) -> dict[str, Feed]:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tapewise.ingest.requests.pairs import keep_lines, tell_requests
 from tapewise.ingest.requests.rebuild import REACH
-from tapewise.schema.loader import frame_schema
-from tapewise.schema.models import opens, transfers
+from tapewise.schema.tables.models import opens, transfers
+from tapewise.schema.writing.loader import frame_schema
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 FLAGS = ("is_failed", "is_time_of_day_unknown")

@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from tapewise.schema import homes, keeper
-from tapewise.schema.binaries import Binaries
 from tapewise.schema.errors import ServerError
-from tapewise.schema.keeper import DATA_FOLDER, Account
+from tapewise.schema.server import homes, keeper
+from tapewise.schema.server.binaries import Binaries
+from tapewise.schema.server.keeper import DATA_FOLDER, Account
 
 SUPERUSER = "tapewise"
 PORT = "5432"  # only part of the socket's name

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
+from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.errors import RevisionError
-from tapewise.schema.lockouts import WAIT_S, lock_warehouse, locked_out
-from tapewise.schema.roles import make_roles
 from tapewise.schema.settings import Settings
+from tapewise.schema.tables.lockouts import WAIT_S, lock_warehouse, locked_out
 
 # Every command asks for the revision, few upgrade: Alembic, SQLAlchemy and what reads YAML are imported by
 # those.
 if TYPE_CHECKING:
     from alembic.config import Config
 
-_MIGRATIONS = Path(__file__).parent.parent / "migrations"
+_MIGRATIONS = Path(__file__).parents[2] / "migrations"
 # The first command of a new home makes the warehouse; other first commands wait for that one only.
 _FIRST_WAIT_S = 300.0
 
@@ -101,7 +101,7 @@ def upgrade(
     """
     from alembic import command  # noqa: PLC0415  # see above
 
-    from tapewise.schema.mart import rebuild_mart  # noqa: PLC0415  # see above
+    from tapewise.schema.tables.mart import rebuild_mart  # noqa: PLC0415  # see above
 
     with _transaction(connect) as (connection, config):
         newest = newest_revision() if revision == "head" else revision
@@ -124,7 +124,7 @@ def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base")
     """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
     from alembic import command  # noqa: PLC0415  # see above
 
-    from tapewise.schema.mart import drop_mart  # noqa: PLC0415  # see above
+    from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # see above
 
     with _transaction(connect) as (connection, config):
         drop_mart(connection)

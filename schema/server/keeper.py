@@ -241,7 +241,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Returns when the keeper holds its lock and so is at work.
     """
-    parser = argparse.ArgumentParser(prog="tapewise.schema.keeper", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tapewise.schema.server.keeper", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--linger-s", type=float, default=10.0)
     parser.add_argument("--account", nargs=3, metavar=("NAME", "UID", "GID"))

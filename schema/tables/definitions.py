@@ -4,7 +4,7 @@
 own copy, because a published revision never changes.
 """
 
-from tapewise.schema.roles import LOADER
+from tapewise.schema.access.roles import LOADER
 
 SCHEMAS = """
 CREATE SCHEMA ledger;

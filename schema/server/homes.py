@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from tapewise.schema.errors import ServerError, ServerOwnerError
-from tapewise.schema.keeper import Account, run
+from tapewise.schema.server.keeper import Account, run
 
 ACCOUNT_NAME = "tapewise"
 ACCOUNT_HINT = f"PostgreSQL refuses root; make a system account {ACCOUNT_NAME}, or run as another user"

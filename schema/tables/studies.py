@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
 
-from tapewise.schema.models import Timestamp, archives, identity, instant, metadata
+from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata
 
 workload_models = sa.Table(
     "workload_models",

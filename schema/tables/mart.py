@@ -18,12 +18,12 @@ import yaml
 from psycopg import errors, sql
 from pydantic import ValidationError
 
+from tapewise.schema.access.roles import NAMES, READER
 from tapewise.schema.errors import DatabaseError
-from tapewise.schema.mart_metadata import Metadata
-from tapewise.schema.roles import NAMES, READER
+from tapewise.schema.tables.mart_metadata import Metadata
 
 # Beside our packages, in a checkout and in an installed wheel alike.
-SQL_FOLDER = Path(__file__).parent.parent / "sql"
+SQL_FOLDER = Path(__file__).parents[2] / "sql"
 
 # Where the text of `mart.coverage` gets the needs of all objects.
 _NEEDS_PLACE = "'[]'"

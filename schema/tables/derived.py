@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
-from tapewise.schema.models import (
+from tapewise.schema.tables.models import (
     TAPE_REQUESTERS,
     TAPE_TASKS,
     Timestamp,

@@ -1,6 +1,6 @@
 """Logins of those who read: each person and program has its own, with its limits.
 
-The roles that they are members of are in `tapewise.schema.roles`.
+The roles that they are members of are in `tapewise.schema.access.roles`.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ import psycopg
 from psycopg import errors, sql
 from psycopg.rows import class_row
 
+from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, NAMES, READER, admit, limit_login
 from tapewise.schema.errors import DatabaseError, LookupFailedError
-from tapewise.schema.roles import COMMANDS, DASHBOARDS, NAMES, READER, admit, limit_login
 
 # Of one person: psql, a notebook and a spreadsheet at a time.
 CONNECTION_LIMIT = 10

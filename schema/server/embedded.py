@@ -13,7 +13,7 @@ What lies in the cluster's folder, `home/postgresql-18`:
     run/            the socket
     server.log      what the server, and its keeper, said; server.log.1 before that
     pg_hba.conf, pg_ident.conf      who may connect; written at every start
-    *.lock, kept    see `tapewise.schema.keeper`
+    *.lock, kept    see `tapewise.schema.server.keeper`
 """
 
 import os
@@ -29,11 +29,11 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote, urlencode
 
-from tapewise.schema import clusters, homes, keeper
-from tapewise.schema.binaries import Binaries, copy_binaries, find_binaries
-from tapewise.schema.clusters import PORT, START_TIMEOUT_S, SUPERUSER
 from tapewise.schema.errors import ServerError
-from tapewise.schema.keeper import DATA_FOLDER, Account
+from tapewise.schema.server import clusters, homes, keeper
+from tapewise.schema.server.binaries import Binaries, copy_binaries, find_binaries
+from tapewise.schema.server.clusters import PORT, START_TIMEOUT_S, SUPERUSER
+from tapewise.schema.server.keeper import DATA_FOLDER, Account
 
 LINGER_S = 10.0
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import psycopg
 from psycopg import errors, sql
 
-from tapewise.schema.blockers import Blocker, watch_blockers
 from tapewise.schema.errors import DatabaseError
+from tapewise.schema.tables.blockers import Blocker, watch_blockers
 
 # Less than `deadlock_timeout`, after which PostgreSQL might end the other one's query, not ours.
 ATTEMPT_MS = 500
@@ -26,7 +26,7 @@ def lock_warehouse(connection: psycopg.Connection, *, is_altered: bool) -> None:
 
     `is_altered` says that tables are to be changed, too: nobody else reads or writes them then.
     """
-    from tapewise.schema.mart import drop_mart  # noqa: PLC0415  # reads YAML, which few commands need
+    from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # reads YAML, which few commands need
 
     connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
     # Alembic's own table, as Alembic makes it: of two first upgrades the second waits here for the first.

@@ -16,7 +16,7 @@ LOADER = "tapewise_loader"
 # Groups, which nobody can log in as.
 READER = "tapewise_reader"
 NAMES = "tapewise_names"
-# Their members: our own commands, and Superset. People get logins of their own (`tapewise.schema.logins`).
+# Their members: our own commands, and Superset. People get logins of their own (`logins.py`).
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
 
