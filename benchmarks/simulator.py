@@ -17,11 +17,11 @@ from functools import partial
 
 from benchmarks.fortnight import make_fortnight
 from benchmarks.twin import Twin
-from tapewise.simulator.kernel import run_events
+from tapewise.simulator.demand.traces import check_trace
+from tapewise.simulator.kernel.events import run_events
+from tapewise.simulator.kernel.tables import World
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.tables import World
-from tapewise.simulator.traces import check_trace
 from tapewise.simulator.worlds import make_world
 
 RATIO_LIMIT = 100

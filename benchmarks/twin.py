@@ -11,8 +11,8 @@ import numpy as np
 import simpy
 
 from benchmarks.contention import Fluid, Gate, Ports, Steps
+from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.machines import FixedLoad, Machine, Store, Tapes
-from tapewise.simulator.traces import Demand
 
 
 @dataclass(eq=False)

@@ -16,11 +16,11 @@ import psycopg
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.moments import place_range
 from tapewise.schema.writing.loader import read_frame
+from tapewise.simulator.demand.models import read_model
+from tapewise.simulator.demand.streams import count_unknown_origins, make_stream
+from tapewise.simulator.demand.trace_files import complete_trace
+from tapewise.simulator.demand.traces import inventory_of, make_inventory, read_origin, read_trace
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.models import read_model
-from tapewise.simulator.streams import count_unknown_origins, make_stream
-from tapewise.simulator.trace_files import complete_trace
-from tapewise.simulator.traces import inventory_of, make_inventory, read_origin, read_trace
 
 _TRACE = """
     SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tapewise.simulator.tables import DRIVE, FILE, LATENCY, LOAD, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, PORT, SPACE, USER
 
 # The columns whose sum is a job's time, and the phase that each counts.
 WAITS = {

@@ -12,10 +12,9 @@ import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import SimulationError
-from tapewise.simulator.kernel import run_events
-from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import WAITS, Run, Totals
-from tapewise.simulator.tables import (
+from tapewise.simulator.demand.traces import check_trace
+from tapewise.simulator.kernel.events import run_events
+from tapewise.simulator.kernel.tables import (
     DONE,
     DRIVE,
     FILE,
@@ -30,7 +29,8 @@ from tapewise.simulator.tables import (
     USER,
     World,
 )
-from tapewise.simulator.traces import check_trace
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.results import WAITS, Run, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000

@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
+from tapewise.simulator.demand.streams import spread_arrivals
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.inputs import DiskFiles, Requests, find_default_fill, lay_on_disk
+from tapewise.simulator.kernel.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import Progress, run_trace
-from tapewise.simulator.streams import spread_arrivals
-from tapewise.simulator.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
-from tapewise.simulator.traces import check_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400

@@ -3,8 +3,8 @@
 import numpy as np
 
 from tapewise.schema.errors import MachineError
-from tapewise.simulator.machines import FixedLoad, Machine, Tapes
-from tapewise.simulator.tables import (
+from tapewise.simulator.demand.traces import Demand
+from tapewise.simulator.kernel.tables import (
     ON_DISK,
     PHASES,
     SAMPLE_COLUMNS,
@@ -15,7 +15,7 @@ from tapewise.simulator.tables import (
     World,
     make_records,
 )
-from tapewise.simulator.traces import Demand
+from tapewise.simulator.machines import FixedLoad, Machine, Tapes
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000

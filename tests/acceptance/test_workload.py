@@ -5,8 +5,8 @@ import random
 
 import pytest
 
+from tapewise.simulator.demand.traces import check_trace, inventory_of, read_trace
 from tapewise.simulator.machines import bundled_machine
-from tapewise.simulator.traces import check_trace, inventory_of, read_trace
 
 # Two kinds of puts by two users: small ones by day, large ones at night, each in batches of ten.
 SMALL, LARGE = (10_000, 0.5), (200_000_000, 50.0)

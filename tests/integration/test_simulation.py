@@ -20,12 +20,12 @@ from tapewise.schema.settings import Settings
 from tapewise.simulator.archives import Outcome
 from tapewise.simulator.cli import list_command
 from tapewise.simulator.comparisons_cli import compare
+from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
 from tapewise.simulator.inputs import Requests, place_in_time, read_archive_requests
 from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.results import TIME_COLUMNS
 from tapewise.simulator.studies import keep_run, plan_run
-from tapewise.simulator.trace_files import complete_trace
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, count_for_the_planner
 from tests.sql.cases import insert_rows

@@ -17,10 +17,10 @@ from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkloadError
+from tapewise.simulator.demand.models import Model, load_model_file, read_model
+from tapewise.simulator.demand.streams import make_stream, spread_arrivals
 from tapewise.simulator.machines import bundled_machine
-from tapewise.simulator.models import Model, load_model_file, read_model
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.streams import make_stream, spread_arrivals
 from tests.conftest import NOW, Site, register
 from tests.sql.cases import insert_rows
 

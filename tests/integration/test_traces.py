@@ -18,9 +18,9 @@ from tapewise.clustering.archives import find_archive
 from tapewise.clustering.traces import METADATA_KEY, Trace, TraceRequest, read_requests, write_trace
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkloadError
+from tapewise.simulator.demand.traces import check_trace, inventory_of, read_trace
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.traces import check_trace, inventory_of, read_trace
 from tests.conftest import Site
 from tests.integration.example_archive import LOGS, load_example
 from tests.sql.cases import insert_rows

@@ -8,8 +8,8 @@ import pytest
 from tapewise.ingest.formats.registry import find_format
 from tapewise.schema.errors import WorkloadError
 from tapewise.schema.settings import read_secret_file, read_settings
+from tapewise.simulator.demand.models import load_model_file
 from tapewise.simulator.machines import read_machine, read_machine_text
-from tapewise.simulator.models import load_model_file
 from tests.unit.layouts.made_up import SITE
 
 ARCHIVE = '[[archives]]\nname = "a"\ntimezone = "UTC"\n[[archives.sources]]\nformat = "nft"\npaths = ["x"]\n'

@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.fortnight import make_fortnight
 from tapewise.simulator import runs
+from tapewise.simulator.demand.traces import make_inventory
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.traces import make_inventory
 
 PRINT = "from tests.unit.simulator.test_bits import digest; print(digest({queueing!r}))"
 

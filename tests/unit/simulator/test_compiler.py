@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PRINT = "import tapewise.simulator.compiler, numba; print(numba.config.CACHE_DIR)"
+PRINT = "import tapewise.simulator.kernel.compiler, numba; print(numba.config.CACHE_DIR)"
 
 
 def cache_folder(**variables: str) -> str:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.simulator.laws import Law, draw_whole
-from tapewise.simulator.models import QUANTILE_LEVELS
+from tapewise.simulator.demand.laws import Law, draw_whole
+from tapewise.simulator.demand.models import QUANTILE_LEVELS
 
 SCORES = np.array([-2.3263, -1.6449, -1.2816, -0.6745, 0, 0.6745, 1.2816, 1.6449, 2.3263])
 COUNT = 200_000

@@ -10,8 +10,8 @@ import pytest
 
 from tapewise.clustering import documents
 from tapewise.schema.errors import WorkloadError
-from tapewise.simulator import models
-from tapewise.simulator.models import load_model_file
+from tapewise.simulator.demand import models
+from tapewise.simulator.demand.models import load_model_file
 from tests.unit.simulator.workloads import make_group, make_model
 
 MODEL = make_model(make_group(), make_group(direction="put"))

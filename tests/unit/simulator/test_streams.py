@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tapewise.schema.errors import SimulationError, TraceError
-from tapewise.simulator.bursts import draw_requests
+from tapewise.simulator.demand.bursts import draw_requests
+from tapewise.simulator.demand.models import QUANTILE_LEVELS, Group, Model, UserShare
+from tapewise.simulator.demand.streams import count_unknown_origins, make_stream, spread_arrivals
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.machines import bundled_machine
-from tapewise.simulator.models import QUANTILE_LEVELS, Group, Model, UserShare
-from tapewise.simulator.streams import count_unknown_origins, make_stream, spread_arrivals
-from tapewise.simulator.traces import check_trace
 from tests.unit.simulator.builders import make_trace
 from tests.unit.simulator.workloads import FIRST, WEEKS, make_class, make_group, make_model
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from tapewise.schema.errors import MachineError, SimulationError, TraceError
+from tapewise.simulator.demand.traces import MADE_UP_LIMIT, make_inventory, read_trace
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.traces import MADE_UP_LIMIT, make_inventory, read_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
 
 GOOD = (0.0, "put", 1, 1, 10)

@@ -6,9 +6,9 @@ from scipy import stats
 
 from benchmarks.fortnight import make_fortnight
 from benchmarks.twin import Twin
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.traces import check_trace
 
 SEEDS = range(4)
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from tapewise.schema.errors import SimulationError
-from tapewise.simulator.weeks import count_observed_hours, draw_moments, find_hours_of_week, find_rates
+from tapewise.simulator.demand.weeks import count_observed_hours, draw_moments, find_hours_of_week, find_rates
 from tests.unit.simulator.workloads import FIRST, make_model
 
 LOS_ANGELES = ZoneInfo("America/Los_Angeles")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapewise.simulator.models import Bursts, Group, Model, RequestClass, UserShare
+from tapewise.simulator.demand.models import Bursts, Group, Model, RequestClass, UserShare
 
 # A Monday.
 FIRST = datetime(1998, 1, 5, tzinfo=UTC)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from tapewise.simulator.compiler import compiled
-from tapewise.simulator.disk import ask_space, may_go
-from tapewise.simulator.heaps import append, enter, pop_first, push_event, sort_chosen
-from tapewise.simulator.sharing import start_flow
-from tapewise.simulator.tables import DRIVE, LOAD, LOAD_ENDS, World
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.disk import ask_space, may_go
+from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event, sort_chosen
+from tapewise.simulator.kernel.sharing import start_flow
+from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
 
 
 @compiled

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from tapewise.simulator.tables import Floats
+from tapewise.simulator.kernel.tables import Floats
 
 _NORMAL = NormalDist()
 # Gauss and Legendre's rule on 0 to 1: the closed form overflows where values jump by many decades.

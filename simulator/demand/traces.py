@@ -23,8 +23,8 @@ import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import TraceError
+from tapewise.simulator.kernel.tables import Floats, Integers
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.tables import Floats, Integers
 
 LATEST_S = 1e10
 MADE_UP_LIMIT = 200_000

@@ -1,7 +1,7 @@
 """Binary heaps and queues over arrays: the events to come, the flows of a class, the jobs in a line."""
 
-from tapewise.simulator.compiler import compiled
-from tapewise.simulator.tables import World
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.tables import World
 
 
 @compiled

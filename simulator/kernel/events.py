@@ -10,12 +10,12 @@ random comes with the jobs.
 
 import numpy as np
 
-from tapewise.simulator.compiler import compiled, compiled_entry
-from tapewise.simulator.disk import ask_space, may_go, purge_if_wanted
-from tapewise.simulator.heaps import append, enter, pop_event, pop_first
-from tapewise.simulator.sharing import end_flow, find_next_end, move, share, start_flow
-from tapewise.simulator.tables import COMING, DONE, FILE, LATENCY_ENDS, ON_DISK, TRANSFER, World
-from tapewise.simulator.tapes import (
+from tapewise.simulator.kernel.compiler import compiled, compiled_entry
+from tapewise.simulator.kernel.disk import ask_space, may_go, purge_if_wanted
+from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
+from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
+from tapewise.simulator.kernel.tables import COMING, DONE, FILE, LATENCY_ENDS, ON_DISK, TRANSFER, World
+from tapewise.simulator.kernel.tapes import (
     add_unstored,
     ask_drive,
     begin_store,
@@ -24,7 +24,7 @@ from tapewise.simulator.tapes import (
     plan_store,
     release_drive,
 )
-from tapewise.simulator.tokens import ask_tokens, release_tokens
+from tapewise.simulator.kernel.tokens import ask_tokens, release_tokens
 
 NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 

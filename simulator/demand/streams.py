@@ -19,11 +19,11 @@ import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import SimulationError, TraceError
-from tapewise.simulator.bursts import draw_labels, draw_origins, draw_requests, draw_sizes
-from tapewise.simulator.models import Bursts, Group, Model
-from tapewise.simulator.tables import Floats, Integers
-from tapewise.simulator.traces import LATEST_S
-from tapewise.simulator.weeks import count_observed_hours, draw_moments, find_rates, to_moments
+from tapewise.simulator.demand.bursts import draw_labels, draw_origins, draw_requests, draw_sizes
+from tapewise.simulator.demand.models import Bursts, Group, Model
+from tapewise.simulator.demand.traces import LATEST_S
+from tapewise.simulator.demand.weeks import count_observed_hours, draw_moments, find_rates, to_moments
+from tapewise.simulator.kernel.tables import Floats, Integers
 
 _SCHEMA = {
     "submitted_s": pl.Float64,

@@ -1,8 +1,8 @@
 """What a transfer with a client must hold: a token of its user, and a port that takes its size."""
 
-from tapewise.simulator.compiler import compiled
-from tapewise.simulator.heaps import append, enter, pop_first, push_event
-from tapewise.simulator.tables import LATENCY, LATENCY_ENDS, PORT, USER, World
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event
+from tapewise.simulator.kernel.tables import LATENCY, LATENCY_ENDS, PORT, USER, World
 
 
 @compiled

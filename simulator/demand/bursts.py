@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tapewise.schema.errors import SimulationError
-from tapewise.simulator.laws import Law, draw_whole
-from tapewise.simulator.models import QUANTILE_LEVELS, Bursts, Group, UserShare
-from tapewise.simulator.tables import Floats, Integers
-from tapewise.simulator.weeks import DRAW_LIMIT
+from tapewise.simulator.demand.laws import Law, draw_whole
+from tapewise.simulator.demand.models import QUANTILE_LEVELS, Bursts, Group, UserShare
+from tapewise.simulator.demand.weeks import DRAW_LIMIT
+from tapewise.simulator.kernel.tables import Floats, Integers
 
 # As in a machine file: above it a float no longer counts single bytes.
 LARGEST_BYTES = 1 << 53

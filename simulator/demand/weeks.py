@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import SimulationError
-from tapewise.simulator.models import HOURS_OF_WEEK, Model
-from tapewise.simulator.tables import Floats, Integers
+from tapewise.simulator.demand.models import HOURS_OF_WEEK, Model
+from tapewise.simulator.kernel.tables import Floats, Integers
 
 HOUR_S = 3600.0
 # Of moments drawn at a time; more would fill the memory before anybody sees an error.

@@ -5,9 +5,9 @@ work that each flow has done, and a heap of the work at which one ends. The cost
 with the number of flows.
 """
 
-from tapewise.simulator.compiler import compiled
-from tapewise.simulator.heaps import pop_flow, push_flow
-from tapewise.simulator.tables import World
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.heaps import pop_flow, push_flow
+from tapewise.simulator.kernel.tables import World
 
 
 @compiled

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from tapewise.simulator.compiler import compiled
-from tapewise.simulator.heaps import append, enter, pop_first, sort_chosen
-from tapewise.simulator.sharing import start_flow
-from tapewise.simulator.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.heaps import append, enter, pop_first, sort_chosen
+from tapewise.simulator.kernel.sharing import start_flow
+from tapewise.simulator.kernel.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
 
 MB = 1e6
 HOUR_S = 3600.0
