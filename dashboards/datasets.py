@@ -2,7 +2,7 @@
 
     python -m tapewise.dashboards.datasets --home .demo
 
-reads the catalogue of an upgraded warehouse and `sql/*/metadata.yaml`. A dataset is a view of mart, or a
+reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of a function of mart whose arguments are the dashboard's filters, so that a function reads the months
 that are asked for, and no others. choices.py says what is taken where nothing is chosen; notes.py is the one
 dataset that is more than a call.
@@ -116,7 +116,8 @@ class Dataset:
     def _read_metadata(self) -> dict[str, Any]:
         if self.name == notes.NAME:
             return notes.METADATA
-        text = (SQL_FOLDER / self.name / "metadata.yaml").read_text(encoding="utf-8")
+        (path,) = SQL_FOLDER.glob(f"*/{self.name}/metadata.yaml")
+        text = path.read_text(encoding="utf-8")
         metadata: dict[str, Any] = yaml.safe_load(text)
         return metadata | {"columns": MORE_COLUMNS.get(self.name, {}) | metadata["columns"]}
 

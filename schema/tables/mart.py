@@ -1,7 +1,7 @@
-"""Makes schema `mart` from `sql/`: one folder per view or function, text and metadata side by side.
+"""Makes schema `mart` from `sql/`: a folder per topic, in it one per view or function: its text and metadata.
 
-    sql/opens/view.sql         CREATE VIEW mart.opens AS ...
-    sql/opens/metadata.yaml    what one row is, what each column means, who may read it
+    sql/facts/opens/view.sql         CREATE VIEW mart.opens AS ...
+    sql/facts/opens/metadata.yaml    what one row is, what each column means, who may read it
 
 `mart` holds no data, so it is never altered: it is dropped and made anew, whole, in one transaction.
 """
@@ -10,6 +10,7 @@ import graphlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -53,14 +54,18 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
         raise DatabaseError(
             f"{folder} is missing", hint="Is Tapewise installed whole? It brings its sql/ along."
         )
-    objects = {path.name: _read_object(path) for path in sorted(folder.iterdir()) if path.is_dir()}
+    paths = sorted((path for path in folder.glob("*/*") if path.is_dir()), key=lambda path: path.name)
+    for first, second in pairwise(paths):
+        if first.name == second.name:
+            raise DatabaseError(f"{first} and {second} are of one name: each view or function has one folder")
+    objects = {path.name: _read_object(path) for path in paths}
     if "coverage" in objects:
         objects["coverage"] = _tell_needs(objects["coverage"], objects.values())
     for each in objects.values():
         for name in each.metadata.depends_on:
             if name not in objects:
                 raise DatabaseError(
-                    f"{each.folder / 'metadata.yaml'}: depends_on: no folder '{name}' in {folder}"
+                    f"{each.folder / 'metadata.yaml'}: depends_on: no folder '{name}' in a topic of {folder}"
                 )
     sorter = graphlib.TopologicalSorter(
         {name: sorted(each.metadata.depends_on) for name, each in objects.items()}

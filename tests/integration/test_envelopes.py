@@ -312,7 +312,7 @@ def test_without_the_filter_the_intervals_miss_the_truth(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(SQL_FOLDER, tmp_path / "sql"))
-    function = folder / "envelope_transfers" / "function.sql"
+    function = folder / "envelopes" / "envelope_transfers" / "function.sql"
     text = function.read_text(encoding="utf-8")
     assert text.count(FTP_FILTER) == 1
     # Times of zero are still left out: it is FTP's part of the filter that is missing.

@@ -128,8 +128,8 @@ def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
 
 
 def test_a_rebuild_drops_what_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
-    for name in ("open_times", "opens"):
-        shutil.rmtree(folder / name)
+    for topic, name in (("cache", "open_times"), ("facts", "opens")):
+        shutil.rmtree(folder / topic / name)
     rebuild_mart(database, folder)
     found = {row["name"] for row in run_query(database, SNAPSHOT)}
     assert found == {*names(OBJECTS), "mart"} - {"open_times", "opens"}
@@ -168,6 +168,12 @@ def test_a_view_upon_a_view_is_named_too(database: psycopg.Connection) -> None:
         rebuild_mart(database)
 
 
+def test_two_folders_of_one_name_are_refused(database: psycopg.Connection, folder: Path) -> None:
+    shutil.copytree(folder / "facts" / "opens", folder / "cache" / "opens")
+    with pytest.raises(DatabaseError, match=r"cache/opens and .*facts/opens are of one name"):
+        rebuild_mart(database, folder)
+
+
 def test_dropping_mart_twice_is_no_error(database: psycopg.Connection) -> None:
     drop_mart(database)
     drop_mart(database)
@@ -176,12 +182,16 @@ def test_dropping_mart_twice_is_no_error(database: psycopg.Connection) -> None:
 
 def test_percent_and_colon_are_only_text(database: psycopg.Connection, folder: Path) -> None:
     replace(
-        folder / "archives" / "view.sql",
+        folder / "facts/archives/view.sql",
         "CREATE VIEW mart.archives AS\n",
         "-- 100 %, %s, %(name)s, :word, $1\nCREATE VIEW mart.archives AS\n",
     )
-    replace(folder / "archives" / "view.sql", "archives.kind,", "archives.kind || '%s :word %%' AS kind,")
-    replace(folder / "archives" / "metadata.yaml", "name of the archive", "it's 100 %, %s, :word")
+    replace(
+        folder / "facts/archives/view.sql",
+        "archives.kind,",
+        "archives.kind || '%s :word %%' AS kind,",
+    )
+    replace(folder / "facts/archives/metadata.yaml", "name of the archive", "it's 100 %, %s, :word")
     rebuild_mart(database, folder)
     insert_rows(database, {"archives": [{"name": "llnl"}]})
     assert run_query(database, "SELECT kind FROM mart.archives") == [{"kind": "measured%s :word %%"}]
@@ -193,7 +203,7 @@ def test_percent_and_colon_are_only_text(database: psycopg.Connection, folder: P
 
 
 def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
-    return lambda folder: replace(folder / "opens" / "metadata.yaml", old, new)
+    return lambda folder: replace(folder / "facts/opens/metadata.yaml", old, new)
 
 
 @pytest.mark.parametrize(
@@ -201,49 +211,55 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
     [
         (spoil_metadata("  open_s:", "  open_ms:"), r"opens/metadata\.yaml: columns describes 'open_ms'"),
         (
-            lambda folder: replace(folder / "opens" / "view.sql", "    opens.open_s,\n", ""),
+            lambda folder: replace(folder / "facts/opens/view.sql", "    opens.open_s,\n", ""),
             r"opens/metadata\.yaml: columns describes 'open_s', which mart\.opens does not have",
         ),
         (
             lambda folder: replace(
-                folder / "opens" / "view.sql", "    opens.open_s,\n", "    opens.open_s, 1 AS one,\n"
+                folder / "facts/opens/view.sql",
+                "    opens.open_s,\n",
+                "    opens.open_s, 1 AS one,\n",
             ),
             r"opens/metadata\.yaml: columns does not describe 'one' of mart\.opens",
         ),
         (
             lambda folder: replace(
-                folder / "opens" / "view.sql",
+                folder / "facts/opens/view.sql",
                 "    opens.is_failed,\n    opens.is_cached,",
                 "    opens.is_cached,\n    opens.is_failed,",
             ),
             r"opens/metadata\.yaml: columns are not in the order of mart\.opens",
         ),
         (
-            lambda folder: replace(folder / "open_times" / "metadata.yaml", "\n  client:", "\n  host:"),
+            lambda folder: replace(folder / "cache/open_times/metadata.yaml", "\n  client:", "\n  host:"),
             r"open_times/metadata\.yaml: arguments describes 'host'",
         ),
         (
-            lambda folder: replace(folder / "open_times" / "metadata.yaml", "  running_count:", "  runs:"),
+            lambda folder: replace(folder / "cache/open_times/metadata.yaml", "  running_count:", "  runs:"),
             r"open_times/metadata\.yaml: columns describes 'runs'",
         ),
         (
-            lambda folder: replace(folder / "f_tail" / "metadata.yaml", "\n  f:", "\n  ratio:"),
+            lambda folder: replace(folder / "statistics/f_tail/metadata.yaml", "\n  f:", "\n  ratio:"),
             r"f_tail/metadata\.yaml: arguments describes 'ratio'",
         ),
         (
             lambda folder: replace(
-                folder / "f_tail" / "metadata.yaml", "\nreturns:", "\ncolumns: {p: p}\none_row_is:"
+                folder / "statistics/f_tail/metadata.yaml",
+                "\nreturns:",
+                "\ncolumns: {p: p}\none_row_is:",
             ),
             r"f_tail/metadata\.yaml: there is no function mart\.f_tail with columns to describe",
         ),
         (
             lambda folder: replace(
-                folder / "f_tail" / "function.sql", "RETURNS double precision", "RETURNS TABLE (p float8)"
+                folder / "statistics/f_tail/function.sql",
+                "RETURNS double precision",
+                "RETURNS TABLE (p float8)",
             ),
             r"f_tail/metadata\.yaml: columns does not describe 'p' of mart\.f_tail",
         ),
         (
-            lambda folder: replace(folder / "f_tail" / "metadata.yaml", "\nreturns:", "\none_row_is:"),
+            lambda folder: replace(folder / "statistics/f_tail/metadata.yaml", "\nreturns:", "\none_row_is:"),
             r"f_tail/metadata\.yaml: the file: .* needs one_row_is and columns or",
         ),
         (
@@ -251,11 +267,11 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
             r"opens/metadata\.yaml: the file: .* needs one_row_is and columns or",
         ),
         (
-            lambda folder: replace(folder / "opens" / "view.sql", "VIEW mart.opens", "VIEW mart.opened"),
+            lambda folder: replace(folder / "facts/opens/view.sql", "VIEW mart.opens", "VIEW mart.opened"),
             r"opens/metadata\.yaml: there is no view mart\.opens",
         ),
         (
-            lambda folder: replace(folder / "opens" / "view.sql", "opens.open_s", "opens.open_ms"),
+            lambda folder: replace(folder / "facts/opens/view.sql", "opens.open_s", "opens.open_ms"),
             r"opens/view\.sql: column opens\.open_ms does not exist",
         ),
         (spoil_metadata("one_row_is:", "grain:"), r"opens/metadata\.yaml: grain: Extra inputs"),
@@ -265,13 +281,18 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (spoil_metadata("depends_on: []", "depends_on: [nothing]"), r"opens/metadata\.yaml: .* 'nothing'"),
         (
             lambda folder: replace(
-                folder / "requests" / "metadata.yaml", "depends_on: []", "depends_on: [open_times]"
+                folder / "requests/requests/metadata.yaml",
+                "depends_on: []",
+                "depends_on: [open_times]",
             ),
             r"circle.*open_times/metadata\.yaml, .*requests/metadata\.yaml",
         ),
         (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is no YAML"),
         (spoil_metadata("kind: view", "kind: function"), r"opens/function\.sql is missing"),
-        (lambda folder: (folder / "opens" / "metadata.yaml").unlink(), r"opens/metadata\.yaml is missing"),
+        (
+            lambda folder: (folder / "facts/opens/metadata.yaml").unlink(),
+            r"opens/metadata\.yaml is missing",
+        ),
         (shutil.rmtree, r"sql is missing"),
     ],
 )

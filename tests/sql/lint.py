@@ -25,7 +25,7 @@ def complain_about(text: str) -> list[tuple[int, str]]:
 def main() -> int:
     """Lint every file; print complaints as `file:line: ...`."""
     count = 0
-    for path in sorted(FOLDER.glob("*/*.sql")):
+    for path in sorted(FOLDER.glob("*/*/*.sql")):
         text = path.read_text(encoding="utf-8")
         complaints = complain_about(text)
         for body in BODY.finditer(text):
