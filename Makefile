@@ -86,8 +86,18 @@ test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the data
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
+.PHONY: check
+check: $(VENV)/dev.stamp  ## before each commit: lint, types, unit tests, and the SQL cases of what the branch touches
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	TAPEWISE_TEST_EXAMPLES=quick $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
+	@touched="$$($(BIN)/python -m tests.sql.touched)"; \
+		[ -z "$$touched" ] || $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"
+
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## every mutant of sql/ (`make test` tries one in twenty) and of what puts requests together (one in four)
+mutants: $(VENV)/dev.stamp  ## every mutant of sql/ (`make test` tries those of what a branch touches, or one in twenty) and of what puts requests together (one in four)
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: kill-study

@@ -13,16 +13,24 @@ from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import Site
 from tests.sql.cases import Case, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, find_mutants, find_needed
+from tests.sql.touched import find_touched
 
 OBJECTS = read_mart()
 MUTANTS = find_mutants()
 CASES = find_cases()
-# All of them take as long as half of the other tests. One in so many is tried each time, others whenever
-# anything in sql/ changes; `make mutants` tries all.
+# All of them take as long as half of the other tests: `make mutants` tries them. On a branch, those of the
+# objects that it touches are tried, and none of the others; else one in so many, others whenever anything in
+# sql/ changes.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
+TOUCHED = find_touched() if ONE_IN > 1 else None
+CHOSEN = (
+    MUTANTS[TURN::ONE_IN]
+    if TOUCHED is None
+    else [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED]
+)
 # Those whose mutants are tried.
-TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in MUTANTS[TURN::ONE_IN]}]
+TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
 # Which cases noticed mutants so far: they are the first to be tried for the next.
 NOTICED: Counter[str] = Counter()
 
@@ -46,9 +54,7 @@ def cases_of(name: str) -> list[Case]:
     return sorted(found, key=lambda case: (-NOTICED[case.name], case.folder.name == "each_argument"))
 
 
-@pytest.mark.parametrize(
-    "mutant", MUTANTS[TURN::ONE_IN], ids=lambda mutant: f"{mutant.object_name}: {mutant.change}"
-)
+@pytest.mark.parametrize("mutant", CHOSEN, ids=lambda mutant: f"{mutant.object_name}: {mutant.change}")
 def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant) -> None:
     text = next(each.text for each in OBJECTS if each.name == mutant.object_name)
     assert text.count(mutant.old) == 1, f"not exactly once in the SQL: {mutant.old}"

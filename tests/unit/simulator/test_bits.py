@@ -57,6 +57,7 @@ def without_compiler(queueing: str) -> str:
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout.strip()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bits_with_and_without_the_compiler():
     for queueing in ("serialised", "joint"):
         compiled = digest(queueing)

@@ -1,0 +1,9 @@
+"""Fewer made-up examples where somebody waits for them (`make check`)."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=10)
+if os.environ.get("TAPEWISE_TEST_EXAMPLES") == "quick":
+    settings.load_profile("quick")

@@ -1,0 +1,57 @@
+"""Which objects of `mart` a branch touches, in small repositories of the tests' own."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.sql.touched import find_touched
+
+
+def git(tree: Path, *arguments: str) -> None:
+    who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
+    subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A branch that began at a main branch with two views and a case of one of them."""
+    for name in ("sql/facts/opens/view.sql", "sql/cache/hits/function.sql", "tests/sql/hits/none/query.sql"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text(f"SELECT '{name}'\n" * 10)
+    git(tmp_path, "init", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-m", "Begin")
+    git(tmp_path, "checkout", "-b", "branch")
+    return tmp_path
+
+
+def test_nothing_is_touched_where_a_branch_begins(tree: Path):
+    assert find_touched(tree) is None
+    (tree / "README.md").write_text("Something else.\n")
+    git(tree, "add", "-A")
+    git(tree, "commit", "-m", "Write about it")
+    assert find_touched(tree) is None
+
+
+def test_what_differs_is_touched_committed_or_not(tree: Path):
+    (tree / "sql/facts/opens/view.sql").write_text("SELECT 1\n")
+    git(tree, "commit", "-am", "Change a view")
+    assert find_touched(tree) == {"opens"}
+    case = tree / "tests/sql/hits/one/query.sql"
+    case.parent.mkdir()
+    case.write_text("SELECT 2\n")
+    assert find_touched(tree) == {"opens", "hits"}
+
+
+def test_what_only_moved_is_not_touched(tree: Path):
+    git(tree, "mv", "sql/cache/hits", "sql/facts/hits")
+    git(tree, "commit", "-m", "Move a view")
+    assert find_touched(tree) is None
+
+
+def test_nothing_is_known_without_a_main_branch(tree: Path, tmp_path_factory: pytest.TempPathFactory):
+    git(tree, "branch", "-D", "main")
+    assert find_touched(tree) is None
+    assert find_touched(tmp_path_factory.mktemp("no repository")) is None
