@@ -37,7 +37,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, s
 CLIENT = """
 import sys
 from pathlib import Path
-from tapewise.schema.server import EmbeddedServer
+from tapewise.schema.server.embedded import EmbeddedServer
 home, version, linger_s, system_folder = sys.argv[1:]
 server = EmbeddedServer(Path(home), int(version), linger_s=float(linger_s), system_folder=Path(system_folder))
 server.acquire()
