@@ -128,10 +128,11 @@ def find_different(rows: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
 def test_the_same_law_is_hardly_ever_called_different(connection: psycopg.Connection, later_days: int):
     pairs = [
         compare_requests(connection, make_requests(seed), make_requests(1000 + seed, later_days=later_days))
-        for seed in range(10)
+        for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 % more than two of ten come once in ninety. (A study of 60 pairs each had none.)
+    # At 5 % more than one of seven comes once in 23, more than two once in 266. (A study of 60 pairs each
+    # had none.)
     assert sum(map(bool, alarms)) <= 2
 
 
