@@ -8,6 +8,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -117,7 +118,6 @@ def _run(
     """The results of `count` processes of their own, which end with the block."""
     # Takes a fifth of a second, and a single file needs it not.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
-    from joblib.externals.loky import get_reusable_executor  # noqa: PLC0415  # as above
 
     # Where the block is left early, what asks for another file at that moment is told so with a traceback.
     logger = logging.getLogger("concurrent.futures")
@@ -142,7 +142,6 @@ def _run(
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        get_reusable_executor().shutdown(wait=True, kill_workers=True)
         logger.disabled = was_disabled
 
 
@@ -150,14 +149,12 @@ def _survive(
     results: Iterator[FileResult | TapewiseError], count: int
 ) -> Iterator[FileResult | TapewiseError]:
     """The `count` results, with a WorkerError in the place of each that is left when a process was killed."""
-    from joblib.externals.loky.process_executor import TerminatedWorkerError  # noqa: PLC0415  # as above
-
     given = 0
     try:
         for found in results:
             given += 1
             yield found
-    except TerminatedWorkerError:
+    except BrokenProcessPool:
         for _ in range(count - given):
             yield WorkerError(
                 "a process that read log files was killed",
