@@ -93,8 +93,8 @@ check: $(VENV)/dev.stamp  ## before each commit: lint, types, unit tests, and th
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	TAPEWISE_TEST_EXAMPLES=quick $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
-	@touched="$$($(BIN)/python -m tests.sql.touched)"; \
-		[ -z "$$touched" ] || $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"
+	@touched="$$($(BIN)/python -m tests.sql.touched)" && { [ -z "$$touched" ] \
+		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
 .PHONY: mutants
 mutants: $(VENV)/dev.stamp  ## every mutant of sql/ (`make test` tries those of what a branch touches, or one in twenty) and of what puts requests together (one in four)

@@ -13,7 +13,7 @@ from tapewise.cli import main
 
 # What a load calls for each, and what is given in its place.
 PARTS: dict[str, dict[str, object]] = {
-    "cells": {"tapewise.ingest.loading.loads.sum_cells": None},
+    "cells": {"tapewise.ingest.loading.loads.sum_counted": None},
     "requests": {
         "tapewise.ingest.requests.pending.rebuild_requests": 0,
         "tapewise.ingest.requests.at_load.FreshLines.add": None,

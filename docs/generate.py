@@ -1,8 +1,8 @@
 """Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
 
-`mart.md` comes from sql/*/metadata.yaml, `formats.md` from ingest/formats/, `formats/` from ingest/layouts/,
-`workload.schema.json` from clustering/documents.py. A test compares what is written here with the pages in
-the tree.
+`mart.md` comes from sql/*/*/metadata.yaml, `formats.md` from ingest/formats/, `formats/` from
+ingest/layouts/, `workload.schema.json` from clustering/documents.py. A test compares what is written here
+with the pages in the tree.
 """
 
 import json

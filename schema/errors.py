@@ -3,7 +3,7 @@
     TapewiseError
     ├── SettingsError            a setting is missing, malformed or contradicts another
     │   └── ConfigError          ... in tapewise.toml or what is over it (exit status 2)
-    ├── MissingExtraError        something is not installed that an extra of the package installs
+    ├── MissingExtraError        a package that belongs to an extra is not installed
     ├── ServerError              the embedded PostgreSQL cannot be used
     │   └── ServerOwnerError     ... because its home belongs to somebody else
     ├── DatabaseError            a database cannot be reached, or is not as it must be

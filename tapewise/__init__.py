@@ -1,1 +1,1 @@
-"""The front door: joins the rooms' commands, and the few commands that span rooms."""
+"""The front door: joins the packages' commands, and the few commands that span packages."""

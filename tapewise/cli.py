@@ -120,7 +120,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         sys.exit(1)
     except Exception as error:  # the last place that can say something useful
         if isinstance(error, ModuleNotFoundError):
-            error = explain_missing_module(error) or error
+            explained = explain_missing_module(error)
+            if explained is not None:
+                explained.__cause__ = error  # for --debug
+                error = explained
         if wants_traceback:
             traceback.print_exception(error)
         else:

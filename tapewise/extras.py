@@ -10,7 +10,7 @@ _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
 def find_missing(extra: str) -> MissingExtraError | None:
-    """What to raise, or to show, if something of `extra` is not installed; None if all of it is."""
+    """What to raise, or to show, if something that `extra` itself adds is not installed; else None."""
     for module, its_extra in EXTRAS.items():
         if its_extra == extra and find_spec(module) is None:
             return _describe(module)
@@ -19,12 +19,12 @@ def find_missing(extra: str) -> MissingExtraError | None:
 
 def explain_missing_module(error: ModuleNotFoundError) -> MissingExtraError | None:
     """What to raise instead of `error` if an extra installs what it misses; None if none does."""
-    module = (error.name or "").partition(".")[0]
-    return _describe(module) if module in EXTRAS else None
+    return _describe(error.name) if error.name in EXTRAS else None
 
 
 def _describe(module: str) -> MissingExtraError:
+    extra = EXTRAS[module]
     return MissingExtraError(
         f"this needs the Python package {_DISTRIBUTIONS.get(module, module)}, which is not installed",
-        hint=f"Install it with Tapewise's extra: pip install 'tapewise[{EXTRAS[module]}]'",
+        hint=f"Install Tapewise again with its extra {extra!r}, as in pip install '.[{extra}]'",
     )

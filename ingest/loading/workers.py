@@ -115,7 +115,10 @@ def _read(
 def _run(
     count: int, warehouse: Warehouse, tasks: Sequence[FileTask], now: datetime
 ) -> Iterator[Iterator[FileResult | TapewiseError]]:
-    """The results of `count` processes of their own, which end with the block."""
+    """The results of `count` processes of their own.
+
+    They are broken off if the block is left early, and otherwise end seconds after their last file.
+    """
     # Takes a fifth of a second, and a single file needs it not.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
 
@@ -128,7 +131,13 @@ def _run(
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
     try:
-        run = Parallel(n_jobs=count, backend="loky", return_as="generator", pre_dispatch=count + 1)
+        run = Parallel(
+            n_jobs=count,
+            backend="loky",
+            return_as="generator",
+            pre_dispatch=count + 1,
+            idle_worker_timeout=10,
+        )
         results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
         try:
             yield _survive(results, len(tasks))
@@ -154,7 +163,9 @@ def _survive(
         for found in results:
             given += 1
             yield found
-    except BrokenProcessPool:
+    except BrokenProcessPool as error:
+        if error.__cause__ is not None:  # not killed: what it was given, or gave, could not be read
+            raise
         for _ in range(count - given):
             yield WorkerError(
                 "a process that read log files was killed",

@@ -57,7 +57,9 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
     paths = sorted((path for path in folder.glob("*/*") if path.is_dir()), key=lambda path: path.name)
     for first, second in pairwise(paths):
         if first.name == second.name:
-            raise DatabaseError(f"{first} and {second} are of one name: each view or function has one folder")
+            raise DatabaseError(
+                f"{first} and {second} have the same name; a view or function has exactly one folder"
+            )
     objects = {path.name: _read_object(path) for path in paths}
     if "coverage" in objects:
         objects["coverage"] = _tell_needs(objects["coverage"], objects.values())

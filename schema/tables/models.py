@@ -1,6 +1,6 @@
 """The tables: `ledger` (what was read) and `core`'s facts (what it said).
 
-With `derived_tables.py` (what is put together of facts, and what people say) and `study_tables.py` the only
+With `derived.py` (what is put together of facts, and what people say) and `studies.py` the only
 Python definition of tables; `migrations/` builds the same schema, and a test compares the two by
 `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
 

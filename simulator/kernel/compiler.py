@@ -23,7 +23,7 @@ def _prepare_cache() -> bool:
         return True
     caches = os.environ.get("XDG_CACHE_HOME")
     # numba looks at the file of a function alone, not at those of the functions it calls: a folder for
-    # each state of the room, or a change in one module would leave old code of it in another.
+    # each state of this folder, or a change in one module would leave old code of it in another.
     state = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         state.update(path.read_bytes())

@@ -170,7 +170,7 @@ def test_a_view_upon_a_view_is_named_too(database: psycopg.Connection) -> None:
 
 def test_two_folders_of_one_name_are_refused(database: psycopg.Connection, folder: Path) -> None:
     shutil.copytree(folder / "facts" / "opens", folder / "cache" / "opens")
-    with pytest.raises(DatabaseError, match=r"cache/opens and .*facts/opens are of one name"):
+    with pytest.raises(DatabaseError, match=r"cache/opens and .*facts/opens have the same name"):
         rebuild_mart(database, folder)
 
 

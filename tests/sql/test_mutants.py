@@ -23,12 +23,8 @@ CASES = find_cases()
 # sql/ changes.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
-TOUCHED = find_touched() if ONE_IN > 1 else None
-CHOSEN = (
-    MUTANTS[TURN::ONE_IN]
-    if TOUCHED is None
-    else [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED]
-)
+TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
+CHOSEN = [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED] or MUTANTS[TURN::ONE_IN]
 # Those whose mutants are tried.
 TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
 # Which cases noticed mutants so far: they are the first to be tried for the next.

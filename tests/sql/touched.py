@@ -1,15 +1,16 @@
 """Which views and functions of `mart` a change touches, so that all of their mutants are tried."""
 
+import os
 import subprocess
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
-# What a branch is compared with: the first of these that there is.
+# What a branch is compared with: the first of these that exists.
 BASES = ("origin/main", "main")
 
 
 def find_touched(tree: Path = TREE) -> set[str] | None:
-    """The names of objects whose SQL or cases differ from where the branch began; None if nothing differs.
+    """The names of objects whose SQL or cases have changed since the branch began; None if none has.
 
     A folder or file that only moved is not touched. None too where there is nothing to compare with: no git,
     no main branch, or a clone of the main branch itself.
@@ -24,15 +25,27 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
         _git(tree, "diff", "--name-status", "--find-renames", ours.strip(), "--", "sql", "tests/sql") or ""
     )
     untracked = _git(tree, "ls-files", "--others", "--exclude-standard", "--", "sql", "tests/sql") or ""
-    paths = [Path(line.split("\t")[-1]) for line in changed.splitlines() if not line.startswith("R100\t")]
-    paths += map(Path, untracked.splitlines())
-    # sql/<topic>/<name>/..., tests/sql/<name>/...
-    return {path.parts[2] for path in paths if len(path.parts) >= 4} or None
+    touched = _name_objects(untracked.splitlines())
+    for line in changed.splitlines():
+        status, *paths = line.split("\t")  # two paths of what was renamed
+        names = _name_objects(paths)
+        if status != "R100" or len(names) > 1:
+            touched |= names
+    return touched or None
+
+
+def _name_objects(paths: list[str]) -> set[str]:
+    """Of sql/<topic>/<name>/... and tests/sql/<name>/..."""
+    return {Path(path).parts[2] for path in paths if len(Path(path).parts) >= 4}
 
 
 def _git(tree: Path, *arguments: str) -> str | None:
     try:
-        done = subprocess.run(["git", *arguments], cwd=tree, capture_output=True, text=True, check=False)
+        # A hook of git names its own repository to what it starts.
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        done = subprocess.run(
+            ["git", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
+        )
     except FileNotFoundError:
         return None
     return done.stdout if done.returncode == 0 else None
@@ -40,4 +53,6 @@ def _git(tree: Path, *arguments: str) -> str | None:
 
 if __name__ == "__main__":
     # For `make check`: the cases of what is touched, as pytest's -k selects them.
-    print(" or ".join(sorted(find_touched() or ())))
+    print(
+        " or ".join(name for name in sorted(find_touched() or ()) if (TREE / "tests" / "sql" / name).is_dir())
+    )

@@ -1,4 +1,4 @@
-"""Fewer made-up examples where somebody waits for them (`make check`)."""
+"""Fewer Hypothesis examples where somebody waits for them (`make check`)."""
 
 import os
 

@@ -1,5 +1,6 @@
 """Which objects of `mart` a branch touches, in small repositories of the tests' own."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from tests.sql.touched import find_touched
 
 def git(tree: Path, *arguments: str) -> None:
     who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    subprocess.run(["git", *who, *arguments], cwd=tree, check=True, capture_output=True)
+    # A hook of git names its own repository to what it starts.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", *who, *arguments], cwd=tree, env=environment, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -49,6 +53,12 @@ def test_what_only_moved_is_not_touched(tree: Path):
     git(tree, "mv", "sql/cache/hits", "sql/facts/hits")
     git(tree, "commit", "-m", "Move a view")
     assert find_touched(tree) is None
+
+
+def test_both_are_touched_where_a_case_moves_from_one_to_the_other(tree: Path):
+    git(tree, "mv", "tests/sql/hits", "tests/sql/opens")
+    git(tree, "commit", "-m", "Move a case")
+    assert find_touched(tree) == {"hits", "opens"}
 
 
 def test_nothing_is_known_without_a_main_branch(tree: Path, tmp_path_factory: pytest.TempPathFactory):
