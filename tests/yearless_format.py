@@ -26,6 +26,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         )
     )
     return complete_records(
+        len(lines),
         with_fates(
             records,
             is_line=pl.col("user").is_not_null(),
@@ -33,7 +34,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             size_text=pl.col("size_text"),
             is_number_out_of_range=pl.lit(value=False),
             table=pl.lit("transfers"),
-        )
+        ),
     )
 
 

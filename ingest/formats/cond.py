@@ -127,6 +127,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     is_start_after_end = (pl.col("started_at") > pl.col("event_at")).fill_null(False)
     duration_s = (pl.col("event_at") - pl.col("started_at")).dt.total_seconds().cast(pl.Float64)
     parsed = complete_records(
+        len(lines),
         fated.with_columns(
             interface=pl.lit("unitree"),
             direction=pl.when(pl.col("operation").is_in(MOVES)).then("operation"),
@@ -135,7 +136,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             job_number=pl.col("job"),
             is_start_after_end=is_start_after_end,
             duration_s=pl.when(~is_start_after_end).then(duration_s),
-        )
+        ),
     )
     for line_start in LINE_STARTS:
         parsed = reject_joined(parsed, lines, line_start, partial(parse, settings=settings))

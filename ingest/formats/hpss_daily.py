@@ -86,6 +86,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         )
     )
     return complete_records(
+        len(lines),
         with_fates(
             records,
             is_line=pl.col("fate").is_null() | (pl.col("fate") != UNRECOGNISED),
@@ -94,7 +95,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_number_out_of_range=exceeds(pl.col("largest"), 1.0),
             table=pl.lit("daily_reports"),
             passed_over=pl.col("fate"),
-        )
+        ),
     )
 
 

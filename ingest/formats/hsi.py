@@ -168,6 +168,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         table=pl.when(is_event).then(pl.lit("namespace_events")).otherwise(pl.lit("transfers")),
     )
     parsed = complete_records(
+        len(lines),
         fated.with_columns(
             interface=pl.when(is_htar).then(pl.lit("htar")).otherwise(pl.lit("hsi")),
             class_of_service=text_or_null(pl.col("class_of_service")),
@@ -181,7 +182,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             rate_bytes_per_s=pl.when(~is_event).then("rate_bytes_per_s"),
             is_duration_below_clock=(pl.col("seconds") < settings.clock_resolution_s).fill_null(False),
             is_rate_inconsistent=_is_rate_inconsistent(),
-        )
+        ),
     )
     return reject_joined(parsed, lines, CTIME_START, partial(parse, settings=settings), has_free_text=False)
 

@@ -77,6 +77,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         )
     )
     parsed = complete_records(
+        len(lines),
         with_fates(
             records,
             is_line=pl.col("user").is_not_null(),
@@ -85,7 +86,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_number_out_of_range=exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text")),
             passed_over=pl.when(~is_put & ~is_get).then(pl.lit(NO_ARCHIVE)),
             table=pl.when(is_copy).then(pl.lit("namespace_events")).otherwise(pl.lit("transfers")),
-        )
+        ),
     )
     return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings), has_free_text=False)
 

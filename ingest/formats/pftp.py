@@ -99,6 +99,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         )
     )
     parsed = complete_records(
+        len(lines),
         with_fates(
             records,
             is_line=is_open | (is_transfer & (way == known_way).fill_null(True)),
@@ -106,7 +107,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             size_text=pl.col("size_text"),
             is_number_out_of_range=exceeds(duration_s, MAX_DURATION_S, text=pl.col("duration_text")),
             table=pl.when(is_open).then(pl.lit("opens")).otherwise(pl.lit("transfers")),
-        )
+        ),
     )
     return reject_joined(parsed, lines, CTIME_START, partial(parse, settings=settings))
 

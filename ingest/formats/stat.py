@@ -102,6 +102,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
     )
     is_code_out_of_range = pl.col("code_text").is_not_null() & pl.col("status_code").is_null()
     parsed = complete_records(
+        len(lines),
         with_fates(
             records,
             # What a tail would mean is known for transfers only.
@@ -118,7 +119,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             .when(is_copy)
             .then(pl.lit("namespace_events"))
             .otherwise(pl.lit("transfers")),
-        )
+        ),
     )
     return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings))
 

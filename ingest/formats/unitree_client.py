@@ -114,7 +114,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         | exceeds(pl.col("copy_count"), MAX_NUMBER, text=pl.col("copies_text")),
         table=event.replace_strict(TABLES, default=None, return_dtype=pl.String),
     )
-    parsed = complete_records(name_unknown_events(fated, HEAD, EVENTS))
+    parsed = complete_records(len(lines), name_unknown_events(fated, HEAD, EVENTS))
     return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings))
 
 

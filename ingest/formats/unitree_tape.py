@@ -129,7 +129,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         rejected=pl.when(is_lacking).then(pl.lit(FIELD_MISSING)).otherwise("rejected"),
         table=pl.when(~is_lacking).then("table"),
     )
-    parsed = complete_records(name_unknown_events(settled, HEAD, tuple(KINDS)))
+    parsed = complete_records(len(lines), name_unknown_events(settled, HEAD, tuple(KINDS)))
     return reject_joined(parsed, lines, LINE_START, partial(parse, settings=settings), has_free_text=False)
 
 

@@ -43,7 +43,7 @@ class LayoutParser:
             if kind.ignored is not None:
                 found = _give_fate(own, ignored=kind.ignored)
             else:
-                records = complete_records(make_records(self.layout, kind, own, settings))
+                records = complete_records(own.height, make_records(self.layout, kind, own, settings))
                 found = records.with_columns(own["row"])
             parts.append(found.with_columns(owner=pl.lit(index, pl.Int32)))
         if rest.height or not parts:
@@ -67,6 +67,7 @@ def _give_fate(
     """The record frame of lines that all have that fate, with their `row`; no pattern is their `owner`."""
     fates = {"table": None, "ignored": ignored, "rejected": rejected}
     records = complete_records(
-        lines.lazy().with_columns(pl.lit(text, pl.String).alias(name) for name, text in fates.items())
+        lines.height,
+        lines.lazy().with_columns(pl.lit(text, pl.String).alias(name) for name, text in fates.items()),
     )
     return records.with_columns(lines["row"], owner=pl.lit(None, pl.Int32))
