@@ -126,8 +126,8 @@ def _load(connection: psycopg.Connection, rows: Floats) -> None:
             "duration_s": block[:, 1],
         }
         constants = {
-            "archive_id": 1, "source_id": 1, "log_file_id": 1, "occurrence": 0, "interface": "nft",
-            "operation": "sj", "direction": "get", "user_id": 1,
+            "archive_id": 1, "source_id": 1, "log_file_id": 1, "occurrence": 0, "ordinal": 0,
+            "interface": "nft", "operation": "sj", "direction": "get", "user_id": 1,
         }  # fmt: skip
         frame = pl.DataFrame(values).select(
             (pl.col(name) if name in values else pl.lit(constants.get(name, _default(name))))

@@ -20,7 +20,13 @@ from tapewise.schema.server.binaries import find_binaries
 from tapewise.schema.server.leash import leash
 from tapewise.schema.tables.lockouts import WAIT_S, locked_out
 from tapewise.schema.tables.mart import drop_mart
-from tapewise.schema.tables.upgrade import check_upgradable, current_revision, known_revisions, upgrade
+from tapewise.schema.tables.upgrade import (
+    check_upgradable,
+    current_revision,
+    is_unreleased,
+    known_revisions,
+    upgrade,
+)
 
 # What is behind the name of a file to which a backup is being written, or was when its process was killed.
 UNFINISHED = ".unfinished-backup"
@@ -178,7 +184,10 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
     if found[1] not in known_revisions():
         raise RevisionError(
             f"{file}: holds a warehouse of revision {found[1]}, which this program does not know",
-            hint="A newer Tapewise made it: restore it with that one.",
+            hint="It is older than the first release, 0.1.0: restore it with the Tapewise that made it, or"
+            " load the logs again."
+            if is_unreleased(found[1])
+            else "A newer Tapewise made it: restore it with that one.",
         )
     return found[1]
 

@@ -24,8 +24,10 @@ from tapewise.schema.tables.models import stages, transfers
 from tapewise.schema.tables.studies import request_waits, simulation_samples
 from tapewise.schema.writing.archives import analyze_archives
 from tapewise.schema.writing.cells import add_cells, sum_cells
-from tapewise.schema.writing.loader import copy_frame, frame_schema, number_rows, take_row_ids
+from tapewise.schema.writing.facts import FactWriter
+from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
+from tapewise.schema.writing.partitions import make_partitions
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
@@ -92,7 +94,8 @@ def write_archive(
     given = outcome.given
     jobs = _place_jobs(given, outcome.run)
     ended = jobs.filter(pl.col("ended_at").is_not_null())
-    _make_partitions(settling, ended)
+    for table, column in (("transfers", "ended_at"), ("requests", "ended_at"), ("stages", "staged_at")):
+        make_partitions(settling, table, ended[column].drop_nulls().dt.date().unique())
     try:
         with connection.transaction():
             values = {"name": name, "kind": "simulated", "timezone": given.timezone}
@@ -104,7 +107,8 @@ def write_archive(
                 archive_id=pl.lit(archive_id, pl.Int32),
                 **{column: pl.lit(value, pl.Int32) for column, value in lineage.items()},
             )
-            facts = _write_facts(connection, settling, facts)
+            writer = FactWriter(settling, lineage["source_id"], lineage["log_file_id"])
+            facts = _write_facts(connection, writer, facts)
             cells = sum_cells(_fit(facts, transfers), given.timezone, has_failures=True)
             add_cells(connection, archive_id, [cells])
             _write_study(connection, archive_id, outcome, facts)
@@ -136,13 +140,6 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
         # As a log would have it: from when the port was granted, latency and room on disk included.
         duration_s=pl.col("ended_s") - pl.col("granted_s"),
     ).sort("ended_at", "persona")
-
-
-def _make_partitions(settling: psycopg.Connection, ended: pl.DataFrame) -> None:
-    for table, column in (("transfers", "ended_at"), ("requests", "ended_at"), ("stages", "staged_at")):
-        months = sorted({day.replace(day=1) for day in ended[column].drop_nulls().dt.date().unique()})
-        if months:
-            settling.execute("SELECT core.make_partitions(%s, %s)", [table, months])
 
 
 def _insert_ledger(
@@ -189,18 +186,17 @@ def _insert_ledger(
     return {"source_id": source_id, "log_file_id": log_file_id}
 
 
-def _write_facts(
-    connection: psycopg.Connection, settling: psycopg.Connection, jobs: pl.DataFrame
-) -> pl.DataFrame:
+def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.DataFrame) -> pl.DataFrame:
     """Write transfers, stages and requests; gives the jobs with the numbers of their transfers."""
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
-        line_hash=pl.col("line_number"), occurrence=0, operation=pl.col("direction"),
+        line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
         is_failed=False, is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
         is_size_saturated=False, is_rate_inconsistent=False, is_time_of_day_unknown=False, is_counted=True,
     )  # fmt: skip
-    jobs = number_rows(jobs, take_row_ids(settling, jobs.height))
-    copy_frame(connection, transfers, _fit(jobs, transfers))
+    moved = writer.encode(transfers, _fit(jobs, transfers).drop("id"))
+    writer.write(connection, moved)
+    jobs = jobs.with_columns(moved.rows["id"])
     staged = jobs.filter(pl.col("staged_at").is_not_null()).rename({"id": "transfer_id"})
     staged = staged.with_columns(
         line_number=jobs.height + pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
@@ -208,8 +204,11 @@ def _write_facts(
         started_at=pl.col("stage_began_at"),
         duration_s=pl.col("stage_s"),
     ).with_columns(line_hash=pl.col("line_number"))
-    staged = number_rows(staged, take_row_ids(settling, staged.height))
-    copy_frame(connection, stages, _fit(staged, stages))
+    brought = writer.encode(stages, _fit(staged, stages).drop("id"))
+    writer.write(connection, brought)
+    writer.end(connection)
+    writer.summarise()
+    staged = staged.with_columns(brought.rows["id"])
     # A request that joined a stage has it too, but not its time: that counts once.
     jobs = jobs.rename({"id": "transfer_id"}).with_columns(
         stager=pl.when(pl.col("staged_at").is_null()).then(pl.col("joined_row") + 1).otherwise("persona")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -144,10 +144,10 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
 
 
 def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Finding]:
-    """Whether each file has the rows in the tables of facts that the ledger says were loaded of it.
+    """Whether each file has the lines and rows in the tables of facts that the ledger says were loaded of it.
 
-    Recounts the files whose last events are the latest, as many as have `row_limit` rows together, and one
-    at least. `connection` is the loader's.
+    Recounts the files whose last events are the latest, as many as have `row_limit` lines together, and one
+    at least: the lines of each, and its rows by table and month. `connection` is the loader's.
     """
     files = connection.execute(
         "SELECT id, path, loaded_count, first_event_at, last_event_at FROM ("
@@ -160,29 +160,52 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
     if not files:
         return
     first_at, last_at = min(row[3] for row in files), max(row[4] for row in files)
-    counts = dict.fromkeys((row[0] for row in files), 0)
+    numbers = [row[0] for row in files]
+    line_counts = dict.fromkeys(numbers, 0)
+    row_counts: dict[tuple[int, str, date], int] = {}
     for table in FACT_TABLES:
         found = connection.execute(
             sql.SQL(
-                "SELECT log_file_id, count(*) FROM {table} WHERE {time} BETWEEN %s AND %s"
-                " AND log_file_id = ANY(%s) GROUP BY log_file_id"
+                "SELECT log_file_id, date_trunc('month', {time} AT TIME ZONE 'UTC')::date, count(*),"
+                " count(*) FILTER (WHERE ordinal = 0)"
+                " FROM {table} WHERE {time} BETWEEN %s AND %s AND log_file_id = ANY(%s) GROUP BY 1, 2"
             ).format(
                 table=sql.Identifier("core", table.name), time=sql.Identifier(event_time_columns[table.name])
             ),
-            [first_at, last_at, list(counts)],
+            [first_at, last_at, numbers],
         )
-        for log_file_id, count in found:
-            counts[log_file_id] += count
-    wrong = [(path, loaded, counts[number]) for number, path, loaded, *_ in files if counts[number] != loaded]
-    for path, loaded_count, found_count in wrong:
-        yield Finding(
-            "ledger", "wrong", f"{path}: the ledger has {loaded_count:,} lines loaded, core {found_count:,}."
+        for log_file_id, month, row_count, line_count in found:
+            row_counts[log_file_id, table.name, month] = row_count
+            line_counts[log_file_id] += line_count
+    noted = {
+        (log_file_id, table_name, month): row_count
+        for log_file_id, table_name, month, row_count in connection.execute(
+            "SELECT log_file_id, fact_table, month, sum(row_count)::bigint FROM ledger.loaded_rows"
+            " WHERE log_file_id = ANY(%s) GROUP BY 1, 2, 3 HAVING sum(row_count) > 0",
+            [numbers],
         )
-    if not wrong:
+    }
+    is_wrong = False
+    for number, path, loaded_count, *_ in files:
+        if line_counts[number] != loaded_count:
+            is_wrong = True
+            said = f"{path}: the ledger has {loaded_count:,} lines loaded, core {line_counts[number]:,}."
+            yield Finding("ledger", "wrong", said)
+            continue
+        for _, table_name, month in sorted(key for key in noted | row_counts if key[0] == number):
+            key = (number, table_name, month)
+            if noted.get(key, 0) != row_counts.get(key, 0):
+                is_wrong = True
+                said = (
+                    f"{path}: the ledger has {noted.get(key, 0):,} rows of {month:%Y-%m} in"
+                    f" core.{table_name}, core {row_counts.get(key, 0):,}."
+                )
+                yield Finding("ledger", "wrong", said)
+    if not is_wrong:
         yield Finding(
             "ledger",
             "ok",
-            f"The {sum(counts.values()):,} rows of the {len(files):,} files with the latest events (from"
+            f"The {sum(row_counts.values()):,} rows of the {len(files):,} files with the latest events (from"
             f" {first_at:%Y-%m-%d} on) are as many as the ledger says.",
         )
 

@@ -36,7 +36,7 @@ _BEGIN_US = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
 
 
 class Holdings:
-    """The identities that a source holds, as committed before this load.
+    """The identities of the lines that a source holds, as committed before this load: of their first facts.
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
     `reading` is another, which is asked while the first one sends. What was moved into the second pass of an
@@ -79,7 +79,7 @@ class Holdings:
     def _fetch(self, table: str, source_ids: list[int], since: object, until: object) -> pl.DataFrame:
         statement = sql.SQL(
             "COPY (SELECT {event_at}, line_hash, occurrence FROM core.{table}"
-            " WHERE source_id = ANY({source_ids}) AND {event_at} BETWEEN {since} AND {until})"
+            " WHERE source_id = ANY({source_ids}) AND {event_at} BETWEEN {since} AND {until} AND ordinal = 0)"
             " TO STDOUT (FORMAT binary)"
         ).format(
             event_at=sql.Identifier(event_time_columns[table]),

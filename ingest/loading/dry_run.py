@@ -15,7 +15,7 @@ from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, losses_told
-from tapewise.ingest.reading.pipeline import read_parts, split_by_table
+from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefixes import compare_prefix
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
@@ -53,8 +53,8 @@ def preview_file(
         others = OtherHolders(connection, source, path, log_date)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)
-            for table, found in split_by_table(part.records):
-                tally.add_facts(table, found.height, holdings.drop_held(table, found).height)
+            for _ in find_new(part, holdings.drop_held, tally):
+                pass
             others.look_at(part, tally.loaded_count)
             if progress is not None:
                 progress(reader.progress_bytes)

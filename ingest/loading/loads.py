@@ -6,7 +6,7 @@ visible before the facts (names, month partitions, row numbers) in short transac
 requests together of their lines.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -15,7 +15,6 @@ from pathlib import Path
 
 import polars as pl
 import psycopg
-import sqlalchemy as sa
 
 from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from tapewise.ingest.ledger.log_files import (
@@ -37,7 +36,7 @@ from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.file_parts import Part
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.interruptions import begins_again, losses_told
-from tapewise.ingest.reading.pipeline import read_parts, split_by_table
+from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
 from tapewise.ingest.reading.prefixes import compare_prefix
 from tapewise.ingest.reading.second_passes import Repeats
@@ -47,18 +46,17 @@ from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.errors import LogFileError, SourceError
+from tapewise.schema.tables.models import FACT_TABLES
 from tapewise.schema.writing.archives import lock_archive
 from tapewise.schema.writing.cells import add_cells
-from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
-from tapewise.schema.writing.partitions import Partitions
 
 # Parts of a file that may wait for the lock, or to be compared.
 PARTS_AHEAD = 2
-# Encoded pieces of 10,000 rows that may wait to be sent: about a block's worth.
-AHEAD_DEPTH = 60
+# Tables of a part, encoded, that may wait to be sent.
+AHEAD_DEPTH = 2
 
 Progress = Callable[[int], None]
 
@@ -89,23 +87,9 @@ class FileResult:
         )
 
 
-@dataclass(frozen=True)
-class _Facts:
-    """Announces `row_count` rows of a table, whose encoded pieces follow, then `_END_OF_FACTS`.
-
-    `columns` are those that are encoded, `cells` the transfers' sums.
-    """
-
-    table: sa.Table
-    columns: Sequence[str]
-    row_count: int
-    days: set[date]
-    cells: pl.DataFrame | None
-
-
-_END_OF_FACTS = b""
-# A part follows its facts, so that the ledger is told of it when they are sent.
-_Item = _Facts | Part | bytes
+# A part follows its facts, so that the ledger is told of it when they are sent; with transfers come their
+# cells.
+_Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
 
 
 @begins_again
@@ -348,18 +332,19 @@ class _Load:
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         holdings = Holdings(connection, reading, source)
-        partitions = Partitions(settling)
+        writer = FactWriter(settling, source.id, log_file_id)
         others = OtherHolders(reading, source, self._path, self._log_date)
-        items = self._prepare(parts, reader, settling, holdings, others, partitions, fresh, log_file_id)
+        items = self._prepare(parts, reader, settling, holdings, others, writer, fresh, log_file_id)
         with nullcontext(items) if fresh is None else run_ahead(items, AHEAD_DEPTH) as ahead:
-            self._send(connection, ahead, log, cells, derivations)
+            self._send(connection, ahead, writer, log, cells, derivations)
         log.end(source.id)
+        writer.end(connection)
         if self._tally.loaded_count + self._tally.held_count:
             others.write(connection, log_file_id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
         add_cells(connection, source.archive_id, cells)
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
-        partitions.end()
+        writer.summarise()
         end_log_file(
             connection,
             log_file_id,
@@ -380,7 +365,7 @@ class _Load:
         settling: psycopg.Connection,
         holdings: Holdings,
         others: OtherHolders,
-        partitions: Partitions,
+        writer: FactWriter,
         fresh: FreshLines | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
@@ -394,23 +379,12 @@ class _Load:
             self._tally.add_part(part)
             if part.repeats is not None:
                 self._repeats.append(part.repeats)
-            for name, found in split_by_table(part.records):
-                new = holdings.drop_held(name, found)
-                self._tally.add_facts(name, found.height, new.height)
-                if new.is_empty():
-                    continue
-                facts = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
-                facts = number_rows(facts, take_row_ids(settling, facts.height))
-                days = set(facts[event_time_columns[name]].dt.date().unique())
-                partitions.make(name, days)
-                cells = sum_counted(facts, source) if name == "transfers" else None
+            for name, new in find_new(part, holdings.drop_held, self._tally):
+                rows = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
+                facts = writer.encode(tables[name], rows)
                 if fresh is not None:
-                    fresh.add(name, days, facts)
-                columns, pieces = encode_frame(facts, tables[name])
-                yield _Facts(tables[name], columns, facts.height, days, cells)
-                yield from pieces
-                yield _END_OF_FACTS
-                partitions.follow(facts.height)
+                    fresh.add(name, facts.days, facts.rows)
+                yield facts, sum_counted(facts.rows, source) if name == "transfers" else None
             others.look_at(part, self._tally.loaded_count)
             if fresh is not None:
                 fresh.settle()
@@ -426,6 +400,7 @@ class _Load:
         self,
         connection: psycopg.Connection,
         items: Iterator[_Item],
+        writer: FactWriter,
         log: SegmentLog,
         cells: list[pl.DataFrame],
         derivations: Derivations,
@@ -434,22 +409,9 @@ class _Load:
             if isinstance(item, Part):
                 log.add(item)
                 derivations.rebuild_settled()
-            elif isinstance(item, _Facts):
-                written = copy_encoded(connection, item.table, item.columns, _take_pieces(items))
-                if written != item.row_count:
-                    raise DatabaseError(
-                        f"{self._path}: {item.row_count} rows were sent to {item.table.fullname},"
-                        f" {written} arrived"
-                    )
-                if item.cells is not None:
-                    cells.append(item.cells)
-                derivations.add(item.days)
-
-
-def _take_pieces(items: Iterator[_Item]) -> Iterator[bytes]:
-    """The encoded pieces at the head of `items`, up to the mark behind them."""
-    for item in items:
-        if item == _END_OF_FACTS:
-            return
-        assert isinstance(item, bytes)
-        yield item
+                continue
+            facts, summed = item
+            writer.write(connection, facts)
+            if summed is not None:
+                cells.append(summed)
+            derivations.add(facts.days)

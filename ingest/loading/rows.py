@@ -44,6 +44,7 @@ def make_facts(
         "file_key": file_keys.make(pl.col("archive_path")),
         "new_file_key": file_keys.make(pl.col("new_archive_path")),
         "capability_key": file_keys.make(pl.col("capability")),
+        "ordinal": pl.col("ordinal") if "ordinal" in records.columns else pl.lit(0),
     }
     return records.select(
         values.get(name, pl.col(name)).cast(dtype).alias(name)

@@ -7,11 +7,9 @@ such a row and adds it again, with its id, and refuses any other change.
 
 from collections.abc import Sequence
 from datetime import UTC, date
-from typing import Any
 
 import polars as pl
 import psycopg
-from psycopg.rows import dict_row
 
 from tapewise.ingest.loading.rollup import sum_counted
 from tapewise.ingest.reading.second_passes import Repeats
@@ -19,21 +17,27 @@ from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import FACT_TABLES
 from tapewise.schema.writing.cells import add_cells, subtract_cells
+from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.partitions import make_months
 
 # What else of a row changes, the function says: when a thing began, and how long a job took.
 _MOVE = """
-    SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s
+    SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s,
+        log_file_id, id
     FROM core.move_second_passes(%s, %s, %s::timestamptz[], %s::timestamptz[], %s::bigint[], %s::integer[])
 """
 
-_CELL_COLUMNS: dict[str, pl.DataType] = {
+_COLUMNS: dict[str, pl.DataType] = {
+    "first_at": UTC_TIME,
+    "second_at": UTC_TIME,
     "interface": pl.String(),
     "direction": pl.String(),
     "is_failed": pl.Boolean(),
     "is_size_saturated": pl.Boolean(),
     "size_bytes": pl.Int64(),
     "duration_s": pl.Float64(),
+    "log_file_id": pl.Int32(),
+    "id": pl.Int64(),
 }
 
 
@@ -57,30 +61,28 @@ def move_second_passes(
             continue
         make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())
         moved = _move(connection, source, table.name, facts)
+        note_moves(connection, source.id, table.name, moved)
         if table.name == "transfers":
             _move_cells(connection, source, moved)
-        days |= {row[name].date() for row in moved for name in ("first_at", "second_at")}
+        for name in ("first_at", "second_at"):
+            days |= set(moved[name].dt.date())
     return days
 
 
-def _move(
-    connection: psycopg.Connection, source: Source, table: str, facts: pl.DataFrame
-) -> list[dict[str, Any]]:
+def _move(connection: psycopg.Connection, source: Source, table: str, facts: pl.DataFrame) -> pl.DataFrame:
     identities = [facts[name].to_list() for name in ("event_at", "second_at", "line_hash", "occurrence")]
-    with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(_MOVE, [table, source.id, *identities]).fetchall()
-    # As the session's zone shows them.
-    times = ("first_at", "second_at")
-    return [row | {name: row[name].astimezone(UTC) for name in times} for row in rows]
+    rows = connection.execute(_MOVE, [table, source.id, *identities]).fetchall()
+    # Times are as the session's zone shows them.
+    return pl.DataFrame(
+        [(first.astimezone(UTC), second.astimezone(UTC), *rest) for first, second, *rest in rows],
+        schema=_COLUMNS,
+        orient="row",
+    )
 
 
-def _move_cells(connection: psycopg.Connection, source: Source, moved: list[dict[str, Any]]) -> None:
-    if not moved:
-        return
-    schema = _CELL_COLUMNS | {"first_at": UTC_TIME, "second_at": UTC_TIME}
-    rows = pl.DataFrame(moved, schema=schema)
+def _move_cells(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
     # What is of an hour that clocks repeat has a time of day.
-    rows = rows.with_columns(is_time_of_day_unknown=False)
+    rows = moved.with_columns(is_time_of_day_unknown=False)
     before, after = (
         sum_counted(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")
     )

@@ -18,10 +18,10 @@ KEPT_CHARACTERS = 10_000
 class Tally:
     """The balance of one reading of a file: `line_count` is the sum of all the others.
 
-    `loaded` counts new facts by table, `ignored` and `rejected` lines by reason; `held_count` are
-    lines whose facts the warehouse had already. The event times span all facts, new or held, those
-    that a clock showed twice with both times; `rejected_samples` are the first few rejected lines: number,
-    reason, text (None where names are hidden).
+    `loaded` counts lines whose facts are new, by the table of the first one, `ignored` and `rejected` lines
+    by reason; `held_count` are lines whose facts the warehouse had already. The event times span all facts,
+    those that a clock showed twice with both times; `rejected_samples` are the first few rejected lines:
+    number, reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -35,7 +35,7 @@ class Tally:
 
     @property
     def loaded_count(self) -> int:
-        """Facts that this reading added."""
+        """Lines whose facts this reading added."""
         return self.loaded.total()
 
     @property
@@ -50,6 +50,8 @@ class Tally:
             self._add_fate(known.fate)
         if part.records is not None:
             self._add_records(part.records)
+        if part.further is not None and part.further.height:
+            self._span_of(part.further["event_at"])
         if part.repeats is not None:
             self._span(part.repeats.first_event_at, part.repeats.last_event_at)
 
@@ -59,9 +61,7 @@ class Tally:
         self.rejected.update(_count(rejected["rejected"]))
         room = SAMPLES - len(self.rejected_samples)
         self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
-        first, last = records["event_at"].min(), records["event_at"].max()
-        if isinstance(first, datetime) and isinstance(last, datetime):
-            self._span(first, last)
+        self._span_of(records["event_at"])
 
     def _add_fate(self, fate: SegmentFate) -> None:
         self.held_count += fate.fact_count
@@ -71,9 +71,14 @@ class Tally:
             self._span(fate.first_event_at, fate.last_event_at)
 
     def add_facts(self, table: str, found_count: int, new_count: int) -> None:
-        """Count `found_count` lines that are facts of `table`, `new_count` of them new."""
+        """Count `found_count` lines whose first fact is of `table`, `new_count` of them new."""
         self.loaded[table] += new_count
         self.held_count += found_count - new_count
+
+    def _span_of(self, times: pl.Series) -> None:
+        first, last = times.min(), times.max()
+        if isinstance(first, datetime) and isinstance(last, datetime):
+            self._span(first, last)
 
     def _span(self, first: datetime, last: datetime) -> None:
         self.first_event_at = min(first, self.first_event_at or first)

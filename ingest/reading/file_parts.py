@@ -36,8 +36,9 @@ class Part:
 
     `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
     `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
-    remembered, and `repeats` those of the facts whose time comes twice. `known` are the segments that were
-    passed over.
+    remembered, and `repeats` those of the facts whose time comes twice. `further` are the facts that lines
+    report beyond their first one: as `records`, with an `ordinal`. `known` are the segments that were passed
+    over.
     """
 
     first_line_number: int
@@ -46,9 +47,11 @@ class Part:
     fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
     repeats: Repeats | None = None
+    further: pl.DataFrame | None = None
 
     def without_facts(self) -> "Part":
         """The same, but of its records those that are rejected only."""
         if self.records is None:
             return self
-        return replace(self, records=self.records.filter(pl.col("rejected").is_not_null()))
+        rejected = self.records.filter(pl.col("rejected").is_not_null())
+        return replace(self, records=rejected, further=None)

@@ -22,6 +22,7 @@ from tapewise.ingest.reading.occurrences import EPOCH, OccurrenceCounter
 from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.reading.segments import Segment, cut_segments
 from tapewise.ingest.records.format import OUTSIDE_WINDOW, Format, LineSettings, ignore_forgotten
+from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.schema.tables.models import FACT_TABLES
 
@@ -119,21 +120,32 @@ def _parse(
 ) -> Part:
     # In one piece: whatever comes after would else be done in two, and put together column by column.
     own = _slice(lines, segments).rechunk()
-    parsed = ignore_forgotten(log_format.parse(own["text"], settings), settings)
-    records = own.hstack(parsed)
+    parsed = log_format.parse(own["text"], settings)
+    further = None
+    if log_format.parse_further is not None:
+        parsed, further = settle_further(parsed, log_format.parse_further(own["text"], settings), settings)
+    records = own.hstack(ignore_forgotten(parsed, settings))
     if key is not None:
         records = hide_names(records, log_format, key)
     records = records.with_columns(occurrences.number(records))
+    if further is not None:
+        lineage = records.select("line_number", "line_hash", "text", "occurrence")[further["row"]]
+        further = further.drop("row").hstack(lineage)
+        if key is not None:
+            further = hide_names(further, log_format, key)
     return Part(
         segments[0].first_line_number,
         own.height,
         records=records,
-        fresh=_remember(segments, records),
-        repeats=passes.find(records),
+        fresh=_remember(segments, records, further),
+        repeats=passes.find(records, further),
+        further=further,
     )
 
 
-def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segment, SegmentFate]]:
+def _remember(
+    segments: list[Segment], records: pl.DataFrame, further: pl.DataFrame | None
+) -> list[tuple[Segment, SegmentFate]]:
     """The segments whose lines have the same fates wherever they stand, and these fates.
 
     Also those with a line that stood in the file before: where they stand first, it is held all the more.
@@ -146,6 +158,11 @@ def _remember(segments: list[Segment], records: pl.DataFrame) -> list[tuple[Segm
     last_us = np.maximum.reduceat(at_us.fill_null(np.iinfo(np.int64).min).to_numpy(), starts)
     ignored, rejected = (_count_by_segment(records[reason], starts) for reason in ("ignored", "rejected"))
     is_ambiguous = np.logical_or.reduceat(records["is_time_ambiguous"].fill_null(False).to_numpy(), starts)
+    if further is not None and not further.is_empty():
+        rows = further["line_number"].to_numpy() - records["line_number"][0]
+        indexes = np.searchsorted(starts, rows, side="right") - 1
+        np.minimum.at(first_us, indexes, further["event_at"].to_physical().to_numpy())
+        is_ambiguous[indexes[further["is_time_ambiguous"].fill_null(False).to_numpy()]] = True
     return [
         (
             segment,
@@ -176,6 +193,25 @@ def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defa
     for index, reason in zip(indexes.tolist(), reasons.gather(rows), strict=True):
         counts[index][reason] += 1
     return counts
+
+
+def find_new(
+    part: Part, drop_held: Callable[[str, pl.DataFrame], pl.DataFrame], tally: Tally
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The facts of a part that the warehouse does not hold, table by table; counts lines into `tally`.
+
+    `drop_held` takes those out that are held, of the first facts of lines: the others follow them.
+    """
+    new_lines = []
+    for table, found in split_by_table(part.records):
+        new = drop_held(table, found)
+        tally.add_facts(table, found.height, new.height)
+        new_lines.append(new["line_number"])
+        if not new.is_empty():
+            yield table, new
+    if part.further is not None and new_lines:
+        is_new = pl.col("line_number").is_in(pl.concat(new_lines).implode())
+        yield from split_by_table(part.further.filter(is_new))
 
 
 def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:

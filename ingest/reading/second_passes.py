@@ -78,12 +78,27 @@ class SecondPasses:
         if last_event_at is not None:
             self._latest_at = max(last_event_at, self._latest_at or last_event_at)
 
-    def find(self, records: pl.DataFrame) -> Repeats | None:
-        """Those of the numbered records that come next whose time comes twice; None if there are none."""
+    def find(self, records: pl.DataFrame, further: pl.DataFrame | None = None) -> Repeats | None:
+        """Those of the numbered records that come next whose time comes twice; None if there are none.
+
+        Of `further` facts of their lines those too; they are of the pass that their line is of.
+        """
         last_event_at = records["event_at"].max()
         found = self._find(records) if records["is_time_ambiguous"].any() else None
         self.pass_over(last_event_at if isinstance(last_event_at, datetime) else None)
+        if found is not None and further is not None:
+            return Repeats(pl.concat([found.facts, self._follow(further, found)]))
         return found
+
+    def _follow(self, further: pl.DataFrame, found: Repeats) -> pl.DataFrame:
+        facts = further.filter("is_time_ambiguous")
+        facts = facts.with_columns(second_at=find_second_passes(self._zone, facts["event_at"])).filter(
+            pl.col("second_at") > pl.col("event_at")
+        )
+        lines = found.facts.select("line_hash", "occurrence", "is_second").unique()
+        return facts.join(lines, on=["line_hash", "occurrence"], maintain_order="left").select(
+            found.facts.columns
+        )
 
     def _find(self, records: pl.DataFrame) -> Repeats | None:
         facts = records.select(

@@ -3,7 +3,8 @@
 A format is a function over a whole column of lines. It gives a *record frame*: one row per line, in
 the order of the lines, with the columns of `RECORD_SCHEMA` and nothing else. Exactly one of its
 first three columns is set: `table` (the line is a fact of that table), `ignored` or `rejected`
-(with the reason). A record depends on its line and on `LineSettings`, never on other lines.
+(with the reason). A record depends on its line and on `LineSettings`, never on other lines. What a line
+reports beyond that is in `tapewise.ingest.records.further_facts`.
 """
 
 from collections.abc import Callable
@@ -83,6 +84,8 @@ class Format:
     `make_unfold`: what a line means stands in lines before it (a date, a table's headings), and what this
     makes puts that into the line while the file is read: `parse`, the hash and the examples are of such lines
     (decision 0013). Lines that are unfolded already stay as they are.
+    `parse_further`: what lines report beyond their first fact, of the same texts as `parse`; a frame with the
+    columns of `FURTHER_SCHEMA` (`tapewise.ingest.records.further_facts`).
     `failure_tables`: the log reports what failed, in facts of these tables. `failures_as`: where such a log
     is not counted, its failed transfers are, as of this interface: the log that is counted reports none.
     """
@@ -100,6 +103,7 @@ class Format:
     is_host_in_operation: bool = False
     layout_text: str | None = None
     make_unfold: Callable[[], Unfold] | None = None
+    parse_further: Callable[[pl.Series, LineSettings], pl.DataFrame] | None = None
     failure_tables: tuple[str, ...] = ()
     failures_as: str | None = None
 

@@ -74,6 +74,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.landmarks USING ledger.sources"
             " WHERE source_id = sources.id AND archive_id = %s",
+            "DELETE FROM ledger.loaded_rows USING ledger.sources"
+            " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.log_files USING ledger.sources"
             " WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM ledger.sources WHERE archive_id = %s",

@@ -15,4 +15,5 @@ def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
         )
     connection.execute("DELETE FROM ledger.segments WHERE source_id = %s", [source_id])
     connection.execute("DELETE FROM ledger.landmarks WHERE source_id = %s", [source_id])
+    connection.execute("DELETE FROM ledger.loaded_rows WHERE source_id = %s", [source_id])
     return connection.execute("DELETE FROM ledger.log_files WHERE source_id = %s", [source_id]).rowcount

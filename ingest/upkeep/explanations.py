@@ -66,7 +66,7 @@ def explain_line(
     now: datetime,
     key: PseudonymKey | None = None,
 ) -> list[LineFate]:
-    """What became of a line of a file, for each source that the file was read for.
+    """What became of a line of a file, for each source that the file was read for; all facts that it gave.
 
     Loaded and rejected lines stand in the warehouse with their numbers. For the others the file is
     read again: ignored, held from elsewhere, or not read yet. `key` as of `explain_row`. Raises
@@ -80,42 +80,47 @@ def explain_line(
         raise LookupFailedError(
             f"{path}: was never read", hint='`tapewise sql "SELECT path FROM mart.log_files"` lists what was.'
         )
-    fates: dict[int, LineFate] = {}
+    fates: dict[int, list[LineFate]] = {}
     for file_id, line_count, source_id, log_date in files:
         if source_id in fates:
             continue  # an earlier file of the same name; the newest is what stands there
         source = _get_source(connection, source_id, key)
         if not 1 <= line_number <= line_count:
             fate = f"not read: the ledger has lines 1 to {line_count} of it"
-            fates[source_id] = LineFate(str(path), line_number, _label(source), fate, None)
+            fates[source_id] = [LineFate(str(path), line_number, _label(source), fate, None)]
             continue
-        fates[source_id] = (
-            _find_loaded(connection, file_id, path, line_number, source)
-            or _find_rejected(connection, file_id, path, line_number, source)
+        fates[source_id] = _find_loaded(connection, file_id, path, line_number, source) or [
+            _find_rejected(connection, file_id, path, line_number, source)
             or _find_by_reading(connection, log_date, path, line_number, source, now)
-        )
+        ]
     if not any(1 <= line_number <= line_count for _, line_count, *_ in files):
         longest = max(line_count for _, line_count, *_ in files)
         raise LookupFailedError(f"{path}: has lines 1 to {longest} in the ledger, not {line_number}")
-    return list(fates.values())
+    return [fate for of_source in fates.values() for fate in of_source]
 
 
 def _find_loaded(
     connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: Source
-) -> LineFate | None:
-    for table in FACT_TABLES:
-        row = _fetch_row(
+) -> list[LineFate]:
+    """The facts that the line gave, the first one first."""
+    rows = [
+        (table.name, row)
+        for table in FACT_TABLES
+        for row in _fetch_rows(
             connection,
             table.name,
             sql.SQL("fact.log_file_id = %s AND fact.line_number = %s"),
             [file_id, line_number],
         )
-        if row is not None:
-            text = _read_line(source, path, line_number, row["line_hash"])
-            return LineFate(
-                str(path), line_number, _label(source), "loaded", text, table.name, row, source.lacks_key
-            )
-    return None
+    ]
+    if not rows:
+        return []
+    rows.sort(key=lambda found: found[1]["ordinal"])
+    text = _read_line(source, path, line_number, rows[0][1]["line_hash"])
+    return [
+        LineFate(str(path), line_number, _label(source), "loaded", text, table, row, source.lacks_key)
+        for table, row in rows
+    ]
 
 
 def _find_rejected(
@@ -183,6 +188,13 @@ def _label(source: Source) -> str:
 def _fetch_row(
     connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
 ) -> dict[str, Any] | None:
+    return next(iter(_fetch_rows(connection, table, condition, values)), None)
+
+
+def _fetch_rows(
+    connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
+) -> list[dict[str, Any]]:
+    """The rows of a table of facts, with names in words; of a line's, the first fact first."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(
             sql.SQL(
@@ -192,10 +204,10 @@ def _fetch_row(
                 " JOIN ledger.sources ON sources.id = fact.source_id"
                 " JOIN core.archives ON archives.id = fact.archive_id"
                 " LEFT JOIN core.users ON users.id = fact.user_id"
-                " LEFT JOIN core.hosts ON hosts.id = fact.host_id WHERE {} LIMIT 1"
+                " LEFT JOIN core.hosts ON hosts.id = fact.host_id WHERE {} ORDER BY ordinal"
             ).format(sql.Identifier(table), condition),
             values,
-        ).fetchone()
+        ).fetchall()
 
 
 def _read_record(

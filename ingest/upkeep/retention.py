@@ -21,13 +21,16 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RetentionError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
+from tapewise.schema.writing.facts import note_forgotten
 from tapewise.schema.writing.names import drop_unused_names
 
 _DELETE_FACTS = """
     WITH gone AS (
-        DELETE FROM {table} WHERE archive_id = %(archive_id)s AND {time} < %(since)s RETURNING log_file_id
+        DELETE FROM {table} WHERE archive_id = %(archive_id)s AND {time} < %(since)s
+        RETURNING log_file_id, ordinal
     ), counted AS (
-        SELECT log_file_id, count(*) AS line_count FROM gone GROUP BY log_file_id
+        SELECT log_file_id, count(*) FILTER (WHERE ordinal = 0) AS line_count, count(*) AS fact_count
+        FROM gone GROUP BY log_file_id
     ), moved AS (
         UPDATE ledger.log_files
         SET loaded_count = loaded_count - counted.line_count,
@@ -35,10 +38,10 @@ _DELETE_FACTS = """
         FROM counted WHERE id = log_file_id
     ), noted AS (
         INSERT INTO ledger.ignored_lines AS held (log_file_id, reason, line_count)
-        SELECT log_file_id, %(reason)s, line_count FROM counted
+        SELECT log_file_id, %(reason)s, line_count FROM counted WHERE line_count > 0
         ON CONFLICT (log_file_id, reason) DO UPDATE SET line_count = held.line_count + excluded.line_count
     )
-    SELECT coalesce(sum(line_count), 0)::bigint FROM counted
+    SELECT coalesce(sum(fact_count), 0)::bigint FROM counted
 """
 
 
@@ -94,6 +97,7 @@ def forget_detail(
             "UPDATE core.archives SET retained_since = %(since)s WHERE id = %(archive_id)s", values
         )
         counts = {table.name: _delete_facts(connection, table.name, values) for table in FACT_TABLES}
+        note_forgotten(connection, archive.id, since)
         request_count = connection.execute(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount

@@ -110,7 +110,9 @@ CREATE FUNCTION core.move_second_passes(
     is_failed boolean,
     is_size_saturated boolean,
     size_bytes bigint,
-    duration_s double precision
+    duration_s double precision,
+    log_file_id integer,
+    id bigint
 )
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 -- Fresh facts have no statistics, and on guesses the planner would compare each with each.
@@ -187,7 +189,7 @@ BEGIN
             CASE WHEN fact_table = 'transfers'
                 THEN 'interface, direction, is_failed, is_size_saturated, size_bytes, duration_s'
                 ELSE 'NULL::text, NULL::text, NULL::boolean, NULL::boolean, NULL::bigint, NULL::float8'
-            END
+            END || ', log_file_id, id'
         )
         FROM pg_attribute
         WHERE attrelid = facts AND attnum > 0 AND NOT attisdropped
@@ -275,6 +277,7 @@ GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOA
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
+GRANT INSERT, UPDATE, DELETE ON ledger.loaded_rows TO {LOADER};
 GRANT INSERT, DELETE ON ledger.segments TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.landmarks TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.ignored_lines, ledger.rejected_lines TO {LOADER};

@@ -29,6 +29,8 @@ requests = sa.Table(
     sa.Column("open_id", sa.BigInteger),
     sa.Column("stage_id", sa.BigInteger),
     sa.Column("job_id", sa.BigInteger),
+    # Of the line that says that the transfer was asked for.
+    sa.Column("start_id", sa.BigInteger),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("interface", sa.Text, nullable=False),
     sa.Column("direction", sa.Text),
@@ -36,6 +38,7 @@ requests = sa.Table(
     sa.Column("host_id", sa.Integer),
     sa.Column("class_of_service", sa.Text),
     sa.Column("file_key", sa.BigInteger),
+    sa.Column("capability_key", sa.BigInteger),
     sa.Column("persona", sa.Integer),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("duration_s", DOUBLE_PRECISION),
@@ -44,6 +47,9 @@ requests = sa.Table(
     # False where only lines that are not counted tell of the transfer: another log counts it.
     flag("is_counted"),
     sa.Column("is_failed", sa.Boolean),
+    sa.Column("is_cached", sa.Boolean),
+    # Of a get: it waited for the stage of another request; null where that is not known.
+    sa.Column("is_joined", sa.Boolean),
     flag("is_size_saturated"),
     flag("is_time_ambiguous"),
     instant("submitted_at", nullable=True),
@@ -51,12 +57,6 @@ requests = sa.Table(
     instant("staged_at", nullable=True),
     instant("started_at", nullable=True),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
-    # Since revision 0005, so at the end. Of the line that says that the transfer was asked for.
-    sa.Column("start_id", sa.BigInteger),
-    sa.Column("is_cached", sa.Boolean),
-    sa.Column("capability_key", sa.BigInteger),
-    # Since revision 0017. Of a get: it waited for the stage of another request; null where that is not known.
-    sa.Column("is_joined", sa.Boolean),
     sa.CheckConstraint("num_nonnulls(transfer_id, open_id, job_id, start_id) >= 1", name="subject"),
     sa.Index("requests_archive_id_ended_at_idx", "archive_id", "ended_at"),
     schema="core",

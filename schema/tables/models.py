@@ -202,6 +202,26 @@ landmarks = sa.Table(
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
+# So that a load's rows of a month can be found, recounted, and one day be kept elsewhere. No foreign keys, as
+# for landmarks.
+loaded_rows = sa.Table(
+    "loaded_rows",
+    metadata,
+    sa.Column("log_file_id", sa.Integer, primary_key=True, autoincrement=False),
+    # The number of the first row that the load wrote. Loads of an archive come one after the other, so all
+    # rows of later ones have larger numbers.
+    sa.Column("load_id", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("fact_table", sa.Text, primary_key=True),
+    # Its first day (UTC).
+    sa.Column("month", sa.Date, primary_key=True),
+    sa.Column("source_id", sa.Integer, nullable=False),
+    sa.Column("row_count", sa.BigInteger, nullable=False),
+    sa.CheckConstraint("row_count >= 0", name="row_count"),
+    sa.Index("loaded_rows_source_id_month_idx", "source_id", "month"),
+    schema="ledger",
+    comment="One row per load, table of facts and month: how many rows the load wrote there",
+)
+
 ignored_lines = sa.Table(
     "ignored_lines",
     metadata,
@@ -225,8 +245,8 @@ rejected_lines = sa.Table(
 )
 
 
-def _day_onlyflag() -> sa.Column[bool]:
-    """Only the day of the event is known: what stands there is noon. Since revision 0008, so at the end."""
+def _day_only_flag() -> sa.Column[bool]:
+    """Only the day of the event is known: its time is noon."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 
@@ -255,6 +275,8 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
+        # 0 is the fact that the line counts for in the balance; a line that gives several has 1, 2, ... too.
+        sa.Column("ordinal", sa.SmallInteger, nullable=False, server_default=sa.text("0")),
         instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),
         sa.Column("operation", sa.Text, nullable=False),
@@ -293,14 +315,14 @@ transfers = _facts(
     sa.Column("archive_path", sa.Text),
     sa.Column("client_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
+    # UniTree's number of the job that moved the file.
+    sa.Column("persona", sa.Integer),
+    sa.Column("status_text", sa.Text),
     flag("is_duration_coarse"),
     flag("is_duration_below_clock"),
     flag("is_size_saturated"),
     flag("is_rate_inconsistent"),
-    # Since revision 0002, so at the end. UniTree's number of the job that moved the file.
-    sa.Column("persona", sa.Integer),
-    sa.Column("status_text", sa.Text),
-    _day_onlyflag(),
+    _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -312,9 +334,9 @@ opens = _facts(
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _day_onlyflag(),
     # Whether the file was on disk, where the log says it.
     sa.Column("is_cached", sa.Boolean),
+    _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
@@ -329,7 +351,7 @@ namespace_events = _facts(
     sa.Column("new_archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
     sa.Column("new_file_key", sa.BigInteger),
-    _day_onlyflag(),
+    _day_only_flag(),
     sa.CheckConstraint("kind in ('delete', 'rename', 'copy')", name="kind"),
 )
 
@@ -355,15 +377,15 @@ stages = _facts(
     "One row per file brought from tape to disk",
     instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
+    # How long it was in the queue before.
+    sa.Column("queue_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
     sa.Column("persona", sa.Integer),
     flag("is_duration_coarse"),
     flag("is_duration_below_clock"),
-    _day_onlyflag(),
-    # How long it stood in the queue before.
-    sa.Column("queue_s", DOUBLE_PRECISION),
+    _day_only_flag(),
 )
 
 migrations = _facts(
@@ -378,7 +400,7 @@ migrations = _facts(
     sa.Column("file_key", sa.BigInteger),
     flag("is_duration_coarse"),
     flag("is_duration_below_clock"),
-    _day_onlyflag(),
+    _day_only_flag(),
 )
 
 srb_sessions = _facts(
@@ -397,7 +419,7 @@ srb_sessions = _facts(
     sa.Column("seek_count", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    _day_onlyflag(),
+    _day_only_flag(),
     sa.CheckConstraint("open_type in ('open', 'create')", name="open_type"),
     is_outcome_logged=False,
 )

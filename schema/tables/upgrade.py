@@ -60,9 +60,17 @@ def check_upgradable(connection: psycopg.Connection) -> str:
     if current not in known_revisions():
         raise RevisionError(
             f"the warehouse is of revision {current}, which this program does not know",
-            hint="A newer Tapewise has upgraded it: use that one.",
+            hint="It is older than the first release, 0.1.0: use the Tapewise that made it, or load the logs"
+            " again, into another home or an empty database."
+            if is_unreleased(current)
+            else "A newer Tapewise has upgraded it: use that one.",
         )
     return current
+
+
+def is_unreleased(revision: str) -> bool:
+    """Whether a revision that this program does not know is from before the first release."""
+    return revision < known_revisions()[0]
 
 
 @contextmanager

@@ -29,6 +29,7 @@ logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
     (sa.BigInteger, pl.Int64()),
+    (sa.SmallInteger, pl.Int16()),
     (sa.Integer, pl.Int32()),
     (DOUBLE_PRECISION, pl.Float64()),
     (sa.Boolean, pl.Boolean()),
@@ -67,25 +68,30 @@ def check_frame(frame: pl.DataFrame, table: sa.Table) -> None:
 
 
 class Encoded(NamedTuple):
-    """Rows in PostgreSQL's binary COPY format: the columns that are told, and pieces, none of them empty."""
+    """Rows in PostgreSQL's binary COPY format: the columns that are sent, and pieces, none of them empty."""
 
     columns: tuple[str, ...]
     pieces: Iterator[bytes]
 
 
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
-    """`frame` for `copy_encoded`, without its columns of nulls: they would be a sixth of an NFT log's bytes.
+    """`frame` for `copy_encoded`, without columns in which every row has the table's default.
 
-    Raises SchemaMismatchError if it does not fit `table`.
+    Most are columns of nulls, which would be a sixth of an NFT log's bytes. Raises SchemaMismatchError if the
+    frame does not fit `table`.
     """
     check_frame(frame, table)
-    told = (
-        column.name
-        for column in table.columns
-        if frame[column.name].null_count() < frame.height or column.server_default is not None
-    )
-    columns = tuple(told) or (frame.columns[0],)  # COPY wants one
+    needed = [column.name for column in table.columns if not _is_default(frame[column.name], column)]
+    columns = tuple(needed) or (frame.columns[0],)  # COPY wants one
     return Encoded(columns, _encode(frame.select(columns)))
+
+
+def _is_default(values: pl.Series, column: sa.Column[Any]) -> bool:
+    """Whether the table would have all of `values` anyway; of defaults, `false` and `0` are known."""
+    if column.server_default is None:
+        return values.null_count() == len(values)
+    default = str(column.server_default.arg)  # type: ignore[attr-defined]  # a DefaultClause has it
+    return default in ("false", "0") and values.null_count() == 0 and not values.cast(pl.Boolean).any()
 
 
 def _encode(frame: pl.DataFrame) -> Iterator[bytes]:

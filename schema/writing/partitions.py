@@ -10,15 +10,26 @@ import psycopg
 SUMMARY_ROWS = 100_000
 
 
+def make_partitions(settling: psycopg.Connection, table: str, days: Iterable[date]) -> list[date]:
+    """Make the month partitions of `table` that `days` (UTC) are of, as far as they are missing.
+
+    `settling` commits by itself: made within a load's transaction, they would keep readers out until its end.
+    Gives the months.
+    """
+    months = sorted({day.replace(day=1) for day in days})
+    if months:
+        settling.execute("SELECT core.make_partitions(%s, %s)", [table, months])
+    return months
+
+
 def make_months(
     connection: psycopg.Connection, settling: psycopg.Connection, table: str, days: Iterable[date]
 ) -> None:
-    """Make the month partitions of `table` that `days` (UTC) are of, as far as they are missing.
+    """Make month partitions as `make_partitions` does, for `connection` to write to next.
 
-    `connection` is in a transaction, and writes to them next; `settling` commits by itself.
+    It is in a transaction.
     """
-    months = sorted({day.replace(day=1) for day in days})
-    settling.execute("SELECT core.make_partitions(%s, %s)", [table, months])
+    months = make_partitions(settling, table, days)
     # A statement that is prepared, as one that comes again and again, looks up nothing; and a transaction
     # that has all its locks hears of other connections' partitions when it looks up a name that is new to it.
     names = [f"core.{table}_{month:%Y_%m}" for month in months]
@@ -43,8 +54,7 @@ class Partitions:
     def make(self, table: str, days: Iterable[date]) -> None:
         """Make what is missing for facts of `days` (UTC) of the table."""
         touched = {day.replace(day=1) for day in days}
-        if missing := touched - self._months[table]:
-            self._settling.execute("SELECT core.make_partitions(%s, %s)", [table, sorted(missing)])
+        make_partitions(self._settling, table, touched - self._months[table])
         self._months[table] |= touched
         self._behind[table] |= touched
 

@@ -27,15 +27,15 @@ NAMED = {
 }
 
 _ALL_FACTS = " UNION ALL ".join(
-    "SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, user_id, host_id,"
-    f" {time} AS event_at FROM core.{table}"
+    "SELECT id, archive_id, source_id, log_file_id, line_number, line_hash, occurrence, ordinal, user_id,"
+    f" host_id, {time} AS event_at, '{table}' AS fact_table FROM core.{table}"
     for table, time in event_time_columns.items()
 )
 
 LOADED_IS_NOT_THE_FACTS = """
-    SELECT path, loaded_count, count(facts.id) FROM ledger.log_files
+    SELECT path, loaded_count, count(DISTINCT line_number) FROM ledger.log_files
     LEFT JOIN facts ON facts.log_file_id = log_files.id
-    GROUP BY log_files.id HAVING loaded_count <> count(facts.id)
+    GROUP BY log_files.id HAVING loaded_count <> count(DISTINCT line_number)
 """
 
 # Each gives the rows that are wrong.
@@ -93,7 +93,7 @@ VIOLATIONS = {
     """,
     "a line has two fates, or is no line of its file": """
         SELECT path, line_number, count(*), line_count FROM (
-            SELECT log_file_id, line_number FROM facts
+            SELECT log_file_id, line_number FROM facts WHERE ordinal = 0
             UNION ALL SELECT log_file_id, line_number FROM ledger.rejected_lines
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
@@ -101,12 +101,33 @@ VIOLATIONS = {
     # Times that a clock shows twice may have been moved, and are the same for the identity.
     "an identity stands twice": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
-        JOIN ledger.sources ON sources.id = source_id
+        JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
         GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash, occurrence HAVING count(*) > 1
+    """,
+    "a further fact is of no line, or there twice": """
+        SELECT further.log_file_id, further.line_number, further.fact_table, further.ordinal, count(*)
+        FROM facts AS further LEFT JOIN facts AS first
+            ON first.log_file_id = further.log_file_id AND first.line_number = further.line_number
+            AND first.ordinal = 0 AND first.event_at >= further.event_at
+            AND first.line_hash = further.line_hash AND first.occurrence = further.occurrence
+        WHERE further.ordinal > 0
+        GROUP BY further.log_file_id, further.line_number, further.fact_table, further.ordinal
+        HAVING count(*) > 1 OR count(first.id) = 0
+    """,
+    "the ledger has other rows by load, table and month than there are": """
+        SELECT * FROM (
+            SELECT log_file_id, fact_table, date_trunc('month', event_at AT TIME ZONE 'UTC')::date AS month, (
+                SELECT max(load_id) FROM ledger.loaded_rows
+                WHERE loaded_rows.log_file_id = facts.log_file_id AND load_id <= facts.id
+            ) AS load_id, count(*) AS row_count
+            FROM facts GROUP BY 1, 2, 3, 4
+        ) AS counted FULL JOIN (SELECT * FROM ledger.loaded_rows WHERE row_count > 0) AS noted
+            USING (log_file_id, load_id, fact_table, month)
+        WHERE counted.row_count IS DISTINCT FROM noted.row_count
     """,
     "the repeats of a line are not numbered from 0 on": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, array_agg(occurrence) FROM facts
-        JOIN ledger.sources ON sources.id = source_id
+        JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
         GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash
         HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
     """,
@@ -140,7 +161,7 @@ VIOLATIONS = {
         SELECT path, first_line_number, fact_count, count(facts.id) FROM ledger.segments
         JOIN ledger.log_files ON log_files.id = log_file_id
         LEFT JOIN facts ON facts.log_file_id = segments.log_file_id AND line_number >= first_line_number
-            AND line_number < first_line_number + segments.line_count
+            AND line_number < first_line_number + segments.line_count AND ordinal = 0
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,

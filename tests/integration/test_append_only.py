@@ -52,6 +52,7 @@ def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -
     values: dict[Any, object] = {
         pl.Int64(): 7,
         pl.Int32(): 7,
+        pl.Int16(): 0,
         pl.Float64(): 60.0,
         pl.Boolean(): False,
         pl.Date(): date(1997, 10, 26),
@@ -132,7 +133,7 @@ def test_a_fact_that_is_moved_keeps_its_id_and_all_but_its_times(
     moved_times = {event_time_columns[table]} | ({"started_at"} & set(before))
     assert after == before | {name: before[name] + HOUR for name in moved_times}
     sums = ("x", "put", False, False, 7, 60.0) if table == "transfers" else (None,) * 6
-    assert moved == (FIRST, SECOND, *sums)
+    assert moved == (FIRST, SECOND, *sums, before["log_file_id"], before["id"])
     # It is there already: nothing is left to be moved.
     assert move(loader, table) == []
     assert read_facts(loader, table) == [after]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-import xxhash
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
@@ -17,7 +16,7 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.backups import back_up, restore
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError
-from tapewise.schema.tables.upgrade import downgrade, upgrade
+from tapewise.schema.tables.upgrade import upgrade
 from tests.conftest import NOW, Site, register
 
 PATH = "/home/kim/run 7/größe.tar"
@@ -123,41 +122,6 @@ def test_no_reading_role_sees_the_secret(database: psycopg.Connection, role: str
         " has_table_privilege('tapewise_loader', 'ledger.secrets', 'INSERT, UPDATE, DELETE, TRUNCATE')",
         {"role": role},
     ).fetchone() == (False, False, False)
-
-
-def test_files_loaded_before_the_secret_came_keep_being_recognised(warehouse: Warehouse, load_lines):
-    load_lines(warehouse, 0)
-    downgrade(lambda: warehouse.connect(Role.OWNER), BEFORE)
-    # As the program of that revision made them.
-    old = {
-        text: int.from_bytes(xxhash.xxh3_64(text.encode()).digest(), "big", signed=True)
-        for text in (PATH, CAPABILITY)
-    }
-    with warehouse.connect(Role.OWNER) as connection:
-        for table, column, text in (
-            ("transfers", "file_key", PATH),
-            ("transfer_starts", "file_key", PATH),
-            ("transfer_starts", "capability_key", CAPABILITY),
-            ("tape_events", "capability_key", CAPABILITY),
-            ("requests", "file_key", PATH),
-            ("requests", "capability_key", CAPABILITY),
-            ("tape_operations", "capability_key", CAPABILITY),
-        ):
-            query = f"UPDATE core.{table} SET {column} = %s WHERE {column} IS NOT NULL"
-            assert connection.execute(query.encode(), [old[text]]).rowcount, table
-        # Of a simulated archive: a number and no hash.
-        connection.execute("CREATE TEMPORARY TABLE simulated AS SELECT * FROM core.requests LIMIT 1")
-        connection.execute("UPDATE simulated SET file_key = 5, capability_key = NULL")
-        connection.execute("INSERT INTO core.requests SELECT * FROM simulated")
-    upgrade(lambda: warehouse.connect(Role.OWNER))
-    assert fetch(warehouse, "SELECT count(*) FROM core.requests WHERE file_key = 5") == [(1,)]
-    secret = find_secret(warehouse)
-    derived = [(make_key(secret, PATH), make_key(secret, CAPABILITY)), (None, make_key(secret, CAPABILITY))]
-    assert fetch(warehouse, DERIVED) == derived
-    load_lines(warehouse, 1)  # derives them again
-    assert fetch(warehouse, DERIVED) == derived
-    keys = [(text, key) for text, key in fetch(warehouse, KEYS) if text is not None]
-    assert keys == [(text, make_key(secret, text)) for text, _ in keys]
 
 
 def test_a_backup_carries_the_secret(warehouse: Warehouse, other: Warehouse, tmp_path: Path, load_lines):

@@ -219,6 +219,7 @@ def test_a_row_that_breaks_a_constraint_leaves_nothing(database: psycopg.Connect
     whole = {"id": 1, "archive_id": 1, "source_id": 1, "log_file_id": 1, "line_number": 1, "line_hash": 1}
     whole |= {
         "occurrence": 0,
+        "ordinal": 0,
         "ended_at": AT,
         "interface": "nft",
         "operation": "ks",

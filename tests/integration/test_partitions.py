@@ -64,6 +64,7 @@ def make_rows(*times: datetime) -> pl.DataFrame:
         "line_number": 1,
         "line_hash": 1,
         "occurrence": 0,
+        "ordinal": 0,
     }
     row |= {"interface": "nft", "operation": "ks", "direction": "put"} | flags
     return pl.DataFrame(

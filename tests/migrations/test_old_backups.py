@@ -12,23 +12,15 @@ from tapewise.schema.errors import DatabaseError, RevisionError
 from tapewise.schema.server.binaries import find_binaries
 from tapewise.schema.tables.upgrade import (
     current_revision,
-    downgrade,
     known_revisions,
     newest_revision,
     upgrade,
 )
 from tests.conftest import TEMPLATE, Site
 from tests.forks import run_forked
-from tests.migrations.test_roads import DATA_OF_0001, dump_schema, read_tables
+from tests.migrations.test_roads import DATA_OF_0021, FIRST, dump_schema, read_tables
 
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
-
-
-def read_comparable(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """All rows but the secret, which every upgrade draws for itself."""
-    tables = read_tables(warehouse)
-    assert len(tables.pop("ledger.secrets")) == 1
-    return tables
 
 
 def run_restore(warehouse: Warehouse, file: Path) -> subprocess.CompletedProcess[str]:
@@ -36,23 +28,21 @@ def run_restore(warehouse: Warehouse, file: Path) -> subprocess.CompletedProcess
     return run_forked(arguments, file.parent, dict(os.environ))
 
 
-# Some seconds, as all migrations run twice.
-def test_a_backup_of_the_first_revision_is_restored_and_upgraded(
+def test_a_backup_of_the_first_release_is_restored_and_upgraded(
     empty: Warehouse, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    upgrade(lambda: empty.connect(Role.OWNER), "0001")
+    upgrade(lambda: empty.connect(Role.OWNER), FIRST)
     with empty.connect(Role.OWNER) as connection:
-        connection.execute(DATA_OF_0001)
+        connection.execute(DATA_OF_0021)
     file = tmp_path / "old.dump"
     back_up(empty, file)
 
     done = run_restore(warehouse, file)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{file} is restored, and upgraded from revision 0001 to {newest_revision()}.\n"
     # As the upgrade of what was backed up gives it, without a backup.
     upgrade(lambda: empty.connect(Role.OWNER))
-    assert read_comparable(warehouse) == read_comparable(empty)
-    assert len(read_comparable(warehouse)["core.transfers"]) == 2
+    assert read_tables(warehouse) == read_tables(empty)
+    assert len(read_tables(warehouse)["core.transfers"]) == 2
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("DROP SCHEMA mart CASCADE")  # pg_dump -s orders tables by the views that use them
         assert current_revision(connection) == newest_revision()
@@ -62,19 +52,47 @@ def test_a_backup_of_the_first_revision_is_restored_and_upgraded(
 
 
 def test_a_backup_of_the_revision_before_is_restored_and_upgraded(
-    warehouse: Warehouse, site: Site, load, tmp_path: Path
+    warehouse: Warehouse, site: Site, load, tmp_path: Path, next_program: str
 ) -> None:
     (tmp_path / "nft.log").write_text(NFT)
     load(tmp_path / "nft.log", "nft")
-    before = known_revisions()[-2]
-    downgrade(lambda: warehouse.connect(Role.OWNER), before)
     back_up(warehouse, tmp_path / "old.dump")
     with site.clone() as other:
-        assert restore(other, tmp_path / "old.dump") == before
+        assert restore(other, tmp_path / "old.dump") == known_revisions()[-2]
+        with other.connect(Role.OWNER) as connection:
+            assert current_revision(connection) == next_program
         with other.connect(Role.READER) as connection:
             assert connection.execute("SELECT archive, size_bytes FROM mart.transfers").fetchall() == [
                 ("test", 7700)
             ]
+
+
+def test_a_backup_from_before_the_first_release_is_refused_before_anything_is_changed(
+    warehouse: Warehouse, site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "old.dump"
+    with warehouse.connect(Role.OWNER) as connection:
+        connection.execute("UPDATE ledger.revisions SET version_num = '0020'")
+    for use in (lambda: back_up(warehouse, file), lambda: upgrade(lambda: warehouse.connect(Role.OWNER))):
+        with pytest.raises(
+            RevisionError, match="of revision 0020, which this program does not know"
+        ) as caught:
+            use()
+        assert "older than the first release" in (caught.value.hint or "")
+    assert not file.exists()
+    with monkeypatch.context() as older:
+        older.setattr("tapewise.schema.tables.upgrade.known_revisions", lambda: ["0020"])
+        back_up(warehouse, file)
+    with site.clone() as other:
+        done = run_restore(other, file)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr == (
+            f"tapewise: {file}: holds a warehouse of revision 0020, which this program does not know.\n"
+            "It is older than the first release, 0.1.0: restore it with the Tapewise that made it, or load"
+            " the logs again.\n"
+        )
+        with other.connect(Role.READER) as connection:
+            assert connection.execute("SELECT count(*) FROM mart.archives").fetchone() == (0,)
 
 
 def test_a_backup_of_a_newer_program_is_refused_before_anything_is_changed(

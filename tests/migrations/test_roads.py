@@ -7,14 +7,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
+import xxhash
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
-from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import load_file
-from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
@@ -30,7 +28,8 @@ from tapewise.schema.tables.upgrade import (
     newest_revision,
     upgrade,
 )
-from tests.conftest import NOW, register
+
+FIRST = "0021"
 
 
 def dump_schema(warehouse: Warehouse) -> str:
@@ -112,8 +111,8 @@ def test_an_upgrade_keeps_the_data_and_makes_mart_anew(warehouse: Warehouse, loa
         ]
 
 
-# What a warehouse of revision 0001 may hold. Never changed: columns that came later are not in it.
-DATA_OF_0001 = """
+# What a warehouse of the first release may hold. Never changed: columns that came later are not in it.
+DATA_OF_0021 = """
 INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
 INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
 INSERT INTO core.hosts (archive_id, name) VALUES (1, 'j');
@@ -144,6 +143,9 @@ INSERT INTO core.transfers (
 INSERT INTO core.activity_cells VALUES
 (1, '1997-10-01 07:00Z', 'nft', 'put', 1, 0, 0, 7700, 425000),
 (1, '1997-11-01 08:00Z', 'nft', 'get', 1, 1, 0, 0, 0);
+INSERT INTO ledger.loaded_rows (log_file_id, load_id, fact_table, month, source_id, row_count) VALUES
+(1, 1, 'transfers', '1997-10-01', 1, 1),
+(1, 1, 'transfers', '1997-11-01', 1, 1);
 """
 
 
@@ -167,135 +169,68 @@ def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
     return {table: found for table, found in rows.items() if found}
 
 
-def test_data_of_the_first_revision_is_kept_on_the_way_up_and_down(empty: Warehouse, tmp_path: Path):
+def test_data_of_the_first_release_is_kept_on_the_way_up(empty: Warehouse):
     def connect() -> psycopg.Connection:
         return empty.connect(Role.OWNER)
 
-    upgrade(connect, "0001")
+    upgrade(connect, FIRST)
     with connect() as connection:
-        assert current_revision(connection) == "0001"
-        connection.execute(DATA_OF_0001)
-    schema, data = dump_schema(empty), read_tables(empty)
-    assert len(data) == 9
-
+        assert current_revision(connection) == FIRST
+        connection.execute(DATA_OF_0021)
+    data = read_tables(empty)
+    assert len(data) == 11  # the secret among them
     upgrade(connect)
-    day_only = {"is_time_of_day_unknown": False}
-    added = {
-        "core.transfers": {"persona": None, "status_text": None, **day_only},
-        "core.opens": {**day_only, "is_cached": None},
-        "core.namespace_events": day_only,
-        "core.archives": {"retained_since": None},
-        "ledger.log_files": dict.fromkeys(("log_date", "device", "inode", "size_bytes", "ctime_ns")),
-        "ledger.sources": {
-            "pseudonym_key_id": None,
-            "layout_text": None,
-            "is_shared": False,
-            "is_of_parts": False,
-            "failure_tables": [],
-            "failures_as": None,
-        },
-        # NFT's log reports no failures.
-        "core.activity_cells": {
-            **day_only,
-            "failures_unlogged_count": 1,
-            "unknown_size_count": 0,
-            "unknown_duration_count": 0,
-        },
+    # What revisions after it add to its rows goes here.
+    added: dict[str, dict[str, object]] = {}
+    assert read_tables(empty) == {
+        table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()
     }
-    upgraded = read_tables(empty)
-    assert len(upgraded.pop("ledger.secrets")) == 1
-    assert upgraded == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
     with empty.connect(Role.READER) as connection:
         assert connection.execute(
             "SELECT transfer_id, archive, size_bytes, persona FROM mart.transfers ORDER BY 1"
         ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
-        assert connection.execute("SELECT path, log_date FROM mart.log_files").fetchall() == [
-            ("/logs/nft.log", None)
-        ]
 
-    # What the new revision reads goes beside the old, in months that were there already.
-    for name, text in (
-        ("cond", "005041 00:01:40 00:01:41 2360 103     35 put -d /a\n"),
-        (
-            "stat",
-            "97/10/01 00:01:41.500 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
-            "97/10/01 00:01:41.100 2360  File staged in 60 seconds\n",
-        ),
-    ):
-        path = tmp_path / f"{name}.971001"
-        path.write_text(text)
-        request = SourceRequest("llnl", "measured", find_format(name), "America/Los_Angeles", name)
-        load_file(empty, register(empty, request), path, now=NOW)
-    with empty.connect(Role.READER) as connection:
-        assert connection.execute(
-            "SELECT (SELECT count(*) FROM mart.transfers), (SELECT count(*) FROM mart.unitree_jobs),"
-            " (SELECT count(*) FROM mart.stages)"
-        ).fetchone() == (3, 1, 1)
 
-    downgrade(connect, "0001")
-    assert dump_schema(empty) == schema
-    left = read_tables(empty)
-    for table, rows in data.items():
-        kept = [row for row in left[table] if row in rows]
-        assert (table, kept) == (table, rows)
-    assert len(left["core.transfers"]) == 3
+def test_a_later_revision_goes_up_and_down_with_data_in_it(
+    warehouse: Warehouse, load, tmp_path: Path, next_program: str
+):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    log = tmp_path / "nft.log"
+    log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
+    load(log, "nft")
     with connect() as connection:
-        assert current_revision(connection) == "0001"
-        with pytest.raises(RevisionError, match="is of revision 0001"):
-            check_revision(connection)
-
+        drop_mart(connection)  # as below
+    schema, data = dump_schema(warehouse), read_tables(warehouse)
+    with connect() as connection, pytest.raises(RevisionError, match=f"this program expects {next_program}"):
+        check_revision(connection)
     upgrade(connect)
-    assert dump_schema(empty) != schema
+    data_after = read_tables(warehouse)
+    assert data_after.pop("core.archives") == [row | {"motto": "TEST"} for row in data["core.archives"]]
+    assert data_after == {table: rows for table, rows in data.items() if table != "core.archives"}
     with connect() as connection:
         check_revision(connection)
+    log.write_text(log.read_text() + "005041 97/10/02 00:01:41 js 7700 0.425\n")
+    assert load(log, "nft").tally.loaded_count == 1
+
+    downgrade(connect, FIRST)
+    assert dump_schema(warehouse) == schema
+    assert read_tables(warehouse)["core.archives"] == data["core.archives"]
 
 
-# What was simulated before revision 0017: request 3 waited for a put (1), 4 for the stage of 2, 5 for none.
-SIMULATED_BEFORE_0017 = """
-INSERT INTO core.archives (name, kind, timezone) VALUES ('rebuilt', 'simulated', 'UTC');
-INSERT INTO ledger.sources (archive_id, name, format, timezone, clock_resolution_s, is_counted, earliest_at)
-VALUES (1, 'simulation', 'simulation', 'UTC', 1e-6, true, '2000-01-01 00:00Z');
-INSERT INTO studies.simulation_runs (
-    archive_id, demand, demand_name, options, machine_title, machine, seed, program_version, simulated_at,
-    began_at, steady_at, ended_at, job_count, unfinished_count, totals
-) VALUES (
-    1, 'file', 'a.csv', '{}', 'a machine', '{}', 1, '0.1', '2026-01-01 00:00Z', '2000-01-01 00:00Z',
-    '2000-01-01 00:00Z', '2000-01-01 01:00Z', 5, 0, '{}'
-);
-SELECT core.make_partitions('requests', ARRAY['2000-01-01']::date[]);
-INSERT INTO core.requests (
-    archive_id, source_id, interface, is_counted, is_failed, is_size_saturated, is_time_ambiguous, persona,
-    transfer_id, direction, file_key, stage_id, submitted_at, ended_at
-)
-SELECT 1, 1, 'ftp', true, false, false, false, request.*
-FROM (VALUES
-    (1, 1, 'put', 7, NULL::bigint, timestamptz '2000-01-01 00:00Z', timestamptz '2000-01-01 00:10Z'),
-    (2, 2, 'get', 8, 6, '2000-01-01 00:01Z', '2000-01-01 00:11Z'),
-    (3, 3, 'get', 7, NULL, '2000-01-01 00:02Z', '2000-01-01 00:12Z'),
-    (4, 4, 'get', 8, NULL, '2000-01-01 00:03Z', '2000-01-01 00:13Z'),
-    (5, 5, 'get', 7, NULL, '2000-01-01 00:14Z', '2000-01-01 00:15Z')
-) AS request;
-INSERT INTO studies.request_waits
-SELECT 1, number, 0, 0, file_wait_s, 0, 0, 0, 0, 0, 0, 0
-FROM (VALUES (1, 0), (2, 0), (3, 480), (4, 300), (5, 0)) AS waits (number, file_wait_s);
-"""
+# Published revisions never change, as warehouses have run them: a change is a revision of its own.
+PUBLISHED = {
+    "0021_first_release.sql": "6e61bcd58d4ada75697ec6538ef14acf",
+    "0021_first_release.py": "845feb256a0435caee759ad62da1e991",
+}
 
 
-def test_gets_that_joined_a_stage_in_a_simulation_are_known_after_an_upgrade(empty: Warehouse):
-    upgrade(lambda: empty.connect(Role.OWNER), "0016")
-    with empty.connect(Role.OWNER) as connection:
-        connection.execute(SIMULATED_BEFORE_0017)
-    upgrade(lambda: empty.connect(Role.OWNER))
-    with empty.connect(Role.READER) as connection:
-        assert connection.execute(
-            "SELECT transfer_id, is_joined, is_cached FROM mart.requests ORDER BY 1"
-        ).fetchall() == [
-            (1, None, None),
-            (2, False, False),
-            (3, False, True),
-            (4, True, False),
-            (5, False, True),
-        ]
+def test_published_revisions_are_as_they_were():
+    folder = Path(__file__).parents[2] / "migrations" / "versions"
+    assert {
+        name: xxhash.xxh3_128((folder / name).read_bytes()).hexdigest() for name in PUBLISHED
+    } == PUBLISHED
 
 
 def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
@@ -308,7 +243,15 @@ def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
         assert connection.execute("SELECT count(*) FROM theirs.report").fetchone() == (0,)
 
 
-@pytest.mark.parametrize("found, hint", [(None, "db upgrade"), ("9999", "newer Tapewise")])
+@pytest.mark.parametrize(
+    "found, hint",
+    [
+        (None, "db upgrade"),
+        ("9999", "newer Tapewise"),
+        ("0020", "load the logs again"),
+        ("0001", "load the logs"),
+    ],
+)
 def test_a_program_refuses_a_schema_that_is_not_its_own(warehouse: Warehouse, found: str | None, hint: str):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("DELETE FROM ledger.revisions")

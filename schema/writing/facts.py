@@ -1,0 +1,189 @@
+"""The one place where facts are written: rows of a table, as frames, in a load's transaction.
+
+Whoever has facts gives (table, frame). Row numbers, month partitions, the count by month that the ledger
+keeps and the summaries of indexes are made here, so that facts may one day go to another kind of storage as
+well.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+import polars as pl
+import psycopg
+import sqlalchemy as sa
+from psycopg import sql
+
+from tapewise.schema.errors import DatabaseError
+from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_rows, take_row_ids
+from tapewise.schema.writing.partitions import Partitions
+
+_NOTE = """
+    INSERT INTO ledger.loaded_rows (log_file_id, load_id, fact_table, month, source_id, row_count)
+    SELECT %s, %s, fact_table, month, %s, row_count
+    FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
+"""
+# The load of a row: the latest one of its file whose first row is not after it.
+_MOVED = sql.SQL("""
+    WITH moved AS (
+        SELECT log_file_id, month, load_id, count(*) AS row_count
+        FROM unnest(%(log_file_ids)s::integer[], %(ids)s::bigint[], %(months)s::date[])
+            AS fact (log_file_id, id, month),
+        LATERAL (
+            SELECT max(load_id) AS load_id FROM ledger.loaded_rows
+            WHERE loaded_rows.log_file_id = fact.log_file_id AND load_id <= fact.id
+        ) AS load
+        GROUP BY log_file_id, month, load_id
+    )
+""")
+_LEAVE = _MOVED + sql.SQL("""
+    UPDATE ledger.loaded_rows SET row_count = loaded_rows.row_count - moved.row_count
+    FROM moved
+    WHERE loaded_rows.log_file_id = moved.log_file_id AND loaded_rows.load_id = moved.load_id
+        AND loaded_rows.month = moved.month AND fact_table = %(fact_table)s
+""")
+_ARRIVE = _MOVED + sql.SQL("""
+    INSERT INTO ledger.loaded_rows AS held (log_file_id, load_id, fact_table, month, source_id, row_count)
+    SELECT log_file_id, load_id, %(fact_table)s, month, %(source_id)s, row_count FROM moved
+    ON CONFLICT (log_file_id, load_id, fact_table, month)
+        DO UPDATE SET row_count = held.row_count + excluded.row_count
+""")
+
+_RECOUNT = """
+    WITH counted AS (
+        SELECT log_file_id, load_id, count(*) AS row_count
+        FROM {table} AS fact, LATERAL (
+            SELECT max(load_id) AS load_id FROM ledger.loaded_rows
+            WHERE loaded_rows.log_file_id = fact.log_file_id AND load_id <= fact.id
+        ) AS load
+        WHERE archive_id = %(archive_id)s AND {time} >= %(since)s AND {time} < %(until)s
+        GROUP BY log_file_id, load_id
+    )
+    UPDATE ledger.loaded_rows SET row_count = coalesce(
+        (
+            SELECT counted.row_count FROM counted
+            WHERE counted.log_file_id = loaded_rows.log_file_id AND counted.load_id = loaded_rows.load_id
+        ),
+        0
+    )
+    WHERE source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+        AND fact_table = %(fact_table)s AND month = %(month)s
+"""
+_DROP_EMPTY = """
+    DELETE FROM ledger.loaded_rows
+    WHERE source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+        AND (month < %(month)s OR row_count = 0)
+"""
+
+
+@dataclass(frozen=True)
+class EncodedFacts:
+    """Rows of a table of facts, ready to be sent: numbered (`rows`), and as the pieces of a binary COPY."""
+
+    table: sa.Table
+    rows: pl.DataFrame
+    columns: Sequence[str]
+    pieces: Sequence[bytes]
+    month_counts: dict[date, int]
+
+    @property
+    def days(self) -> set[date]:
+        """The days (UTC) of the rows' event times."""
+        return set(self.rows[event_time_columns[self.table.name]].dt.date().unique())
+
+
+class FactWriter:
+    """Writes the facts of one load of a log file.
+
+    `encode` is for the thread that makes the rows, and may run ahead of `write`, which is for the one that
+    has the load's transaction. `settling` is a connection of the former, which commits by itself: row numbers
+    and month partitions must be there before the rows.
+    """
+
+    def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
+        self._settling = settling
+        self._source_id = source_id
+        self._log_file_id = log_file_id
+        self._partitions = Partitions(settling)
+        self._load_id: int | None = None
+        self._written: Counter[tuple[str, date]] = Counter()
+
+    def encode(self, table: sa.Table, facts: pl.DataFrame) -> EncodedFacts:
+        """Number and encode `facts`, and make their months.
+
+        They have the columns of `table` but `id`. Raises SchemaMismatchError if they do not fit it.
+        """
+        first_ids = take_row_ids(self._settling, facts.height)
+        if self._load_id is None and first_ids:
+            self._load_id = first_ids[0]
+        rows = number_rows(facts, first_ids)
+        months = (
+            rows[event_time_columns[table.name]].dt.date().dt.month_start().value_counts(name="row_count")
+        )
+        month_counts = dict(months.iter_rows())
+        self._partitions.make(table.name, month_counts)
+        columns, pieces = encode_frame(rows, table)
+        encoded = EncodedFacts(table, rows, columns, tuple(pieces), month_counts)
+        self._partitions.follow(rows.height)
+        return encoded
+
+    def write(self, connection: psycopg.Connection, facts: EncodedFacts) -> None:
+        """Send encoded facts, in the transaction of `connection`. Raises DatabaseError if some get lost."""
+        written = copy_encoded(connection, facts.table, facts.columns, facts.pieces)
+        if written != facts.rows.height:
+            raise DatabaseError(
+                f"{facts.rows.height} rows were sent to {facts.table.fullname}, {written} arrived"
+            )
+        for month, row_count in facts.month_counts.items():
+            self._written[facts.table.name, month] += row_count
+
+    def end(self, connection: psycopg.Connection) -> None:
+        """All facts are written: note in the ledger how many, by table and month."""
+        if self._written:
+            tables, months = zip(*self._written, strict=True)
+            values = [list(tables), list(months), list(self._written.values())]
+            connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
+
+    def summarise(self) -> None:
+        """Nothing more is written in these months: summarise their indexes."""
+        self._partitions.end()
+
+
+def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved: pl.DataFrame) -> None:
+    """Note in the ledger which rows of `table` are of another month now.
+
+    `moved` has their `log_file_id` and `id`, and `first_at` and `second_at`, the event times before and
+    after. In the transaction of `connection`, which has moved them.
+    """
+    months = (pl.col(name).dt.date().dt.month_start() for name in ("first_at", "second_at"))
+    moved = moved.with_columns(months).filter(pl.col("first_at") != pl.col("second_at"))
+    if moved.is_empty():
+        return
+    values = {
+        "log_file_ids": moved["log_file_id"].to_list(),
+        "ids": moved["id"].to_list(),
+        "fact_table": table,
+        "source_id": source_id,
+    }
+    for statement, months_of in ((_LEAVE, "first_at"), (_ARRIVE, "second_at")):
+        connection.execute(statement, values | {"months": moved[months_of].to_list()})
+
+
+def note_forgotten(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
+    """Note in the ledger that the archive's facts from before `since` are gone, in the same transaction."""
+    month = since.astimezone(UTC).date().replace(day=1)
+    next_month = (month + timedelta(days=31)).replace(day=1)
+    values = {
+        "archive_id": archive_id,
+        "month": month,
+        "since": since,
+        "until": datetime.combine(next_month, time(), UTC),
+    }
+    for table in FACT_TABLES:
+        statement = sql.SQL(_RECOUNT).format(
+            table=sql.Identifier("core", table.name), time=sql.Identifier(event_time_columns[table.name])
+        )
+        connection.execute(statement, values | {"fact_table": table.name})
+    connection.execute(_DROP_EMPTY, values)

@@ -1,0 +1,202 @@
+"""Lines that give several facts: they count once in the balance, and their facts go together."""
+
+from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.loading.dry_run import preview_file
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
+from tapewise.ingest.records.further_facts import LATER_THAN_LINE
+from tapewise.ingest.sources.sources import SourceRequest, make_source
+from tapewise.ingest.upkeep.explanations import explain_line, explain_row
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source
+from tapewise.schema.database import Role, Warehouse
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse, read_balance, read_facts
+from tests.session_format import SESSIONS
+
+Load = Callable[..., FileResult]
+
+pytestmark = pytest.mark.usefixtures("sessions")
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The format is one of the warehouse's."""
+    monkeypatch.setitem(FORMATS, "sessions", SESSIONS)
+
+
+def session(hour: int, vsn: str = "A00001", day: str = "2019-03-02") -> str:
+    begun = f"requested={hour:02}:00:00 positioned={hour:02}:00:40"
+    return f"{day}T{hour:02}:05:00 {vsn} drive1 kim {begun} bytes=1000\n"
+
+
+def write(path: Path, *lines: str) -> Path:
+    path.write_text("".join(lines))
+    return path
+
+
+def read_events(warehouse: Warehouse) -> list[tuple[Any, ...]]:
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        connection.execute("SET TIME ZONE 'UTC'")
+        return connection.execute(
+            "SELECT to_char(happened_at, 'MM-DD HH24:MI:SS'), kind, ordinal, line_number, occurrence, name"
+            " FROM core.tape_events LEFT JOIN core.users ON users.id = user_id"
+            " ORDER BY line_number, ordinal"
+        ).fetchall()
+
+
+EVENTS = [
+    ("03-02 10:05:00", "dismounted", 0, 1, 0, "kim"),
+    ("03-02 10:00:00", "mount requested", 1, 1, 0, "kim"),
+    ("03-02 10:00:40", "positioned", 2, 1, 0, "kim"),
+]
+
+
+def test_a_line_that_gives_three_facts_counts_once(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    path = write(tmp_path / "log", session(10), "\n", "broken\n", session(11))
+    result = load(path, "sessions")
+    assert (result.tally.line_count, result.tally.loaded_count, result.tally.held_count) == (4, 2, 0)
+    assert result.tally.first_event_at == datetime(2019, 3, 2, 10, tzinfo=UTC)
+    assert read_events(warehouse)[:3] == EVENTS
+    assert len(read_events(warehouse)) == 6
+    with warehouse.connect(Role.OWNER) as connection:
+        assert connection.execute(
+            "SELECT fact_table, month, row_count FROM ledger.loaded_rows"
+        ).fetchall() == [("tape_events", date(2019, 3, 1), 6)]
+    check_warehouse(warehouse)
+
+
+def test_facts_of_a_line_are_new_or_held_together(
+    load: Load, warehouse: Warehouse, tmp_path: Path, short_segments: None
+) -> None:
+    lines = [session(hour) for hour in range(24)]
+    load(write(tmp_path / "a", *lines[:15]), "sessions")
+    result = load(write(tmp_path / "b", *lines[5:]), "sessions")
+    assert (result.tally.loaded_count, result.tally.held_count) == (9, 10)
+    facts = read_facts(warehouse)
+    assert facts["tape_events"].total() == 72
+    check_warehouse(warehouse)
+    # The same file again, grown, and under another name.
+    result = load(write(tmp_path / "b", *lines[5:], session(0, day="2019-03-03")), "sessions")
+    assert (result.tally.loaded_count, result.tally.held_count) == (1, 19)
+    result = load(write(tmp_path / "c", *lines), "sessions")
+    assert (result.tally.loaded_count, result.tally.held_count) == (0, 24)
+    assert read_facts(warehouse)["tape_events"].total() == 75
+    check_warehouse(warehouse)
+
+
+def test_equal_lines_keep_their_own_facts(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    load(write(tmp_path / "log", session(10), session(10)), "sessions")
+    assert [event[2:5] for event in read_events(warehouse)] == [
+        (ordinal, line, line - 1) for line in (1, 2) for ordinal in range(3)
+    ]
+    check_warehouse(warehouse)
+
+
+def test_a_dry_run_counts_lines(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    load(write(tmp_path / "a", session(10)), "sessions")
+    request = SourceRequest("test", "synthetic", SESSIONS, "UTC", "sessions")
+    result = preview_file(
+        warehouse, register(warehouse, request), write(tmp_path / "b", session(10), session(11)), now=NOW
+    )
+    assert (result.tally.loaded_count, result.tally.held_count) == (1, 1)
+
+
+@pytest.mark.parametrize("requested, reason", [("10:05:01", LATER_THAN_LINE), ("25:00:00", OUTSIDE_WINDOW)])
+def test_a_line_whose_further_facts_cannot_be_is_rejected(
+    load: Load, warehouse: Warehouse, tmp_path: Path, requested: str, reason: str
+) -> None:
+    wrong = session(10).replace("requested=10:00:00", f"requested={requested}")
+    result = load(write(tmp_path / "log", wrong, session(11)), "sessions")
+    assert dict(result.tally.rejected) == {reason: 1}
+    assert {event[3] for event in read_events(warehouse)} == {2}
+    check_warehouse(warehouse)
+
+
+def test_forgetting_takes_facts_before_the_day_and_counts_lines(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    midnight = "2019-03-02T00:02:00 A00001 drive1 kim requested=00:00:00 positioned=00:00:00 bytes=1\n"
+    path = write(tmp_path / "log", session(23, day="2019-03-01"), midnight, session(10))
+    load(path, "sessions", timezone="America/New_York")
+    forgotten = forget_detail(warehouse, "test", date(2019, 3, 2), NOW)
+    assert forgotten.fact_counts["tape_events"] == 3
+    check_warehouse(warehouse)
+    balance = read_balance(warehouse)
+    assert load(path, "sessions", timezone="America/New_York").tally.ignored[BEFORE_RETENTION] == 1
+    assert read_balance(warehouse) == balance
+    assert len(read_events(warehouse)) == 6
+
+
+def test_what_was_forgotten_does_not_come_with_a_later_line(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """A session over midnight: it ended on the day that is kept, and began on the one before."""
+    load(write(tmp_path / "a", session(10, day="2019-03-01")), "sessions", timezone="Asia/Kathmandu")
+    forget_detail(warehouse, "test", date(2019, 3, 2), NOW)
+    over = "2019-03-02T00:05:00 A00002 drive1 kim requested=00:00:00 positioned=00:00:40 bytes=1000\n"
+    with warehouse.connect(Role.OWNER) as connection:
+        connection.execute("UPDATE core.archives SET retained_since = retained_since + interval '30 s'")
+    result = load(write(tmp_path / "b", over), "sessions", timezone="Asia/Kathmandu")
+    assert result.tally.loaded_count == 1
+    assert [event[1] for event in read_events(warehouse)] == ["dismounted", "positioned"]
+    check_warehouse(warehouse)
+
+
+def test_a_line_and_its_rows_are_explained(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    path = write(tmp_path / "log", session(10), session(11))
+    load(path, "sessions")
+    with warehouse.connect(Role.OWNER) as connection:
+        fates = explain_line(connection, path, 2, NOW)
+        assert [(fate.fate, fate.table, (fate.row or {})["kind"]) for fate in fates] == [
+            ("loaded", "tape_events", "dismounted"),
+            ("loaded", "tape_events", "mount requested"),
+            ("loaded", "tape_events", "positioned"),
+        ]
+        assert {fate.text for fate in fates} == {session(11).strip()}
+        row_id = (fates[1].row or {})["id"]
+        assert explain_row(connection, "tape_events", row_id).line_number == 2
+
+
+def test_names_are_hidden_in_all_facts(warehouse: Warehouse, tmp_path: Path) -> None:
+    key = PseudonymKey("a key of thirty-two characters ..")
+    with warehouse.connect() as connection:
+        source = make_source(
+            connection, SourceRequest("test", "synthetic", SESSIONS, "UTC", "sessions", key=key)
+        )
+    load_file(warehouse, source, write(tmp_path / "log", session(10)), now=NOW)
+    names = {event[5] for event in read_events(warehouse)}
+    assert len(names) == 1
+    assert names != {"kim"}
+
+
+def test_dropping_the_source_leaves_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    load(write(tmp_path / "log", session(10)), "sessions")
+    assert drop_source(warehouse, "test", "sessions").fact_count == 3
+    with warehouse.connect(Role.OWNER) as connection:
+        assert connection.execute("SELECT count(*) FROM ledger.loaded_rows").fetchone() == (0,)
+    check_warehouse(warehouse)
+
+
+def test_facts_of_the_second_pass_of_an_hour_go_together(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    def line(clock: str, vsn: str) -> str:
+        return f"2019-11-03T{clock} {vsn} drive1 kim requested=01:01:00 positioned=01:02:00 bytes=1\n"
+
+    first = [line(f"01:{minute:02}:00", f"A{minute:05}") for minute in range(3, 59, 5)]
+    second = [line(f"01:{minute:02}:00", f"B{minute:05}") for minute in range(3, 59, 5)]
+    load(write(tmp_path / "log", *first, *second), "sessions", timezone="America/New_York")
+    events = read_events(warehouse)
+    hours = {(event[3] > len(first), event[0][6:8]) for event in events}
+    assert hours == {(False, "05"), (True, "06")}
+    check_warehouse(warehouse)
