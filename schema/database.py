@@ -159,7 +159,7 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
             hint = "Is the server up, and is the URL in the settings right?"
             if f'"{roles.READER}" is not permitted to log in' in reason:
                 hint = (
-                    "It is a group of logins since revision 0014: reader_url needs one of them"
+                    "It is a group of logins since 0.1.0: reader_url needs one of them"
                     f" ({roles.COMMANDS}, or one that `tapewise db logins add` makes)."
                 )
             raise DatabaseError(f"the database cannot be reached: {reason}", hint=hint) from error

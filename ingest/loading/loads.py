@@ -56,7 +56,7 @@ from tapewise.schema.writing.names import NameTable
 # Parts of a file that may wait for the lock, or to be compared.
 PARTS_AHEAD = 2
 # Tables of a part, encoded, that may wait to be sent.
-AHEAD_DEPTH = 2
+AHEAD_DEPTH = 4
 
 Progress = Callable[[int], None]
 

@@ -127,7 +127,7 @@ def _make_roles(connection: psycopg.Connection) -> None:
         if group not in known:
             connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(group)))
         elif known[group]:
-            # Before revision 0014 people logged in as it, all by one password and with the same settings.
+            # Before 0.1.0 people logged in as it, all by one password and with the same settings.
             for change in ("NOLOGIN", "CONNECTION LIMIT -1", "RESET ALL"):
                 connection.execute(sql.SQL(f"ALTER ROLE {{}} {change}").format(sql.Identifier(group)))
     for login in (COMMANDS, DASHBOARDS):

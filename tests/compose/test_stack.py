@@ -106,7 +106,7 @@ def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
 
 
 def test_a_secret_of_before_logs_in_as_a_login_of_its_own(stack: Stack) -> None:
-    """Until revision 0014 its role was that of all who read; the password stays."""
+    """Before 0.1.0 its role was that of all who read; the password stays."""
     good = stack.secret("reader_url")
     stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
     subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)
