@@ -1,13 +1,28 @@
-"""Whether a file goes on where it was last read, and its lines are read as of the same day as then."""
+"""Where a file stopped when it was last read: whether it is untouched, goes on, or is another one by now.
 
-from datetime import date
+What pieces of it are known from any file is another question: `known_segments.py`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 
 import psycopg
 
-from tapewise.ingest.ledger.log_files import LogFileRow, find_other_date
+from tapewise.ingest.ledger.log_files import (
+    LastReading,
+    LogFileRow,
+    find_last_readings,
+    find_log_file,
+    find_other_date,
+    ledger_path,
+    touch_log_file,
+)
 from tapewise.ingest.reading.balances import Tally
-from tapewise.ingest.reading.prefixes import Prefix
+from tapewise.ingest.reading.identities import identify_file
+from tapewise.ingest.reading.prefixes import Prefix, compare_prefix
+from tapewise.ingest.records.format import OUTSIDE_WINDOW
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.ingest.sources.log_dates import LogDate, find_log_date
 from tapewise.ingest.sources.sources import Source
@@ -24,14 +39,131 @@ def settle_date(source: Source, path: Path, given: date | None) -> LogDate | Non
     return LogDate(given, "--date") if given else find_log_date(path, source.format)
 
 
-def keep_date(source: Source, path: Path, known: LogFileRow | None, prefix: Prefix | None) -> LogDate | None:
+@dataclass(frozen=True)
+class LastStop:
+    """Where the last reading of a file stopped, and what the next one makes of it.
+
+    `name` is the file's in the ledger, `newest` what was last read by that name. `known` is the same if the
+    file goes on from there; else it is None, and the file is read as another one. `log_date` is the day of
+    the file. `prefix` is what of it was read before, None for a file that is new. `is_read`: a reading now
+    would bring nothing else. `ends_file`: an unfinished last line is none.
+    """
+
+    name: str
+    newest: LogFileRow | None
+    known: LogFileRow | None
+    log_date: LogDate | None
+    prefix: Prefix | None
+    is_read: bool
+    ends_file: bool
+
+    @property
+    def day(self) -> date | None:
+        """The day of the file, None for formats that need none."""
+        return self.log_date.day if self.log_date else None
+
+    def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
+        """Whether nobody has read a file of that name for `source` since."""
+        return find_log_file(connection, source.id, self.name) == self.newest
+
+    def touch(self, connection: psycopg.Connection, now: datetime) -> tuple[Tally, int]:
+        """Note that the file was found as it was; gives the tally of this reading, and the bytes that wait.
+
+        For a file that `is_read`.
+        """
+        assert self.newest is not None and self.prefix is not None
+        tally = touch_log_file(
+            connection,
+            self.newest,
+            waiting_bytes=self.prefix.waiting_bytes,
+            identity=self.prefix.identity,
+            now=now,
+        )
+        return tally, self.prefix.waiting_bytes
+
+
+def find_last_stop(
+    connection: psycopg.Connection,
+    source: Source,
+    path: Path,
+    *,
+    log_date: date | None = None,
+    keeps_date: bool = False,
+    is_complete: bool = False,
+) -> LastStop:
+    """Where the last reading of `path` for `source` stopped. Opens the file if there was one.
+
+    `log_date` is the day that is given for it; with `keeps_date`, a file that begins as it did then keeps the
+    day of then. `is_complete` says that an unfinished last line is none. Raises LogFileError if the file has
+    no day and needs one, or was read as of another.
+    """
+    given = None if keeps_date else settle_date(source, path, log_date)
+    name = ledger_path(path)
+    newest = find_log_file(connection, source.id, name)
+    if newest is None:
+        said = settle_date(source, path, None) if keeps_date else given
+        return LastStop(name, None, None, said, None, is_read=False, ends_file=is_complete)
+    prefix = compare_prefix(path, newest.read_bytes, is_complete=is_complete, key=source.key)
+    said = _keep_date(source, path, newest, prefix) if keeps_date else given
+    is_same = _is_continued(source, path, newest, prefix, said.day if said else None)
+    is_read = (
+        is_same
+        and not prefix.has_more
+        and newest.format_version == source.format.version
+        # What was a time in the future then may be one in the past now.
+        and OUTSIDE_WINDOW not in newest.tally.rejected
+    )
+    is_continued, ends_file = is_same, is_complete
+    if is_same and not prefix.ends_line:
+        # An unfinished last line was read, and is read again unless it goes on by now.
+        is_continued = not prefix.waiting_bytes
+        ends_file = is_complete or is_continued
+    known = newest if is_continued else None
+    return LastStop(name, newest, known, said, prefix, is_read=is_read, ends_file=ends_file)
+
+
+def find_untouched(
+    connection: psycopg.Connection, source: Source, paths: Iterable[Path], *, is_complete: bool
+) -> dict[Path, int]:
+    """Those of `paths` that need not be opened, as they are what they were when last read for `source`.
+
+    Gives the numbers of their log files. Of 200 gzipped logs this takes 0.02 s where their digests take 4. No
+    clock of ours has a say: after a night on which it was ahead, changed files would be passed over for as
+    long.
+    """
+    names = {path: ledger_path(path) for path in paths}
+    known = find_last_readings(connection, source.id, list(names.values()))
+    return {
+        path: known[name].log_file_id
+        for path, name in names.items()
+        if name in known and _is_untouched(path, known[name], source, is_complete=is_complete)
+    }
+
+
+def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete: bool) -> bool:
+    """Whether a reading of the file now could give nothing else than the last one did."""
+    if (
+        last.format_version != source.format.version
+        or last.has_outside_window
+        or (last.has_waiting and is_complete)
+    ):
+        return False
+    try:
+        if source.format.is_dated_by_file and find_log_date(path, source.format).day != last.log_date:
+            return False
+        return identify_file(path) == last.identity
+    except (OSError, LogFileError):
+        return False
+
+
+def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -> LogDate | None:
     """The day as of which the file was read last, if it begins as it did then; else the one in its name."""
-    if known is not None and prefix is not None and prefix.digest == known.content_digest:
-        return LogDate(known.log_date, "last reading") if known.log_date else None
+    if prefix.digest == newest.content_digest:
+        return LogDate(newest.log_date, "last reading") if newest.log_date else None
     return settle_date(source, path, None)
 
 
-def is_continued(
+def _is_continued(
     source: Source, path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None
 ) -> bool:
     """Whether the file begins with what is known of it.

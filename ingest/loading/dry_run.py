@@ -7,16 +7,14 @@ from functools import partial
 from pathlib import Path
 
 from tapewise.ingest.ledger.known_segments import find_segments
-from tapewise.ingest.ledger.log_files import find_log_file, ledger_path
 from tapewise.ingest.ledger.other_sources import OtherHolders
-from tapewise.ingest.ledger.resuming import check_date, is_continued, settle_date
+from tapewise.ingest.ledger.resuming import check_date, find_last_stop, settle_date
 from tapewise.ingest.ledger.stored_identities import Holdings
 from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, losses_told
 from tapewise.ingest.reading.pipeline import find_new, read_parts
-from tapewise.ingest.reading.prefixes import compare_prefix
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 
@@ -36,21 +34,19 @@ def preview_file(
     """What `load_file` would do, without writing anything."""
     check_key(source)
     said = settle_date(source, path, log_date)
-    log_date = said.day if said else None
-    settings = source.line_settings(now, log_date)
+    day = said.day if said else None
+    settings = source.line_settings(now, day)
     with (
         losses_told(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         open_log(path, is_complete=is_complete, key=source.key) as reader,
     ):
         tally = Tally()
-        known = find_log_file(connection, source.id, ledger_path(path)) if log_date else None
-        if known is not None:
-            prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-            is_continued(source, path, known, prefix, log_date)
+        if day is not None:
+            find_last_stop(connection, source, path, log_date=log_date, is_complete=is_complete)
         find_known = partial(find_segments, connection, source.id)
         holdings = Holdings(connection, connection, source)
-        others = OtherHolders(connection, source, path, log_date)
+        others = OtherHolders(connection, source, path, day)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)
             for _ in find_new(part, holdings.drop_held, tally):
@@ -59,5 +55,5 @@ def preview_file(
             if progress is not None:
                 progress(reader.progress_bytes)
         others.end(tally.loaded_count)
-        check_date(connection, source, path, log_date, tally, reader.digest)
+        check_date(connection, source, path, day, tally, reader.digest)
         return FileResult(path, tally, reader.waiting_bytes, log_date=said)

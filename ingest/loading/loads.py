@@ -21,12 +21,10 @@ from tapewise.ingest.ledger.log_files import (
     LogFileRow,
     begin_log_file,
     end_log_file,
-    find_log_file,
     ledger_path,
-    touch_log_file,
 )
 from tapewise.ingest.ledger.other_sources import OtherHolders
-from tapewise.ingest.ledger.resuming import check_date, is_continued, keep_date, settle_date
+from tapewise.ingest.ledger.resuming import LastStop, check_date, find_last_stop
 from tapewise.ingest.ledger.stored_identities import Holdings
 from tapewise.ingest.loading.rollup import sum_counted
 from tapewise.ingest.loading.rows import make_facts
@@ -38,9 +36,8 @@ from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.interruptions import begins_again, losses_told
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
-from tapewise.ingest.reading.prefixes import compare_prefix
 from tapewise.ingest.reading.second_passes import Repeats
-from tapewise.ingest.records.format import OUTSIDE_WINDOW, UNRECOGNISED, Format
+from tapewise.ingest.records.format import UNRECOGNISED, Format
 from tapewise.ingest.requests.at_load import FreshLines
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
@@ -115,51 +112,22 @@ def load_file(
     `on_wait` is called if another load of the archive goes first. Raises LogFileError (HeldElsewhereError if
     another source holds lines of the file), DatabaseError.
     """
-    given_date = None if keeps_date else settle_date(source, path, log_date)
     with (
         losses_told(path),
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
             source = _refresh(settling, source)
-            name = ledger_path(path)
-            known = newest = find_log_file(settling, source.id, name)
-            ends_file = is_complete
-            prefix = None
-            if known is not None:
-                prefix = compare_prefix(path, known.read_bytes, is_complete=is_complete, key=source.key)
-            said = keep_date(source, path, known, prefix) if keeps_date else given_date
-            log_date = said.day if said else None
-            if known is not None and prefix is not None:
-                is_same = is_continued(source, path, known, prefix, log_date)
-                is_read = not prefix.has_more and known.format_version == source.format.version
-                # What was a time in the future then may be one in the past now.
-                if is_same and is_read and not is_forced and OUTSIDE_WINDOW not in known.tally.rejected:
-                    tally = touch_log_file(
-                        settling,
-                        known,
-                        waiting_bytes=prefix.waiting_bytes,
-                        identity=prefix.identity,
-                        now=now,
-                    )
-                    return FileResult(path, tally, prefix.waiting_bytes, True, said)
-                if is_same and not prefix.ends_line:
-                    # An unfinished last line was read, and is read again unless it goes on by now.
-                    is_same = not prefix.waiting_bytes
-                    ends_file = is_complete or is_same
-                known = known if is_same else None
-            load = _Load(source, path, name, log_date, now, progress)
+            stop = find_last_stop(
+                settling, source, path, log_date=log_date, keeps_date=keeps_date, is_complete=is_complete
+            )
+            if stop.is_read and not is_forced:
+                tally, waiting_bytes = stop.touch(settling, now)
+                return FileResult(path, tally, waiting_bytes, True, stop.log_date)
+            load = _Load(source, path, stop.name, stop.day, now, progress)
             try:
-                result = load.run(
-                    warehouse,
-                    settling,
-                    known,
-                    newest,
-                    is_complete=ends_file,
-                    is_forced=is_forced,
-                    on_wait=on_wait,
-                )
-                return replace(result, log_date=said)
+                result = load.run(warehouse, settling, stop, is_forced=is_forced, on_wait=on_wait)
+                return replace(result, log_date=stop.log_date)
             except ChangedMeanwhileError:
                 continue
 
@@ -234,24 +202,21 @@ class _Load:
         self,
         warehouse: Warehouse,
         settling: psycopg.Connection,
-        known: LogFileRow | None,
-        newest: LogFileRow | None,
+        stop: LastStop,
         *,
-        is_complete: bool,
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file and load it once the archive is ours.
-
-        `known` is what it continues, `newest` what was last read of its name.
-        """
-        source = self._source
+        """Read the file from its last `stop` on, and load it once the archive is ours."""
+        source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
         # What the row of `known` says of lines is right only if they are still the same when they are read.
         begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
             # First, so that its time has come when it is read: it waits a tick.
-            open_log(self._path, is_complete=is_complete, key=source.key, begins_with=begins_with) as reader,
+            open_log(
+                self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
+            ) as reader,
             # Where the thread that reads asks what is known, while the other one waits for the server in
             # `settling`; and where we make months, which cannot be seen before a transaction ends.
             closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
@@ -273,7 +238,7 @@ class _Load:
             if ledger_path(self._path) != self._name:  # a link that points to another file by now
                 raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
-            self._check_unchanged(connection, newest)
+            self._check_unchanged(connection, stop)
             with FreshLines(warehouse, settling, source) as fresh:
                 derivations = Derivations(connection, asking, source.archive_id, fresh)
                 self._load(connection, settling, settling, derivations, parts, reader, known, fresh)
@@ -300,11 +265,10 @@ class _Load:
             self._load(connection, settling, connection, derivations, parts, reader, None, None)
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
-    def _check_unchanged(self, connection: psycopg.Connection, newest: LogFileRow | None) -> None:
+    def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
         """Raise if what was found before the lock is no longer so."""
         source = _refresh(connection, self._source)
-        is_newest = find_log_file(connection, source.id, self._name) == newest
-        if not is_newest or source.retained_since != self._source.retained_since:
+        if not stop.is_newest(connection, source) or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
 
     def _load(

@@ -15,17 +15,15 @@ from pathlib import Path
 
 import psycopg
 
-from tapewise.ingest.ledger.log_files import LastReading, find_last_readings, ledger_path, touch_log_files
+from tapewise.ingest.ledger.log_files import touch_log_files
+from tapewise.ingest.ledger.resuming import find_untouched
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.nightly.sources import SourcePlan
-from tapewise.ingest.reading.identities import identify_file
-from tapewise.ingest.sources.log_dates import find_log_date
 from tapewise.ingest.sources.sources import Source, SourceRequest, find_source, make_source, unsaved_source
 from tapewise.ingest.sources.unused import drop_unused_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
-from tapewise.schema.sites import SourceSettings
 
 
 @dataclass
@@ -199,38 +197,12 @@ def _leave_untouched(
     warehouse: Warehouse, source: Source, plan: SourcePlan, now: datetime, *, is_dry: bool
 ) -> list[Path]:
     """The files that must be opened; of the others the ledger is told that they were looked at."""
-    names = {path: ledger_path(path) for path in plan.paths}
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
-            known = find_last_readings(connection, source.id, list(names.values()))
-            untouched = {
-                path: known[name].log_file_id
-                for path, name in names.items()
-                if name in known and _is_untouched(path, known[name], source, plan.settings)
-            }
+            untouched = find_untouched(connection, source, plan.paths, is_complete=plan.settings.complete)
             if not is_dry:
                 touch_log_files(connection, list(untouched.values()), now)
                 connection.commit()
     except psycopg.Error as error:
         raise _broken_off(error) from error
     return [path for path in plan.paths if path not in untouched]
-
-
-def _is_untouched(path: Path, last: LastReading, source: Source, settings: SourceSettings) -> bool:
-    """Whether a reading of the file now could give nothing else than the last one did.
-
-    Of 200 gzipped logs it takes 0.02 s where their digests take 4. No clock of ours has a say: after a night
-    on which it was ahead, changed files would be passed over for as long.
-    """
-    if (
-        last.format_version != source.format.version
-        or last.has_outside_window
-        or (last.has_waiting and settings.complete)
-    ):
-        return False
-    try:
-        if source.format.is_dated_by_file and find_log_date(path, source.format).day != last.log_date:
-            return False
-        return identify_file(path) == last.identity
-    except (OSError, LogFileError):
-        return False

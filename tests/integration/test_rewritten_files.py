@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.ledger import resuming
 from tapewise.ingest.loading import loads
 from tapewise.ingest.loading.dry_run import preview_file
 from tapewise.ingest.loading.loads import FileResult
@@ -133,15 +134,15 @@ def test_a_log_rewritten_after_its_beginning_was_compared_is_another_file(
     path.write_bytes(join(OLD))
     load(path, "nft")
     path.write_bytes(join(OLD + NEW))
-    really_compare = loads.compare_prefix
+    really_compare = resuming.compare_prefix
 
     def compare_and_rewrite(*args: object, **options: object) -> object:
         found = really_compare(*args, **options)
-        monkeypatch.setattr(loads, "compare_prefix", really_compare)
+        monkeypatch.setattr(resuming, "compare_prefix", really_compare)
         path.write_bytes(join(NEW))
         return found
 
-    monkeypatch.setattr(loads, "compare_prefix", compare_and_rewrite)
+    monkeypatch.setattr(resuming, "compare_prefix", compare_and_rewrite)
     assert load(path, "nft").tally.loaded_count == len(NEW)
     expect_union(warehouse, OLD, NEW)
     assert len(ledger(warehouse)) == 2
@@ -166,15 +167,15 @@ def test_a_file_put_in_the_place_of_one_that_is_retried_has_its_own_day(
     line = "002718 14:06:48 14:07:31 2360 10{}     17 put -d /scratch/k\n"
     path.write_text(line.format(2) + "broken\n")
     load(path, "cond", log_date=date(1998, 5, 9))  # said by hand
-    really_compare = loads.compare_prefix
+    really_compare = resuming.compare_prefix
 
     def compare_and_rewrite(*args: object, **options: object) -> object:
         found = really_compare(*args, **options)
-        monkeypatch.setattr(loads, "compare_prefix", really_compare)
+        monkeypatch.setattr(resuming, "compare_prefix", really_compare)
         path.write_text(line.format(3))
         return found
 
-    monkeypatch.setattr(loads, "compare_prefix", compare_and_rewrite)
+    monkeypatch.setattr(resuming, "compare_prefix", compare_and_rewrite)
     with closing(warehouse.connect(Role.LOADER)) as connection:
         [file] = find_files(connection, RejectFilter())
     retried = retry_file(warehouse, file, NOW)
