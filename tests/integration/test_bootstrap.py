@@ -61,7 +61,7 @@ def assert_agree(rows: list[dict[str, Any]], figures: dict[Key, Figure]) -> None
 
 @pytest.mark.parametrize(("case", "replicate_count"), [("holm", 20), ("judged", 5), ("unequal_blocks", 10)])
 def test_what_cases_expect_of_judgements_is_reckoned_anew(case: str, replicate_count: int) -> None:
-    found = Case(CASES_FOLDER / "compare_archives" / case)
+    found = Case(CASES_FOLDER / "compare_archives" / f"{case}.yaml")
     llnl, dkrz = (read_requests(found.given, name) for name in ("llnl", "dkrz"))
     figures = compare(llnl, dkrz, replicate_count)
     names = {"difference_low": "low", "difference_high": "high"}
@@ -74,7 +74,7 @@ def test_what_cases_expect_of_judgements_is_reckoned_anew(case: str, replicate_c
 
 def test_what_cases_expect_of_drawings_is_reckoned_anew() -> None:
     for name in ("compared_means", "compared_quantiles"):
-        case = Case(CASES_FOLDER / name / "drawn")
+        case = Case(CASES_FOLDER / name / "drawn.yaml")
         sides = {"a": Side(read_requests(case.given, "llnl")), "b": Side(read_requests(case.given, "dkrz"))}
         for row in case.expect["rows"]:
             values = {

@@ -1,15 +1,20 @@
-"""Tests of views as data: a folder with given rows, a query, and the rows that it must give.
+"""Tests of views as data: given rows, a query, and the rows that it must give, in one file for each case.
 
-    tests/sql/open_times/whole_seconds/given.yaml     rows of core, ledger and studies, by table
-    tests/sql/open_times/whole_seconds/query.sql      one query, ordered
-    tests/sql/open_times/whole_seconds/expect.yaml    rows: [{column: value, ...}, ...]
+    # tests/sql/open_times/whole_seconds.yaml
+    given:                        # rows of core, ledger and studies, by table
+      opens:
+        - {open_s: 0.999999}
+    query: |                      # one query, ordered
+      SELECT open_floor_s, request_count FROM mart.open_times(direction => 'get') ORDER BY open_floor_s
+    expect:
+      - {open_floor_s: 0, request_count: 1}
 
-In `given.yaml` a row names its archive, source, client and user by name, as the logs do. What a row does
-not say is filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts
+In `given` a row names its archive, source, client and user by name, as the logs do. What a row does not
+say is filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts
 the values below. `copies: 25` stands for 25 such rows. Where jobs, stages, opens or sources that are not
 counted are given, requests are put together from them as a load would.
 
-In `expect.yaml` the columns of each row are exactly those of the query. Floats may differ by
+In `expect` the columns of each row are exactly those of the query. Floats may differ by
 `relative_tolerance` (1e-9 unless the file says otherwise) and `absolute_tolerance` (0); a float may be
 written as a fraction ("3/7"). Times and dates are strings in ISO format. The session is in UTC.
 """
@@ -34,6 +39,8 @@ from tapewise.schema.tables.models import event_time_columns
 Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
+# What else is in the folder of an object.
+NO_CASES = {"mutants.yaml", "putting_together.yaml"}
 ELSEWHERE = "America/Los_Angeles"  # where sessions are if their archives are in UTC
 
 _COMMON = {
@@ -264,17 +271,22 @@ _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledg
 
 @dataclass(frozen=True)
 class Case:
-    """One folder of a case."""
+    """The file of one case."""
 
-    folder: Path
+    path: Path
+
+    @property
+    def object_name(self) -> str:
+        return self.path.parent.name
 
     @property
     def name(self) -> str:
-        return f"{self.folder.parent.name}/{self.folder.name}"
+        return f"{self.object_name}/{self.path.stem}"
 
     @property
     def given(self) -> dict[str, list[Row]]:
-        return _read_yaml(self.folder / "given.yaml")
+        given: dict[str, list[Row]] = _read_yaml(self.path)["given"]
+        return given
 
     @property
     def timezones(self) -> list[str]:
@@ -284,21 +296,24 @@ class Case:
 
     @property
     def query(self) -> str:
-        return (self.folder / "query.sql").read_text(encoding="utf-8")
+        return str(_read_yaml(self.path)["query"])
 
     @property
     def expect(self) -> dict[str, Any]:
-        return _read_yaml(self.folder / "expect.yaml")
+        """The rows, and the tolerances if the file has any."""
+        read = _read_yaml(self.path)
+        others = {key: value for key, value in read.items() if key not in ("given", "query", "expect")}
+        return {"rows": read["expect"]} | others
 
 
 def find_cases() -> list[Case]:
-    return [Case(path.parent) for path in sorted(CASES_FOLDER.glob("*/*/query.sql"))]
+    return [Case(path) for path in sorted(CASES_FOLDER.glob("*/*.yaml")) if path.name not in NO_CASES]
 
 
 def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) -> None:
     """Put `given` into an empty warehouse, with partitions, names and whatever it does not say."""
     unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources"}
-    assert not unknown, f"given.yaml: no such tables: {sorted(unknown)}"
+    assert not unknown, f"given: no such tables: {sorted(unknown)}"
     archives = {
         row["name"]: _insert_one(
             connection, "core", "archives", {"kind": "measured", "timezone": "UTC"} | row
@@ -330,7 +345,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         if source is None:
             archive = archive or first_archive
             source = next((name for name, (owner, _) in sources.items() if owner == archive), None)
-        assert source is not None, f"given.yaml: archive {archive} has no source"
+        assert source is not None, f"given: archive {archive} has no source"
         archive = archive or sources[source][0]
         if table == "log_files":
             return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
@@ -417,7 +432,7 @@ def find_differences(expect: Mapping[str, Any], rows: list[Row]) -> list[str]:
     relative = float(expect.get("relative_tolerance", 1e-9))
     absolute = float(expect.get("absolute_tolerance", 0))
     unknown = expect.keys() - {"rows", "relative_tolerance", "absolute_tolerance"}
-    found = [f"expect.yaml: no such key: {key}" for key in sorted(unknown)]
+    found = [f"no such key: {key}" for key in sorted(unknown)]
     expected_rows = expect["rows"]
     if len(expected_rows) != len(rows):
         found.append(f"{len(expected_rows)} rows expected, {len(rows)} found: {rows}")
@@ -494,20 +509,20 @@ def _check_time(row: Row) -> None:
     for name, value in row.items():
         if name.endswith("_at") and value is not None:
             moment = value if isinstance(value, datetime.datetime) else datetime.datetime.fromisoformat(value)
-            assert moment.tzinfo is not None, f"given.yaml: {name} {value} has no zone"
+            assert moment.tzinfo is not None, f"given: {name} {value} has no zone"
 
 
 @functools.cache  # a case is run once for each mutant of its object; nobody changes what is read
 def _read_yaml(path: Path) -> dict[str, Any]:
     # Times stay strings: the reader of YAML would drop their zone.
-    read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes) or {}
+    read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes)
     return read
 
 
-class _StringTimes(yaml.SafeLoader):
-    """The safe loader, without its reading of times and dates."""
+class _StringTimes(yaml.CSafeLoader):
+    """The safe loader in C, without its reading of times and dates."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and the type are PyYAML's
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
     }

@@ -19,6 +19,7 @@ row that tells the two apart (add it), or the rule has no effect (take it out of
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import psycopg
 import yaml
@@ -47,12 +48,16 @@ class Mutant:
 
 
 def find_mutants() -> list[Mutant]:
+    return [mutant for path in sorted(CASES_FOLDER.glob("*/mutants.yaml")) for mutant in read_mutants(path)]
+
+
+def read_mutants(path: Path) -> list[Mutant]:
+    """The mutants of the object in whose folder the file is."""
     found = []
-    for path in sorted(CASES_FOLDER.glob("*/mutants.yaml")):
-        for entry in yaml.safe_load(path.read_text(encoding="utf-8")):
-            assert list(entry) == ["change", "replace", "with"], f"{path}: {entry}"
-            assert all(isinstance(value, str) for value in entry.values()), f"{path}: put in quotes: {entry}"
-            found.append(Mutant(path.parent.name, *entry.values()))
+    for entry in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader):
+        assert list(entry) == ["change", "replace", "with"], f"{path}: {entry}"
+        assert all(isinstance(value, str) for value in entry.values()), f"{path}: put in quotes: {entry}"
+        found.append(Mutant(path.parent.name, *entry.values()))
     return found
 
 

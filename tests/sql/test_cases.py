@@ -10,6 +10,7 @@ from tapewise.schema.tables.mart import read_mart
 from tests.conftest import Site
 from tests.sql.cases import (
     CASES_FOLDER,
+    NO_CASES,
     Case,
     find_cases,
     find_differences,
@@ -45,13 +46,13 @@ def test_case(connection: psycopg.Connection, case: Case) -> None:
 
 
 def test_every_object_of_mart_has_a_case() -> None:
-    missing = {each.name for each in read_mart()} - {case.folder.parent.name for case in find_cases()}
+    missing = {each.name for each in read_mart()} - {case.object_name for case in find_cases()}
     assert not missing
 
 
-def test_every_folder_is_a_case() -> None:
-    folders = {path for path in CASES_FOLDER.glob("*/*") if path.is_dir() and path.parent.name[0] != "_"}
-    assert folders == {case.folder for case in find_cases()}
+def test_whatever_is_in_the_folder_of_an_object_is_read() -> None:
+    found = {path for path in CASES_FOLDER.glob("[!_]*/*") if path.name not in NO_CASES}
+    assert found == {case.path for case in find_cases()}
 
 
 @pytest.mark.parametrize(

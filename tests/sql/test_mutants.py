@@ -46,8 +46,8 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
 
 def cases_of(name: str) -> list[Case]:
     """Its cases, those first that notice most, and the slow ones last."""
-    found = [case for case in CASES if case.folder.parent.name == name]
-    return sorted(found, key=lambda case: (-NOTICED[case.name], case.folder.name == "each_argument"))
+    found = [case for case in CASES if case.object_name == name]
+    return sorted(found, key=lambda case: (-NOTICED[case.name], case.path.stem == "each_argument"))
 
 
 @pytest.mark.parametrize("mutant", CHOSEN, ids=lambda mutant: f"{mutant.object_name}: {mutant.change}")

@@ -6,7 +6,6 @@ from itertools import chain
 
 import psycopg
 import pytest
-import yaml
 
 from tapewise.ingest.requests import mounts
 from tapewise.ingest.requests import rebuild as requests
@@ -15,16 +14,14 @@ from tapewise.schema.tables.mart import read_mart
 from tests.conftest import Site
 from tests.sql import test_mutants as mutants_of_mart
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
-from tests.sql.mutants import Mutant, find_failing_case
+from tests.sql.mutants import Mutant, find_failing_case, read_mutants
 
 # What is put together: the view that shows it, and where its SQL is held.
 STATEMENTS = ("requests", "mounts", "tape_operations")
 OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
-CASES = {name: [case for case in find_cases() if case.folder.parent.name == name] for name in STATEMENTS}
+CASES = {name: [case for case in find_cases() if case.object_name == name] for name in STATEMENTS}
 MUTANTS = [
-    Mutant(name, *entry.values())
-    for name in STATEMENTS
-    for entry in yaml.safe_load((CASES_FOLDER / name / "putting_together.yaml").read_text(encoding="utf-8"))
+    mutant for name in STATEMENTS for mutant in read_mutants(CASES_FOLDER / name / "putting_together.yaml")
 ]
 
 

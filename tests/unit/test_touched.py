@@ -20,7 +20,7 @@ def git(tree: Path, *arguments: str) -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A branch that began at a main branch with two views and a case of one of them."""
-    for name in ("sql/facts/opens/view.sql", "sql/cache/hits/function.sql", "tests/sql/hits/none/query.sql"):
+    for name in ("sql/facts/opens/view.sql", "sql/cache/hits/function.sql", "tests/sql/hits/none.yaml"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)
         path.write_text(f"SELECT '{name}'\n" * 10)
@@ -43,9 +43,8 @@ def test_what_differs_is_touched_committed_or_not(tree: Path):
     (tree / "sql/facts/opens/view.sql").write_text("SELECT 1\n")
     git(tree, "commit", "-am", "Change a view")
     assert find_touched(tree) == {"opens"}
-    case = tree / "tests/sql/hits/one/query.sql"
-    case.parent.mkdir()
-    case.write_text("SELECT 2\n")
+    case = tree / "tests/sql/hits/one.yaml"
+    case.write_text("query: SELECT 2\n")
     assert find_touched(tree) == {"opens", "hits"}
 
 

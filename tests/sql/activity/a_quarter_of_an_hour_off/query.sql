@@ -1,3 +1,0 @@
-SELECT period, starts_at, starts_on, transfer_count
-FROM mart.activity
-ORDER BY period, starts_at

@@ -1,4 +1,0 @@
-SELECT starts_at, starts_on, transfer_count
-FROM mart.activity
-WHERE period = 'day'
-ORDER BY starts_at

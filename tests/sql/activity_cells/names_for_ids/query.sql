@@ -1,1 +1,0 @@
-SELECT * FROM mart.activity_cells ORDER BY archive

@@ -1,5 +1,0 @@
-SELECT
-    archive,
-    retained_since
-FROM mart.archives
-ORDER BY archive

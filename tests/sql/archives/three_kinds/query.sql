@@ -1,1 +1,0 @@
-SELECT archive, kind, timezone FROM mart.archives ORDER BY archive

@@ -1,2 +1,0 @@
-SELECT * FROM mart.burst_requests()
-ORDER BY asked_at

@@ -1,1 +1,0 @@
-SELECT * FROM mart.daily_activity() ORDER BY interface DESC, direction

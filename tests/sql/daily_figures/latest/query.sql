@@ -1,1 +1,0 @@
-SELECT archive, value FROM mart.daily_figures ORDER BY value

@@ -1,1 +1,0 @@
-SELECT * FROM mart.daily_figures ORDER BY value

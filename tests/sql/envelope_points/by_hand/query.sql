@@ -1,1 +1,0 @@
-SELECT * FROM mart.envelope_points(stratum_size => 2) ORDER BY direction, stratum

@@ -1,1 +1,0 @@
-SELECT * FROM mart.file_accesses() ORDER BY transfer_id

@@ -1,1 +1,0 @@
-SELECT * FROM mart.file_events ORDER BY event_id

@@ -1,1 +1,0 @@
-SELECT * FROM mart.file_versions() ORDER BY version_id

@@ -1,1 +1,0 @@
-SELECT * FROM mart.ignored_lines ORDER BY log_file_id, reason

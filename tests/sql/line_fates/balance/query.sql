@@ -1,2 +1,0 @@
-SELECT * FROM mart.line_fates
-ORDER BY archive, source, fate, reason

@@ -1,1 +1,0 @@
-SELECT * FROM mart.log_files

@@ -1,2 +1,0 @@
-SELECT stratum_count, transfer_count, filtered_count
-FROM mart.lower_envelopes(stratum_size => 1)

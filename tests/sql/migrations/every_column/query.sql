@@ -1,1 +1,0 @@
-SELECT * FROM mart.migrations ORDER BY migration_id

@@ -1,1 +1,0 @@
-SELECT * FROM mart.monthly_rates() ORDER BY size_bytes

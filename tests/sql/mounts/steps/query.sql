@@ -1,1 +1,0 @@
-SELECT * FROM mart.mounts ORDER BY first_event_at

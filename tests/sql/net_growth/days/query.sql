@@ -1,1 +1,0 @@
-SELECT * FROM mart.net_growth() ORDER BY archive, starts_on

@@ -1,1 +1,0 @@
-SELECT * FROM mart.open_time_clusters() ORDER BY group_number

@@ -1,1 +1,0 @@
-SELECT archive, boundary_s, depth_ratio FROM mart.open_time_valleys() ORDER BY archive

@@ -1,1 +1,0 @@
-SELECT * FROM mart.open_times(direction => 'get') ORDER BY open_floor_s

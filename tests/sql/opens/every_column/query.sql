@@ -1,1 +1,0 @@
-SELECT * FROM mart.opens ORDER BY open_id

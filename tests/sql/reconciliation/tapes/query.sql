@@ -1,4 +1,0 @@
-SELECT archive, figure, reported, found, has_log
-FROM mart.reconciliation
-WHERE is_every_system
-ORDER BY archive, figure

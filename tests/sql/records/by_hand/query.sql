@@ -1,1 +1,0 @@
-SELECT * FROM mart.records() ORDER BY archive DESC, record_number

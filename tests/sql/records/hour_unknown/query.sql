@@ -1,3 +1,0 @@
-SELECT record_number, value, happened_on, happened_at
-FROM mart.records()
-ORDER BY record_number

@@ -1,3 +1,0 @@
-SELECT record_number, value
-FROM mart.records()
-ORDER BY record_number

@@ -1,2 +1,0 @@
-SELECT * FROM mart.related_archives
-ORDER BY archive, related_archive, relation

@@ -1,3 +1,0 @@
-SELECT * FROM mart.related_archives
-WHERE relation <> 'itself'
-ORDER BY archive

@@ -1,2 +1,0 @@
-SELECT * FROM mart.request_waits
-ORDER BY archive, transfer_id

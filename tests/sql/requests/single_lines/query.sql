@@ -1,3 +1,0 @@
-SELECT *
-FROM mart.requests
-ORDER BY archive, ended_at

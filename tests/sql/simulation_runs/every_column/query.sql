@@ -1,2 +1,0 @@
-SELECT * FROM mart.simulation_runs
-ORDER BY archive

@@ -1,2 +1,0 @@
-SELECT * FROM mart.simulation_samples
-ORDER BY archive, quantity, sampled_at

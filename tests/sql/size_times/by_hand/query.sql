@@ -1,1 +1,0 @@
-SELECT * FROM mart.size_times() ORDER BY archive DESC, interface, direction, size_from_bytes

@@ -1,1 +1,0 @@
-SELECT * FROM mart.source_events ORDER BY archive

@@ -1,1 +1,0 @@
-SELECT * FROM mart.source_hours() ORDER BY hour_at

@@ -1,1 +1,0 @@
-SELECT * FROM mart.source_states ORDER BY archive

@@ -1,3 +1,0 @@
-SELECT * FROM mart.stage_times()
-WHERE stage_count + failed_count > 0
-ORDER BY archive, interface, stage_from_s

@@ -1,8 +1,0 @@
-SELECT
-    archive,
-    kind,
-    operation_id,
-    mount_id,
-    missing
-FROM mart.tape_operations
-ORDER BY archive, operation_id

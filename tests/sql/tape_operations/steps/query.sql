@@ -1,1 +1,0 @@
-SELECT * FROM mart.tape_operations ORDER BY first_event_at

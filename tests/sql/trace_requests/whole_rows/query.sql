@@ -1,2 +1,0 @@
-SELECT * FROM mart.trace_requests(failed => 'all')
-ORDER BY place

@@ -1,1 +1,0 @@
-SELECT * FROM mart.transfer_classes(model => 'spring')

@@ -1,1 +1,0 @@
-SELECT * FROM mart.transfer_names ORDER BY transfer_id

@@ -1,1 +1,0 @@
-SELECT * FROM mart.transfers ORDER BY transfer_id

@@ -1,2 +1,0 @@
-SELECT burst_number, request_count
-FROM mart.user_bursts()

@@ -1,3 +1,0 @@
-SELECT archive, user_rank, burst_count, request_ratio, running_ratio
-FROM mart.user_shares(idle_s => 300)
-ORDER BY archive

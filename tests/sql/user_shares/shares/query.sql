@@ -1,2 +1,0 @@
-SELECT * FROM mart.user_shares()
-ORDER BY direction, interface DESC, user_rank

@@ -1,2 +1,0 @@
-SELECT hour_of_week, burst_count, request_count
-FROM mart.week_profiles(idle_s => 300)

@@ -1,2 +1,0 @@
-SELECT * FROM mart.workload_models
-ORDER BY model

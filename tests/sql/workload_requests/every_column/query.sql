@@ -1,2 +1,0 @@
-SELECT * FROM mart.workload_requests()
-ORDER BY transfer_id
