@@ -38,7 +38,7 @@ class Link:
         return "tape" if self.job.stage else "disk"
 
     @property
-    def told_by(self) -> str:
+    def reported_by(self) -> str:
         """The kinds of lines that tell of it: `transfer` is NFT's, `twin` STAT's of the same transfer."""
         lines = {
             "job": self.cond_line,
@@ -77,7 +77,7 @@ def find_links(logs: dict[str, list[Line]], tree: UniTree) -> list[Link]:
     for _, number, line in numbered["stat"]:
         if line.job in links:
             _add_stat_line(links[line.job], line, number)
-    return [link for link in links.values() if link.told_by]
+    return [link for link in links.values() if link.reported_by]
 
 
 def _add_stat_line(link: Link, line: Line, number: int) -> None:

@@ -45,7 +45,7 @@ def unitree_truth(
         "personas": _personas(logged),
         "stages": _stages(staged),
         "failures": _failures(links),
-        "compositions": dict(sorted(Counter(link.told_by for link in links).items())),
+        "compositions": dict(sorted(Counter(link.reported_by for link in links).items())),
         "waits": _waits(jobs, tree, links),
     }
 

@@ -207,7 +207,7 @@ PAIRS = [
     ("transfer", "ftp", "get", "5", None, 5.0, None),
 ]
 REQUESTS = (
-    "SELECT told_by, interface, direction, class_of_service, open_s, duration_s, is_cached FROM mart.requests"
+    "SELECT reported_by, interface, direction, class_of_service, open_s, duration_s, is_cached FROM mart.requests"
     " ORDER BY ended_at"
 )
 
@@ -269,7 +269,7 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
     load(write(tmp_path, "dcache", BILLING), "dcache")
     assert fetch(
         warehouse,
-        "SELECT told_by, is_cached, cache_evidence, missing, stage_s, waited_s FROM mart.requests"
+        "SELECT reported_by, is_cached, cache_evidence, missing, stage_s, waited_s FROM mart.requests"
         " ORDER BY ended_at",
         Role.READER,
     ) == [

@@ -332,7 +332,7 @@ def test_an_archive_whose_log_tells_all_has_no_rows_to_put_together(
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
     assert database.execute("SELECT count(*) FROM core.requests").fetchone() == (0,)
-    assert database.execute("SELECT told_by FROM mart.requests").fetchall() == [("transfer",)]
+    assert database.execute("SELECT reported_by FROM mart.requests").fetchall() == [("transfer",)]
 
 
 def test_a_dropped_archive_takes_its_requests_along(

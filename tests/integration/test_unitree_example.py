@@ -180,13 +180,13 @@ def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
     assert (succeeded, failed) == (facts["jobs_that_succeeded_in_the_end"], facts["jobs_that_did_not"])
 
 
-def see(told_by: str) -> list[str]:
+def see(reported_by: str) -> list[str]:
     """What a reader can see in mart.requests of a request of which these lines are left.
 
     Only STAT's lines of a transfer know both what the job's and what the transfer's line knows. A job whose
     transfer is in STAT alone is not shown: STAT is not counted, and a job with a transfer is none alone.
     """
-    lines = told_by.split(", ")
+    lines = reported_by.split(", ")
     known = [line for line in lines if line != "attempt"]
     if "transfer" in lines and "twin" in lines:
         return [", ".join(known)]
@@ -197,16 +197,16 @@ def see(told_by: str) -> list[str]:
 
 def test_requests_by_the_lines_that_tell_of_them(example: Example):
     expected: Counter[str] = Counter()
-    for told_by, count in example.truth["unitree"]["compositions"].items():
-        for seen in see(told_by):
+    for reported_by, count in example.truth["unitree"]["compositions"].items():
+        for seen in see(reported_by):
             expected[seen] += count
     # Each attempt that failed is a request, with what is known of its job.
     for link in example.links:
         parts = {"job": link["cond_line"], "stage": link["stage_line"], "transfer": True}
-        told_by = ", ".join(name for name, is_known in parts.items() if is_known)
-        expected[told_by] += len(link["attempt_lines"].split())
+        reported_by = ", ".join(name for name, is_known in parts.items() if is_known)
+        expected[reported_by] += len(link["attempt_lines"].split())
     expected += Counter()
-    assert example.count("SELECT told_by, count(*) FROM mart.requests GROUP BY told_by") == expected
+    assert example.count("SELECT reported_by, count(*) FROM mart.requests GROUP BY reported_by") == expected
     assert len(expected) == 9
     # What succeeded, and is in STAT alone with a job or a stage: kept, but not counted.
     uncounted = 0

@@ -525,8 +525,8 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     assert all(told[origin] <= gets[origin] for origin in gets)
     # Every line of a put or get is in one composition.
     lines: Counter[str] = Counter()
-    for told_by, count in facts["compositions"].items():
-        for part in told_by.split(", "):
+    for reported_by, count in facts["compositions"].items():
+        for part in reported_by.split(", "):
             lines[part] += count
     outcomes = truth["files"]["nft.log"]["loaded"]["transfers"]
     assert lines["transfer"] == sum(outcome["succeeded"] for outcome in outcomes.values())

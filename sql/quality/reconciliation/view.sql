@@ -76,7 +76,7 @@ moved AS (
         activity.archive,
         activity.interface,
         activity.direction,
-        'transfers' AS told_by,
+        'transfers' AS reported_by,
         activity.starts_on,
         activity.transfer_count - coalesce(activity.failed_count, 0) AS event_count,
         activity.size_bytes
@@ -87,7 +87,7 @@ moved AS (
         events.archive,
         events.interface,
         'copy' AS direction,
-        'transfers' AS told_by,
+        'transfers' AS reported_by,
         (events.happened_at AT TIME ZONE archives.timezone)::date AS starts_on,
         count(*) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed) AS event_count,
         coalesce(sum(events.size_bytes) FILTER (WHERE events.event_kind = 'copy' AND NOT events.is_failed), 0)
@@ -100,7 +100,7 @@ moved AS (
         mounts.archive,
         mounts.interface,
         'mount' AS direction,
-        'mounts' AS told_by,
+        'mounts' AS reported_by,
         (mounts.positioned_at AT TIME ZONE mounts.timezone)::date AS starts_on,
         count(*) AS event_count,
         NULL::numeric AS size_bytes
@@ -111,7 +111,7 @@ moved AS (
         migrations.archive,
         migrations.interface,
         'migration' AS direction,
-        'migrations' AS told_by,
+        'migrations' AS reported_by,
         (migrations.migrated_at AT TIME ZONE archives.timezone)::date AS starts_on,
         count(*) FILTER (WHERE NOT migrations.is_failed) AS event_count,
         coalesce(sum(migrations.size_bytes) FILTER (WHERE NOT migrations.is_failed), 0) AS size_bytes
@@ -128,11 +128,11 @@ logged AS (
     SELECT
         moved.archive,
         moved.interface,
-        moved.told_by,
+        moved.reported_by,
         min(moved.starts_on) AS first_on,
         max(moved.starts_on) AS last_on
     FROM moved
-    GROUP BY moved.archive, moved.interface, moved.told_by
+    GROUP BY moved.archive, moved.interface, moved.reported_by
 ),
 
 -- In the report's row of all applications stands what all logs of the day tell.
@@ -161,7 +161,7 @@ compared AS (
         ON
             reported.archive = logged.archive
             AND (reported.interface IS NULL OR reported.interface = logged.interface)
-            AND logged.told_by = CASE reported.direction
+            AND logged.reported_by = CASE reported.direction
                 WHEN 'mount' THEN 'mounts'
                 WHEN 'migration' THEN 'migrations'
                 ELSE 'transfers'

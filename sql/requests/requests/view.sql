@@ -251,7 +251,7 @@ SELECT
         CASE WHEN measured.stage_id IS NOT NULL THEN 'stage' END,
         CASE WHEN measured.transfer_id IS NOT NULL THEN 'transfer' END,
         CASE WHEN measured.twin_transfer_id IS NOT NULL THEN 'twin' END
-    ) AS told_by,
+    ) AS reported_by,
     nullif(
         concat_ws(
             ', ',
