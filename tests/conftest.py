@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -32,6 +33,11 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import upgrade
+
+# How long an example takes depends on what else the machine does, and is no property of the code.
+hypothesis.settings.register_profile("tapewise", deadline=None)
+hypothesis.settings.load_profile("tapewise")
+
 
 # A database is four hundred files: on a disk they take ten times as long to make, and there are hundreds.
 # Who sets TMPDIR has the tests work there.

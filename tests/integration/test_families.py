@@ -207,8 +207,8 @@ PAIRS = [
     ("transfer", "ftp", "get", "5", None, 5.0, None),
 ]
 REQUESTS = (
-    "SELECT reported_by, interface, direction, class_of_service, open_s, duration_s, is_cached FROM mart.requests"
-    " ORDER BY ended_at"
+    "SELECT reported_by, interface, direction, class_of_service, open_s, duration_s, is_cached"
+    " FROM mart.requests ORDER BY ended_at"
 )
 
 

@@ -71,6 +71,23 @@ def test_a_file_in_order_stands_in_order(load: Load, warehouse: Warehouse, tmp_p
     check_warehouse(warehouse)
 
 
+def test_the_ledger_follows_facts_that_come_to_another_month(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """Windhoek's clocks went back at the end of March 2007, at midnight in UTC."""
+    minutes = [*range(-60, 60, 2), *range(0, 120, 2)]
+    at = [datetime(2007, 4, 1, 1) + timedelta(minutes=minute) for minute in minutes]
+    lines = [f"000001 {time:%y/%m/%d %H:%M:%S} ks {size} 3.000\n" for size, time in enumerate(at)]
+    months = "SELECT to_char(month, 'MM'), sum(row_count)::int FROM ledger.loaded_rows GROUP BY 1 ORDER BY 1"
+    # What is loaded first does not tell that it is of the second pass.
+    load(write(tmp_path / "part", lines[75:]), "nft", timezone="Africa/Windhoek")
+    assert read(warehouse, months) == [("03", 15), ("04", 30)]
+    check_warehouse(warehouse)
+    load(write(tmp_path / "log", lines), "nft", timezone="Africa/Windhoek")
+    assert read(warehouse, months) == [("03", 60), ("04", 60)]
+    check_warehouse(warehouse)
+
+
 def test_reading_again_changes_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
     load(write(tmp_path / "log", LINES), "nft", timezone=US)
     facts = read_facts(warehouse)
