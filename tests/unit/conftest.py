@@ -4,6 +4,6 @@ import os
 
 from hypothesis import settings
 
-settings.register_profile("quick", max_examples=10)
+settings.register_profile("quick", max_examples=10, deadline=None)
 if os.environ.get("TAPEWISE_TEST_EXAMPLES") == "quick":
     settings.load_profile("quick")
