@@ -4,6 +4,9 @@ The server is an embedded PostgreSQL of the tests' own, of version TAPEWISE_TEST
 the one at TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password).
 TAPEWISE_DATABASE_URL and other settings of the user are taken away first: no test may touch a real
 warehouse.
+
+TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left, with its server stopped and what it printed in
+`demo.txt`: tests that only want what it makes copy it. Without it, they have the demo run.
 """
 
 import gc
@@ -44,6 +47,7 @@ hypothesis.settings.load_profile("tapewise")
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
+DEMO_HOME = os.environ.get("TAPEWISE_TEST_DEMO_HOME")
 TEMPLATE = f"tapewise_template_{os.getpid()}"
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import find_demo_home
+from tests.conftest import DEMO_HOME, find_demo_home
 from tests.forks import run_forked
 
 TREE = Path(__file__).resolve().parents[2]
@@ -59,7 +59,12 @@ def tapewise(home: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The home that `tapewise demo` leaves, its server stopped; made by whichever process comes first."""
+    """The home that `tapewise demo` leaves, its server stopped, with what it printed in `demo.txt`.
+
+    Made by whichever process comes first, if TAPEWISE_TEST_DEMO_HOME names none.
+    """
+    if DEMO_HOME:
+        return Path(DEMO_HOME)
     base = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         base = base.parent
@@ -72,6 +77,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
                 run_command(["--home", str(home), *words], cwd=TREE) for words in (["demo"], ["db", "stop"])
             ]
             if all(each.returncode == 0 for each in done):
+                (home / "demo.txt").write_text(done[0].stdout.replace(str(home), ".demo"))
                 (home / "whole").touch()
         assert (home / "whole").exists(), "the demo failed before"
     return home

@@ -21,6 +21,7 @@ from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
+from tests.conftest import DEMO_HOME
 from tests.dashboards.api import Api
 
 TREE = Path(__file__).resolve().parents[2]
@@ -38,12 +39,15 @@ def service() -> Iterator[Service]:
     home.chmod(0o755)  # as root, the server's own account must get in
     service = Service(Settings(home=home), find_port())
     try:
-        subprocess.run(
-            [sys.executable, "-m", "tapewise", "--home", home, "demo"],
-            cwd=TREE,
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
+        if DEMO_HOME:
+            subprocess.run(["cp", "-a", f"{DEMO_HOME}/.", home], check=True)
+        else:
+            subprocess.run(
+                [sys.executable, "-m", "tapewise", "--home", home, "demo"],
+                cwd=TREE,
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         service.start()
         yield service
     finally:
