@@ -51,7 +51,7 @@ Client = subprocess.Popen[str]
 @pytest.fixture(scope="session")
 def base() -> Iterator[Path]:
     """A folder that every user can reach, for homes and for what root keeps in /var/lib otherwise."""
-    folder = Path(tempfile.mkdtemp(prefix="tapewise-test-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="tapewise-test-"))
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder)
