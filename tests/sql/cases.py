@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
 # What else is in the folder of an object.
-NO_CASES = {"mutants.yaml", "putting_together.yaml"}
+NO_CASES = {"mutants.yaml", "equivalent.yaml", "putting_together.yaml"}
 ELSEWHERE = "America/Los_Angeles"  # where sessions are if their archives are in UTC
 
 _COMMON = {

@@ -1,4 +1,4 @@
-"""Mutants as data: one rule of a view or function broken on purpose, which its cases must notice.
+"""Mutants by hand: one rule of a view or function broken on purpose, which its cases must notice.
 
     tests/sql/transfers/mutants.yaml
 
@@ -11,9 +11,11 @@ object's SQL (a block of lines, `|-`, where one line does not), and `with` takes
 must be SQL that PostgreSQL accepts, with the columns that the metadata describes: a mutant that cannot be
 made proves nothing. At least one case of the same object must then fail.
 
-Give each rule of the object a mutant: each filter, boundary, argument, kind of join and key of a grouping,
-and what depends on the archive's zone or on counted sources. Where a mutant survives, either the cases lack a
-row that tells the two apart (add it), or the rule has no effect (take it out of the SQL).
+What a syntax tree tells is broken anyway (`derived_mutants.py`): filters, boundaries, arguments, LEFT
+JOINs, DISTINCT, NOT, keys of windows. Give each other rule of the object a mutant: what depends on the
+archive's zone or on counted sources, keys of a grouping, defaults, orders, columns that could be taken for
+one another. Where a mutant survives, either the cases lack a row that tells the two apart (add it), or the
+rule has no effect (take it out of the SQL).
 """
 
 import re
@@ -37,7 +39,7 @@ class Mutant:
     old: str
     new: str
 
-    def mutate(self, objects: Iterable[MartObject]) -> list[MartObject]:
+    def mutate(self, objects: Sequence[MartObject]) -> list[MartObject]:
         """`objects` with the one text changed."""
         return [
             replace(each, text=each.text.replace(self.old, self.new))

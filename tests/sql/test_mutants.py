@@ -1,4 +1,7 @@
-"""Breaks each rule of `mart` once and sees that a case fails; `mutants.py` says how a mutant is written."""
+"""Breaks each rule of `mart` once and sees that a case fails.
+
+`mutants.py` says how a mutant is written by hand, `derived_mutants.py` which ones the SQL itself gives.
+"""
 
 import os
 import zlib
@@ -12,11 +15,19 @@ from tapewise.schema.database import Role
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import Site
 from tests.sql.cases import Case, find_cases, make_partitions
+from tests.sql.derived_mutants import DerivedMutant, derive_mutants, read_equivalent
 from tests.sql.mutants import Mutant, find_failing_case, find_mutants, find_needed
 from tests.sql.touched import find_touched
 
 OBJECTS = read_mart()
-MUTANTS = find_mutants()
+WRITTEN = find_mutants()
+DERIVED = [mutant for each in OBJECTS for mutant in derive_mutants(each)]
+KNOWN = {(each.name, change) for each in OBJECTS for change in read_equivalent(each.name)}
+EQUIVALENT = [mutant for mutant in DERIVED if (mutant.object_name, mutant.change) in KNOWN]
+MUTANTS: list[Mutant | DerivedMutant] = [
+    *WRITTEN,
+    *(mutant for mutant in DERIVED if (mutant.object_name, mutant.change) not in KNOWN),
+]
 CASES = find_cases()
 # All of them take as long as half of the other tests: `make mutants` tries them. On a branch, those of the
 # objects that it touches are tried, and none of the others; else one in so many, others whenever anything in
@@ -51,9 +62,7 @@ def cases_of(name: str) -> list[Case]:
 
 
 @pytest.mark.parametrize("mutant", CHOSEN, ids=lambda mutant: f"{mutant.object_name}: {mutant.change}")
-def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant) -> None:
-    text = next(each.text for each in OBJECTS if each.name == mutant.object_name)
-    assert text.count(mutant.old) == 1, f"not exactly once in the SQL: {mutant.old}"
+def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant | DerivedMutant) -> None:
     cases = cases_of(mutant.object_name)
     found = find_failing_case(connection, mutant.mutate(find_needed(OBJECTS, cases)), cases)
     assert found is not None, f"no case of {mutant.object_name} fails although {mutant.change}"
@@ -67,10 +76,27 @@ def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: Ma
     assert find_failing_case(connection, find_needed(OBJECTS, cases), cases) is None
 
 
+@pytest.mark.parametrize(
+    "mutant", EQUIVALENT if ONE_IN == 1 else [], ids=lambda mutant: f"{mutant.object_name}: {mutant.change}"
+)
+def test_no_case_notices_an_equivalent(connection: psycopg.Connection, mutant: DerivedMutant) -> None:
+    cases = cases_of(mutant.object_name)
+    assert find_failing_case(connection, mutant.mutate(find_needed(OBJECTS, cases)), cases) is None
+
+
+def test_the_text_of_every_mutant_is_once_in_the_sql() -> None:
+    texts = {each.name: each.text for each in OBJECTS}
+    assert [each for each in WRITTEN if texts[each.object_name].count(each.old) != 1] == []
+
+
+def test_every_equivalent_is_derived() -> None:
+    assert {(mutant.object_name, mutant.change) for mutant in EQUIVALENT} == KNOWN
+
+
 def test_every_object_of_mart_has_a_mutant() -> None:
     assert {mutant.object_name for mutant in MUTANTS} == {each.name for each in OBJECTS}
 
 
 def test_no_two_mutants_are_the_same() -> None:
     assert len({(mutant.object_name, mutant.change) for mutant in MUTANTS}) == len(MUTANTS)
-    assert len({(mutant.object_name, mutant.old, mutant.new) for mutant in MUTANTS}) == len(MUTANTS)
+    assert len({(mutant.object_name, mutant.old, mutant.new) for mutant in WRITTEN}) == len(WRITTEN)
