@@ -422,109 +422,13 @@ stages_of_jobs AS (
     ORDER BY lone_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence
 ),
 
--- 4. A file is opened, or its transfer begun, then moved: same source, machine, user, path and direction.
--- (Of lines that a log is the first to tell, `pairs.py` does the same: what is changed here, and below
--- what two lines or an open tell together, is changed there.)
+-- 4. A file is opened, or its transfer begun, then moved: `pairs.py` says which of them belong together.
 -- (No row of one table has the number of another's: what is opened is an open or a start.)
-open_events AS (
+open_matches AS MATERIALIZED (
     SELECT
-        opens.id,
-        true AS is_open,
-        opens.source_id,
-        opens.host_id,
-        opens.user_id,
-        opens.file_key,
-        coalesce(opens.direction, 'get') AS direction,
-        opens.line_hash,
-        opens.occurrence,
-        opens.opened_at AS happened_at
-    FROM opens
-    WHERE opens.file_key IS NOT NULL AND NOT opens.is_failed
-    UNION ALL
-    SELECT
-        starts.id,
-        true AS is_open,
-        starts.source_id,
-        starts.host_id,
-        starts.user_id,
-        starts.file_key,
-        starts.direction,
-        starts.line_hash,
-        starts.occurrence,
-        starts.began_at AS happened_at
-    FROM starts
-    WHERE starts.file_key IS NOT NULL
-    UNION ALL
-    SELECT
-        transfers.id,
-        false AS is_open,
-        transfers.source_id,
-        transfers.host_id,
-        transfers.user_id,
-        transfers.file_key,
-        transfers.direction,
-        transfers.line_hash,
-        transfers.occurrence,
-        transfers.ended_at AS happened_at
-    FROM transfers
-    WHERE
-        transfers.file_key IS NOT NULL
-        AND (EXISTS (SELECT FROM opens) OR EXISTS (SELECT FROM starts))
-),
-
-open_levels AS (
-    SELECT
-        open_events.*,
-        sum(CASE WHEN open_events.is_open THEN 1 ELSE -1 END) OVER (
-            PARTITION BY
-                open_events.file_key,
-                open_events.source_id,
-                open_events.host_id,
-                open_events.user_id,
-                open_events.direction
-            ORDER BY
-                open_events.happened_at,
-                open_events.is_open DESC,
-                open_events.line_hash,
-                open_events.occurrence
-            ROWS UNBOUNDED PRECEDING
-        ) + (NOT open_events.is_open)::integer AS level
-    FROM open_events
-),
-
-open_neighbours AS (
-    SELECT
-        open_levels.id,
-        open_levels.is_open,
-        open_levels.happened_at,
-        lag(open_levels.id) OVER (one_level) AS open_id,
-        lag(open_levels.happened_at) OVER (one_level) AS opened_at
-    FROM open_levels
-    WINDOW
-        one_level AS (
-            PARTITION BY
-                open_levels.file_key,
-                open_levels.source_id,
-                open_levels.host_id,
-                open_levels.user_id,
-                open_levels.direction,
-                open_levels.level
-            ORDER BY
-                open_levels.happened_at,
-                open_levels.is_open DESC,
-                open_levels.line_hash,
-                open_levels.occurrence
-        )
-),
-
-open_matches AS (
-    SELECT
-        open_neighbours.id AS transfer_id,
-        open_neighbours.open_id
-    FROM open_neighbours
-    WHERE
-        NOT open_neighbours.is_open
-        AND open_neighbours.happened_at <= open_neighbours.opened_at + %(reach)s
+        pairs.transfer_id,
+        pairs.open_id
+    FROM unnest(%(transfer_ids)s::bigint[], %(open_ids)s::bigint[]) AS pairs (transfer_id, open_id)
 ),
 
 -- 5. A stage without a persona, but with its file's path, belongs to the get of the same source, machine and

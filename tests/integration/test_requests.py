@@ -17,7 +17,8 @@ from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests import rebuild as requests
 from tapewise.ingest.requests.at_load import FreshLines
-from tapewise.ingest.requests.rebuild import find_ranges, rebuild_requests
+from tapewise.ingest.requests.ranges import find_ranges
+from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
