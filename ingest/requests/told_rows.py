@@ -1,7 +1,7 @@
 """What an open and a transfer tell together, of lines at hand: rows of `core.requests`.
 
-`requests.sql` says the same of rows that know of nothing else (decision 0016 says why it is said twice);
-a test compares the two.
+`steps/` say the same of rows that know of nothing else (decision 0016 says why it is said twice); a test
+compares the two.
 """
 
 import numpy as np

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapewise.ingest.requests.pairs import CLOSING, OPENING, pair_lines
@@ -80,11 +80,13 @@ def pair(opened: pl.DataFrame, moved: pl.DataFrame) -> list[tuple[int, int]]:
     return [*zip(opened["id"][found["open_row"]], moved["id"][found["transfer_row"]], strict=True)]
 
 
+@settings(deadline=None)
 @given(LINES)
 def test_a_transfer_closes_the_latest_open_of_its_file_that_is_open_still(lines: list[dict[str, Any]]):
     assert pair(*make_frames(lines)) == pair_by_stacks(lines)
 
 
+@settings(deadline=None)
 @given(LINES)
 def test_lines_of_one_source_need_not_name_it(lines: list[dict[str, Any]]):
     opened, moved = make_frames(lines)
