@@ -62,6 +62,7 @@ def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
         ("u0 u9", ""),
         # As many in both: the first belongs to the first.
         ("c0 u1 c2 u3 c4 u5", "c0-u1 c2-u3 c4-u5"),
+        ("u0 u1 c2 c3", "c2-u0 c3-u1"),
         # One of a run is missing: each belongs to the latest before it, or as late as clocks differ.
         ("u0 u1 c2", "c2-u1"),
         ("c0 c1 u1 c3 u3 c5 u5 u9", "c0-u1 c1-u3 c3-u5"),
