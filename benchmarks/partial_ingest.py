@@ -15,7 +15,7 @@ from tapewise.cli import main
 PARTS: dict[str, dict[str, object]] = {
     "cells": {"tapewise.ingest.loading.loads.sum_counted": None},
     "requests": {
-        "tapewise.ingest.requests.pending.rebuild_requests": 0,
+        "tapewise.ingest.requests.pending.rebuild_requests": None,
         "tapewise.ingest.requests.at_load.FreshLines.add": None,
     },
 }

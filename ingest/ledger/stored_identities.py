@@ -5,9 +5,6 @@ identities held in the times of a block are fetched and compared here instead, a
 that where the ledger knows that no file of the source has those times.
 """
 
-from datetime import UTC, datetime
-
-import numpy as np
 import polars as pl
 import psycopg
 from psycopg import sql
@@ -15,24 +12,9 @@ from psycopg import sql
 from tapewise.ingest.reading.second_passes import find_first_passes, find_second_passes
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.writing.loader import read_frame
 
-IDENTITY = ("event_at", "line_hash", "occurrence")
-
-# A row of PostgreSQL's binary COPY: how many fields, then the length of each and its value.
-_ROW = np.dtype(
-    [
-        ("field_count", ">i2"),
-        ("event_length", ">i4"),
-        ("event_at", ">i8"),
-        ("hash_length", ">i4"),
-        ("line_hash", ">i8"),
-        ("occurrence_length", ">i4"),
-        ("occurrence", ">i4"),
-    ]
-)
-_HEADER_BYTES, _TRAILER_BYTES = 19, 2
-# PostgreSQL counts microseconds from here.
-_BEGIN_US = int(datetime(2000, 1, 1, tzinfo=UTC).timestamp()) * 1_000_000
+_IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occurrence": pl.Int32()}
 
 
 class Holdings:
@@ -74,27 +56,16 @@ class Holdings:
         held = pl.concat([self._fetch(*place, since, until) for place in places])
         if is_repeated:
             held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
-        return records.join(held, on=IDENTITY, how="anti", maintain_order="left")
+        return records.join(held, on=[*_IDENTITY], how="anti", maintain_order="left")
 
     def _fetch(self, table: str, source_ids: list[int], since: object, until: object) -> pl.DataFrame:
-        statement = sql.SQL(
-            "COPY (SELECT {event_at}, line_hash, occurrence FROM core.{table}"
-            " WHERE source_id = ANY({source_ids}) AND {event_at} BETWEEN {since} AND {until} AND ordinal = 0)"
-            " TO STDOUT (FORMAT binary)"
-        ).format(
-            event_at=sql.Identifier(event_time_columns[table]),
-            table=sql.Identifier(table),
-            source_ids=source_ids,
-            since=since,
-            until=until,
-        )
-        with self._reading.cursor() as cursor, cursor.copy(statement) as copy:
-            content = b"".join(copy)
-        row_count = (len(content) - _HEADER_BYTES - _TRAILER_BYTES) // _ROW.itemsize
-        rows = np.frombuffer(content, _ROW, row_count, _HEADER_BYTES)
-        columns = {name: rows[name].astype(f"=i{rows[name].itemsize}") for name in IDENTITY}
-        held = pl.DataFrame(columns | {"event_at": columns["event_at"] + _BEGIN_US})
-        return held.with_columns(pl.col("event_at").cast(pl.Datetime("us", "UTC")))
+        query = sql.SQL(
+            "SELECT {event_at}, line_hash, occurrence FROM core.{table}"
+            " WHERE source_id = ANY(%(source_ids)s) AND {event_at} BETWEEN %(since)s AND %(until)s"
+            " AND ordinal = 0"
+        ).format(event_at=sql.Identifier(event_time_columns[table]), table=sql.Identifier(table))
+        values = {"source_ids": source_ids, "since": since, "until": until}
+        return read_frame(self._reading, query, values, _IDENTITY)
 
 
 def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:

@@ -13,7 +13,7 @@ from importlib.resources import files
 import psycopg
 from psycopg import sql
 
-from tapewise.ingest.requests.rebuild import REACH, find_ranges
+from tapewise.ingest.requests.ranges import REACH, find_ranges
 from tapewise.schema.writing.partitions import make_months
 
 # A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.

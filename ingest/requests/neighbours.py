@@ -15,8 +15,9 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
-from tapewise.ingest.requests.pairs import KEPT
-from tapewise.ingest.requests.rebuild import REACH, plan_for_fresh_facts
+from tapewise.ingest.requests.ranges import REACH
+from tapewise.ingest.requests.rebuild import plan_for_fresh_facts
+from tapewise.ingest.requests.told_rows import KEPT
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns

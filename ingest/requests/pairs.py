@@ -1,62 +1,57 @@
-"""Which opens and transfers are of one request: the part of `requests.sql` that counts for lines at hand.
+"""Which open, or start of a transfer, belongs to which transfer: the one place where this is said.
 
-It is section 4 there, and `told_of_transfers` and `told_of_opens` of rows that know of nothing else; the
-comments there say why. A test compares the two.
+A load asks it of the lines that it brings, with those that are held around them (`at_load.py`); who puts
+requests together anew asks it of lines that are read back (`rebuild.py`).
+
+A file is opened, or its transfer begun, then moved: by the same user, from the same machine, the same way.
+These are paired like parentheses: a transfer belongs to the latest open before it that no other transfer
+has taken. That is the open before it on its level, where each open goes a level up and each transfer a level
+down. This needs no more than what stands between the two. "First in, first out" would need everything since
+the beginning, and one line without its partner would shift all that follow.
 """
 
-import numpy as np
 import polars as pl
 
-from tapewise.ingest.requests.rebuild import REACH
-from tapewise.schema.tables.derived import requests
-from tapewise.schema.tables.models import event_time_columns, opens, transfers
+from tapewise.ingest.requests.ranges import REACH
+from tapewise.schema.tables.models import opens
 from tapewise.schema.writing.loader import frame_schema
 
-# What is kept of either table's lines: what requests are made of, and what orders lines of one moment.
-KEPT = {
-    table.name: {
-        name: dtype
-        for name, dtype in frame_schema(table).items()
-        if name in {"id", "line_hash", "occurrence", event_time_columns[table.name], *frame_schema(requests)}
-        and name not in {"archive_id", "source_id"}
-    }
-    for table in (opens, transfers)
+# The same in both lines, besides whether it is a get. (Two lines that do not say have the same, too.)
+_SAME = ("source_id", "file_key", "host_id", "user_id")
+# What must be known of an open; of a transfer it is the same without `is_failed`.
+OPENING = {
+    name: frame_schema(opens)[name]
+    for name in (
+        *("id", "source_id", "file_key", "host_id", "user_id", "direction", "line_hash", "occurrence"),
+        *("opened_at", "is_failed"),
+    )
 }
-# What a request has of either line, where both tell of it.
-_OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
-_OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
-# A file is opened and moved by the same user, from the same machine, the same way.
-_SAME = ("file_key", "host_id", "user_id", "is_get")
-# An open that a transfer may follow.
+CLOSING = {
+    {"opened_at": "ended_at"}.get(name, name): dtype for name, dtype in OPENING.items() if name != "is_failed"
+}
+# What a transfer may follow.
 IS_PAIRABLE = ~pl.col("is_failed") & pl.col("file_key").is_not_null()
-
-
-def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
-    """What requests need to know of rows of `table`: all but those of which only the day is known, which
-    belong to no others. `table` is opens or transfers.
-    """
-    is_known = ~facts["is_time_of_day_unknown"]
-    return (facts if is_known.all() else facts.filter(is_known)).select(*KEPT[table])
 
 
 def pair_lines(opens: pl.DataFrame, transfers: pl.DataFrame) -> pl.DataFrame:
     """Which open belongs to which transfer: `open_row` and `transfer_row`, in the order of the latter.
 
-    Of lines as of `keep_lines`.
+    Of lines with the columns of `OPENING` and of `CLOSING`, without `source_id` if all are of one source. A
+    start is an open that did not fail. In one moment opens come first, then the smaller `line_hash`.
     """
     opened = _find_moments(opens, "opened_at", is_move=False).filter(opens.select(IS_PAIRABLE).to_series())
     moved = _find_moments(transfers, "ended_at", is_move=True).drop_nulls("file_key")
-    # Like parentheses: an open goes a level up, a transfer one down, and closes the one before it there. At
-    # which level a file begins does not matter. (Windows over files take eight times as long as sorting.)
+    same = [*_find_same(opens), "is_get"]
+    # At which level a file begins does not matter. (Windows over files take eight times as long as sorting.)
     step = pl.when("is_move").then(-1).otherwise(1)
     levels = (
         pl.concat([opened, moved])
-        .sort(*_SAME, "happened_at", "is_move", "line_hash", "occurrence")
+        .sort(*same, "happened_at", "is_move", "line_hash", "occurrence")
         .select(
             "row",
             "is_move",
             "happened_at",
-            file=pl.struct(_SAME).rle_id(),
+            file=pl.struct(same).rle_id(),
             level=step.cum_sum() + pl.col("is_move").cast(pl.Int32),
         )
         .sort("file", "level", maintain_order=True)
@@ -74,43 +69,12 @@ def pair_lines(opens: pl.DataFrame, transfers: pl.DataFrame) -> pl.DataFrame:
 
 def _find_moments(lines: pl.DataFrame, happened_at: str, *, is_move: bool) -> pl.DataFrame:
     return lines.with_row_index("row").select(
-        *("row", "line_hash", "occurrence", "file_key", "host_id", "user_id"),
+        *("row", "line_hash", "occurrence", *_find_same(lines)),
         is_get=pl.col("direction").fill_null("get") == "get",
         happened_at=happened_at,
         is_move=pl.lit(is_move),
     )
 
 
-def tell_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The requests that two lines as of `keep_lines` tell together, and the opens that are left."""
-    pairs = pair_lines(opens, transfers)
-    of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
-    both = pl.concat([transfers.select(_OF_TRANSFER)[pairs["transfer_row"]], of_open], how="horizontal")
-    told = both.rename(
-        {"id": "transfer_id", "id_of_open": "open_id", "is_cached_of_open": "is_cached"}
-    ).with_columns(
-        class_of_service=pl.coalesce("class_of_service", "class_of_service_of_open"),
-        open_s=pl.coalesce("open_s_of_open", "open_s"),
-        is_time_ambiguous=pl.col("is_time_ambiguous") | pl.col("is_time_ambiguous_of_open"),
-        opened_at="opened_at_of_open",
-        submitted_at=pl.coalesce(
-            pl.col("opened_at_of_open") - _seconds("open_s_of_open"),
-            pl.col("started_at") - _seconds("open_s"),
-        ),
-    )
-    is_alone = np.ones(opens.height, dtype=bool)
-    is_alone[pairs["open_row"].to_numpy()] = False
-    return told, opens.filter(pl.Series(is_alone))
-
-
-def tell_opens(opens: pl.DataFrame) -> pl.DataFrame:
-    """The requests of opens after which nothing was moved."""
-    return opens.rename({"id": "open_id"}).with_columns(
-        ended_at="opened_at",
-        is_size_saturated=False,
-        submitted_at=pl.col("opened_at") - _seconds("open_s"),
-    )
-
-
-def _seconds(name: str) -> pl.Expr:
-    return pl.duration(microseconds=(pl.col(name) * 1e6).round().cast(pl.Int64))
+def _find_same(lines: pl.DataFrame) -> list[str]:
+    return [name for name in _SAME if name in lines.columns]

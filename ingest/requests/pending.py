@@ -7,7 +7,8 @@ import psycopg
 
 from tapewise.ingest.requests.at_load import FreshLines
 from tapewise.ingest.requests.mounts import rebuild_mounts
-from tapewise.ingest.requests.rebuild import LONGEST_RANGE, REACH, find_stale_days, rebuild_requests
+from tapewise.ingest.requests.ranges import LONGEST_RANGE, REACH, find_stale_days
+from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.writing.loader import copy_encoded

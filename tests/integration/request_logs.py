@@ -170,7 +170,7 @@ def read_log(
 
 
 def expect_recount(database: psycopg.Connection) -> int:
-    """Assert that the archive's requests are, in all columns, what `requests.sql` makes; gives how many."""
+    """Assert that the requests are, in all columns, what `rebuild_requests` makes; gives how many."""
 
     def dump() -> list[str]:
         rows = database.execute("SELECT * FROM core.requests").fetchall()
@@ -187,14 +187,14 @@ def expect_recount(database: psycopg.Connection) -> int:
     return len(found)
 
 
-def note_days(days: set[date]) -> Callable[..., int]:
+def note_days(days: set[date]) -> Callable[..., None]:
     """`rebuild_requests`, which notes in `days` what it is asked for."""
 
     def note(
         connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, asked: Iterable[date]
-    ) -> int:
+    ) -> None:
         asked = set(asked)
         days.update(asked)
-        return rebuild_requests(connection, settling, archive_id, asked)
+        rebuild_requests(connection, settling, archive_id, asked)
 
     return note

@@ -15,7 +15,7 @@ from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import at_load as fresh_lines
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests.at_load import FreshLines, ToldRequests
-from tapewise.ingest.requests.pairs import tell_requests
+from tapewise.ingest.requests.told_rows import tell_requests
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (

@@ -17,7 +17,8 @@ from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests import rebuild as requests
 from tapewise.ingest.requests.at_load import FreshLines
-from tapewise.ingest.requests.rebuild import find_ranges, rebuild_requests
+from tapewise.ingest.requests.ranges import find_ranges
+from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
@@ -229,7 +230,7 @@ def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
         connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, days: set[date]
     ):
         rebuilt.append(set(days))
-        return rebuild_requests(connection, settling, archive_id, days)
+        rebuild_requests(connection, settling, archive_id, days)
 
     monkeypatch.setattr(derivations, "rebuild_requests", rebuild)
     read([(log, "pftp")], "made")
@@ -318,7 +319,7 @@ def test_a_load_that_fails_leaves_the_requests_as_they_were(
     files = make_world(10, tmp_path)
     read(files[:-1], "made")
     before = dump(database, "made")
-    monkeypatch.setattr(requests, "_STATEMENT", requests._STATEMENT.replace("told.ended_at >=", "no_such >="))
+    monkeypatch.setitem(requests.STEPS, "requests_of_starts", "SELECT no_such")
     with pytest.raises(Exception, match="no_such"):
         read(files[-1:], "made")
     database.rollback()

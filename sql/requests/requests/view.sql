@@ -187,6 +187,8 @@ with_evidence AS (
             WHEN judged.stage_id IS NOT NULL OR judged.is_joined THEN 'stage'
             WHEN judged.is_logged_as_cached IS NOT NULL THEN 'log'
             WHEN judged.is_staging_bypassed THEN NULL
+            -- Whose time of day is unknown is put together with nothing, not even with its stage.
+            WHEN judged.is_time_of_day_unknown THEN CASE WHEN judged.open_s IS NOT NULL THEN 'open time' END
             WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
                 THEN 'no stage'
             WHEN judged.open_s IS NOT NULL THEN 'open time'

@@ -1,0 +1,44 @@
+"""The times whose requests can change when facts of some days have changed."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
+from math import ceil
+
+# How long before its end the first line of a request may stand: the longest open at SDSC took eight
+# hours, LLNL's queues held jobs for two.
+REACH = timedelta(days=1)
+# Personas repeat: a longer range at a time would compare more and more of them, and sort on disk.
+LONGEST_RANGE = timedelta(days=10)
+
+Range = tuple[datetime, datetime]
+
+
+def find_stale_days(days: Iterable[date]) -> set[date]:
+    """The days (UTC) whose requests can change with facts of `days`.
+
+    A request is found by its end, and its lines stand up to `REACH` before it; one that was cut in two
+    by a missing line is up to `REACH` away in either direction.
+    """
+    reach = ceil(REACH / timedelta(days=1))
+    return {day + timedelta(days=n) for day in days for n in range(-reach, reach + 1)}
+
+
+def cut_ranges(days: Iterable[date]) -> Iterator[Range]:
+    """Those days as times, in order: adjacent ones joined, and cut into pieces of `LONGEST_RANGE`."""
+    merged: list[list[datetime]] = []
+    for day in sorted(days):
+        since = datetime.combine(day, time(), UTC)
+        if not merged or since > merged[-1][1]:
+            merged.append([since, since])
+        merged[-1][1] = since + timedelta(days=1)
+    for since, until in merged:
+        start = since
+        while start < until:
+            end = min(start + LONGEST_RANGE, until)
+            yield start, end
+            start = end
+
+
+def find_ranges(days: Iterable[date]) -> Iterator[Range]:
+    """The times whose requests can change with facts of `days` (UTC), in order, cut into pieces."""
+    return cut_ranges(find_stale_days(days))
