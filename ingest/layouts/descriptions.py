@@ -155,8 +155,13 @@ class Layout(Part):
         return {**self.columns, **line.columns}
 
     def meaning(self) -> str:
-        """All that a record depends on, as a text: equal layouts have the same."""
-        said: dict[str, Any] = self.model_dump(mode="json", exclude={"title", "about", "examples"})
+        """All that a record depends on, as a text: equal layouts have the same.
+
+        Only what differs from the default, so that a new key changes no layout that does not use it.
+        """
+        said: dict[str, Any] = self.model_dump(
+            mode="json", exclude={"title", "about", "examples"}, exclude_defaults=True
+        )
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:
