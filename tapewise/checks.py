@@ -1,6 +1,7 @@
 """What `tapewise doctor` looks at: each check gives findings, a sentence and a verdict each."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -185,6 +186,9 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
             [numbers],
         )
     }
+    keys = defaultdict(set)
+    for key in noted.keys() | row_counts.keys():
+        keys[key[0]].add(key)
     is_wrong = False
     for number, path, loaded_count, *_ in files:
         if line_counts[number] != loaded_count:
@@ -192,8 +196,8 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
             said = f"{path}: the ledger has {loaded_count:,} lines loaded, core {line_counts[number]:,}."
             yield Finding("ledger", "wrong", said)
             continue
-        for _, table_name, month in sorted(key for key in noted | row_counts if key[0] == number):
-            key = (number, table_name, month)
+        for key in sorted(keys[number]):
+            _, table_name, month = key
             if noted.get(key, 0) != row_counts.get(key, 0):
                 is_wrong = True
                 said = (

@@ -9,7 +9,7 @@ import polars as pl
 import psycopg
 from psycopg import sql
 
-from tapewise.ingest.reading.second_passes import find_first_passes, find_second_passes
+from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame

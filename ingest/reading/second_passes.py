@@ -10,30 +10,14 @@ will still tell when it has grown.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Literal
 
 import polars as pl
 
-from tapewise.ingest.records.columns import UTC_TIME
+from tapewise.ingest.records.passes import find_second_passes
 
 # How far a line may stand behind the latest one before it, in a log that writes slightly out of order, and
 # still be of the first pass after the second has begun.
 DISORDER = timedelta(minutes=5)
-
-
-def find_first_passes(zone: str, times: pl.Series) -> pl.Series:
-    """The earliest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
-    return _replace_zone(zone, times, "earliest")
-
-
-def find_second_passes(zone: str, times: pl.Series) -> pl.Series:
-    """The latest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
-    return _replace_zone(zone, times, "latest")
-
-
-def _replace_zone(zone: str, times: pl.Series, which: Literal["earliest", "latest"]) -> pl.Series:
-    local = times.cast(UTC_TIME).dt.convert_time_zone(zone).dt.replace_time_zone(None)
-    return local.dt.replace_time_zone(zone, ambiguous=which).dt.convert_time_zone("UTC")
 
 
 @dataclass(frozen=True)
@@ -81,24 +65,33 @@ class SecondPasses:
     def find(self, records: pl.DataFrame, further: pl.DataFrame | None = None) -> Repeats | None:
         """Those of the numbered records that come next whose time comes twice; None if there are none.
 
-        Of `further` facts of their lines those too; they are of the pass that their line is of.
+        So with `further` facts of their lines. They are of the pass that their line is of, unless they would
+        be later than it then. A line that reports what is later than its own first pass is of the second.
         """
         last_event_at = records["event_at"].max()
         found = self._find(records) if records["is_time_ambiguous"].any() else None
         self.pass_over(last_event_at if isinstance(last_event_at, datetime) else None)
-        if found is not None and further is not None:
-            return Repeats(pl.concat([found.facts, self._follow(further, found)]))
-        return found
+        if found is None or further is None or further.is_empty():
+            return found
+        return Repeats(self._add_further(found.facts, further))
 
-    def _follow(self, further: pl.DataFrame, found: Repeats) -> pl.DataFrame:
-        facts = further.filter("is_time_ambiguous")
-        facts = facts.with_columns(second_at=find_second_passes(self._zone, facts["event_at"])).filter(
-            pl.col("second_at") > pl.col("event_at")
+    def _add_further(self, lines: pl.DataFrame, further: pl.DataFrame) -> pl.DataFrame:
+        line = ["line_hash", "occurrence"]
+        own = lines.select(*line, own_at="event_at", own_second_at="second_at")
+        further = further.join(own, on=line, maintain_order="left")
+        further = further.with_columns(second_at=find_second_passes(self._zone, further["event_at"]))
+        later = further.filter(pl.col("event_at") > pl.col("own_at")).select(line).unique()
+        lines = (
+            lines.join(later.with_columns(is_later=True), on=line, how="left", maintain_order="left")
+            .with_columns(is_second=pl.col("is_second") | pl.col("is_later").fill_null(value=False))
+            .drop("is_later")
         )
-        lines = found.facts.select("line_hash", "occurrence", "is_second").unique()
-        return facts.join(lines, on=["line_hash", "occurrence"], maintain_order="left").select(
-            found.facts.columns
+        moved = (
+            further.filter("is_time_ambiguous", pl.col("second_at") > pl.col("event_at"))
+            .join(lines.select(*line, "is_second"), on=line, maintain_order="left")
+            .with_columns(is_second=pl.col("is_second") & (pl.col("second_at") <= pl.col("own_second_at")))
         )
+        return pl.concat([lines, moved.select(lines.columns)])
 
     def _find(self, records: pl.DataFrame) -> Repeats | None:
         facts = records.select(

@@ -5,16 +5,32 @@ which gives a frame of the others: `row` (the line's place among the texts, from
 within a line), `table`, and the other columns of `RECORD_SCHEMA`. All facts of a line are new or held
 together, and the line counts once in the balance.
 
-    2026-03-02 10:05:00 session tape=A00001 mounted=10:00:12 files=31
-    a record of table `mounts`-like facts at 10:05:00, and a further one at 10:00:12 with ordinal 1
+    2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000 a record of
+    `tape_events`, the dismount at 10:05:00; further ones of ordinals 1 and 2, the request to mount at
+    10:00:00 and the position at 10:00:40
 
-A line is written when what it reports is over, so no further fact is later than the first one.
+A line is written when what it reports is over, so no further fact is later than the first one. Facts of one
+line that are of one table, moment, file and user would be put in no order by what pairs them: no format may
+give such.
 """
 
 import polars as pl
 
-from tapewise.ingest.records.columns import RECORD_SCHEMA
-from tapewise.ingest.records.format import OUTSIDE_WINDOW, LineSettings
+from tapewise.ingest.records.columns import NULLABLE_FLAGS, RECORD_SCHEMA
+from tapewise.ingest.records.format import (
+    MAX_DURATION_S,
+    MAX_NAME_BYTES,
+    MAX_SIZE_BYTES,
+    NAME_TOO_LONG,
+    NO_SUCH_TIME,
+    NUMBER_OUT_OF_RANGE,
+    OUTSIDE_WINDOW,
+    SIZE_OUT_OF_RANGE,
+    LineSettings,
+)
+from tapewise.ingest.records.passes import find_second_passes
+from tapewise.schema.errors import FormatError
+from tapewise.schema.tables.models import event_time_columns
 
 FURTHER_SCHEMA = {
     "row": pl.UInt32(),
@@ -30,22 +46,25 @@ def settle_further(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """`records` as of `parse` and `further` of the same lines, made to agree.
 
-    A line is rejected if a further fact is outside the source's window, or later than its first one. Further
-    facts of lines that are no facts go, and those from before what the archive has forgotten.
+    A line is rejected if a further fact of it has no time, one outside the source's window or later than the
+    line, or a name, size or number that is refused in records, too. Flags that are not set are false. Further
+    facts of lines that are no facts go, and those from before what the archive has forgotten. Raises
+    FormatError for a table or an ordinal that is none.
     """
     further = further.select(pl.col(name).cast(dtype) for name, dtype in FURTHER_SCHEMA.items())
-    own_at = records["event_at"].gather(further["row"])
-    further = further.with_columns(own_at=own_at).filter(pl.col("own_at").is_not_null())
-    wrong = further.select(
-        "row",
-        reason=pl.when(
-            ~pl.col("event_at").is_between(settings.earliest_at, settings.latest_at, closed="left")
-            | pl.col("event_at").is_null()
+    wrong_tables = set(further["table"].unique()) - event_time_columns.keys()
+    if wrong_tables or (further["ordinal"].fill_null(0) < 1).any():
+        raise FormatError(
+            f"a format gives further facts of {sorted(map(str, wrong_tables)) or 'ordinal 0'}",
+            hint="`parse_further` needs a table of facts, and ordinals from 1 up.",
         )
-        .then(pl.lit(OUTSIDE_WINDOW))
-        .when(pl.col("event_at") > pl.col("own_at"))
-        .then(pl.lit(LATER_THAN_LINE)),
-    ).drop_nulls()
+    flags = {name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.Boolean()}
+    further = further.with_columns(pl.col(*flags.difference(NULLABLE_FLAGS)).fill_null(value=False))
+    own_at, is_repeated = (records[name].gather(further["row"]) for name in ("event_at", "is_time_ambiguous"))
+    # The line may be of the second pass of an hour that clocks repeat.
+    latest_at = pl.when(is_repeated).then(find_second_passes(settings.timezone, own_at)).otherwise(own_at)
+    further = further.with_columns(own_at=own_at, latest_at=latest_at).filter(pl.col("own_at").is_not_null())
+    wrong = further.select("row", reason=_find_fault(settings)).drop_nulls()
     if wrong.height:
         reasons = wrong.unique("row", keep="first", maintain_order=True)
         records = _reject(records, reasons)
@@ -54,7 +73,26 @@ def settle_further(
         further = further.filter(
             pl.col("event_at") >= settings.retained_since, pl.col("own_at") >= settings.retained_since
         )
-    return records, further.drop("own_at")
+    return records, further.drop("own_at", "latest_at")
+
+
+def _find_fault(settings: LineSettings) -> pl.Expr:
+    """Why a line with such a further fact is rejected, null for one that is right."""
+    at = pl.col("event_at")
+    return (
+        pl.when(at.is_null())
+        .then(pl.lit(NO_SUCH_TIME))
+        .when(at < settings.earliest_at)
+        .then(pl.lit(OUTSIDE_WINDOW))
+        .when(at > pl.col("latest_at"))
+        .then(pl.lit(LATER_THAN_LINE))
+        .when(pl.col("size_bytes").is_between(0, MAX_SIZE_BYTES).not_())
+        .then(pl.lit(SIZE_OUT_OF_RANGE))
+        .when(pl.col("duration_s").is_between(0, MAX_DURATION_S).not_())
+        .then(pl.lit(NUMBER_OUT_OF_RANGE))
+        .when(pl.any_horizontal(pl.col("user", "host").str.len_bytes() > MAX_NAME_BYTES))
+        .then(pl.lit(NAME_TOO_LONG))
+    )
 
 
 def _reject(records: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:

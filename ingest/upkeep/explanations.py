@@ -16,7 +16,7 @@ from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import BLOCK_BYTES, open_log
 from tapewise.ingest.reading.line_context import unfold_blocks
 from tapewise.ingest.reading.pipeline import read_records
-from tapewise.ingest.reading.second_passes import find_second_passes
+from tapewise.ingest.records.passes import find_second_passes
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns

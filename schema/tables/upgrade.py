@@ -53,7 +53,7 @@ def check_revision(connection: psycopg.Connection) -> None:
 
 
 def check_upgradable(connection: psycopg.Connection) -> str:
-    """The revision of the database. Raises RevisionError if there is none, or a newer program's."""
+    """The revision of the database. Raises RevisionError if there is none that this program knows."""
     current = current_revision(connection)
     if current is None:
         raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
@@ -104,7 +104,7 @@ def upgrade(
     `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed: a
     transaction of theirs, or another upgrade; `on_wait` is called once with who they are. Raises
     DatabaseError, which names them, if they go on for longer; RevisionError if the warehouse is newer than
-    this program. The views are those of the newest revision, so
+    this program, or older than the first release. The views are those of the newest revision, so
     that an older one, which only tests ask for, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above

@@ -51,24 +51,26 @@ _ARRIVE = _MOVED + sql.SQL("""
         DO UPDATE SET row_count = held.row_count + excluded.row_count
 """)
 
+# What is left of the month in which the forgotten time ends. A load's rows have numbers up to the next one's.
 _RECOUNT = """
-    WITH counted AS (
-        SELECT log_file_id, load_id, count(*) AS row_count
-        FROM {table} AS fact, LATERAL (
-            SELECT max(load_id) AS load_id FROM ledger.loaded_rows
-            WHERE loaded_rows.log_file_id = fact.log_file_id AND load_id <= fact.id
-        ) AS load
+    WITH loads AS (
+        SELECT log_file_id, load_id, lead(load_id) OVER of_file AS next_load_id
+        FROM (
+            SELECT DISTINCT log_file_id, load_id FROM ledger.loaded_rows
+            WHERE source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+        ) AS found
+        WINDOW of_file AS (PARTITION BY log_file_id ORDER BY load_id)
+    ), counted AS (
+        SELECT loads.log_file_id, loads.load_id, count(*) AS row_count
+        FROM {table} AS fact JOIN loads
+            ON fact.log_file_id = loads.log_file_id
+            AND fact.id >= loads.load_id AND (fact.id < loads.next_load_id) IS NOT FALSE
         WHERE archive_id = %(archive_id)s AND {time} >= %(since)s AND {time} < %(until)s
-        GROUP BY log_file_id, load_id
+        GROUP BY loads.log_file_id, loads.load_id
     )
-    UPDATE ledger.loaded_rows SET row_count = coalesce(
-        (
-            SELECT counted.row_count FROM counted
-            WHERE counted.log_file_id = loaded_rows.log_file_id AND counted.load_id = loaded_rows.load_id
-        ),
-        0
-    )
-    WHERE source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
+    UPDATE ledger.loaded_rows SET row_count = coalesce(counted.row_count, 0)
+    FROM loads LEFT JOIN counted USING (log_file_id, load_id)
+    WHERE loaded_rows.log_file_id = loads.log_file_id AND loaded_rows.load_id = loads.load_id
         AND fact_table = %(fact_table)s AND month = %(month)s
 """
 _DROP_EMPTY = """
@@ -181,7 +183,8 @@ def note_forgotten(connection: psycopg.Connection, archive_id: int, since: datet
         "since": since,
         "until": datetime.combine(next_month, time(), UTC),
     }
-    for table in FACT_TABLES:
+    # Where the month begins there, nothing of it went.
+    for table in FACT_TABLES if since > datetime.combine(month, time(), UTC) else ():
         statement = sql.SQL(_RECOUNT).format(
             table=sql.Identifier("core", table.name), time=sql.Identifier(event_time_columns[table.name])
         )

@@ -2,23 +2,33 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.loading.dry_run import preview_file
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
-from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
+from tapewise.ingest.records.format import (
+    BEFORE_RETENTION,
+    NAME_TOO_LONG,
+    NO_SUCH_TIME,
+    NUMBER_OUT_OF_RANGE,
+    SIZE_OUT_OF_RANGE,
+    LineSettings,
+)
 from tapewise.ingest.records.further_facts import LATER_THAN_LINE
 from tapewise.ingest.sources.sources import SourceRequest, make_source
 from tapewise.ingest.upkeep.explanations import explain_line, explain_row
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import FormatError
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.session_format import SESSIONS
@@ -111,7 +121,7 @@ def test_a_dry_run_counts_lines(load: Load, warehouse: Warehouse, tmp_path: Path
     assert (result.tally.loaded_count, result.tally.held_count) == (1, 1)
 
 
-@pytest.mark.parametrize("requested, reason", [("10:05:01", LATER_THAN_LINE), ("25:00:00", OUTSIDE_WINDOW)])
+@pytest.mark.parametrize("requested, reason", [("10:05:01", LATER_THAN_LINE), ("25:00:00", NO_SUCH_TIME)])
 def test_a_line_whose_further_facts_cannot_be_is_rejected(
     load: Load, warehouse: Warehouse, tmp_path: Path, requested: str, reason: str
 ) -> None:
@@ -200,3 +210,88 @@ def test_facts_of_the_second_pass_of_an_hour_go_together(
     hours = {(event[3] > len(first), event[0][6:8]) for event in events}
     assert hours == {(False, "05"), (True, "06")}
     check_warehouse(warehouse)
+
+
+def test_a_session_that_was_open_when_clocks_went_back(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
+    """It began at 1:50 in the first pass, and its line says 1:10: that can only be of the second."""
+    line = "2019-11-03T01:10:00 A00001 drive1 kim requested=01:50:00 positioned=01:05:00 bytes=1\n"
+    result = load(write(tmp_path / "log", line), "sessions", timezone="America/New_York")
+    assert result.tally.loaded_count == 1
+    assert [event[:2] for event in read_events(warehouse)] == [
+        ("11-03 06:10:00", "dismounted"),
+        ("11-03 05:50:00", "mount requested"),
+        ("11-03 06:05:00", "positioned"),
+    ]
+    check_warehouse(warehouse)
+
+
+def test_each_load_has_the_number_of_its_first_row(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    path = write(tmp_path / "log", session(10))
+    load(path, "sessions")
+    load(write(tmp_path / "other", session(10)), "sessions", archive="another")
+    load(write(path, session(10), session(11)), "sessions")
+    with warehouse.connect(Role.OWNER) as connection:
+        first_ids = connection.execute(
+            "SELECT log_file_id, min(id), count(*) FROM core.tape_events"
+            " GROUP BY log_file_id, line_number ORDER BY 2"
+        ).fetchall()
+        assert len(first_ids) == 3
+        noted = connection.execute(
+            "SELECT log_file_id, load_id, row_count FROM ledger.loaded_rows ORDER BY load_id"
+        ).fetchall()
+        assert noted == first_ids
+    # Three loads of one file lie in the month in which the forgotten time ends.
+    load(write(path, session(10), session(11), session(12, day="2019-03-05")), "sessions")
+    forget_detail(warehouse, "test", date(2019, 3, 3), NOW)
+    check_warehouse(warehouse)
+    with warehouse.connect(Role.OWNER) as connection:
+        rows = connection.execute("SELECT row_count FROM ledger.loaded_rows ORDER BY load_id").fetchall()
+    assert rows == [(3,), (3,)]  # of the other archive, and of the last load
+
+
+def change_further(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
+    """Have the format give further facts with these values."""
+
+    def parse_further(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+        assert SESSIONS.parse_further is not None
+        found = SESSIONS.parse_further(lines, settings)
+        return found.with_columns(**{name: pl.lit(value) for name, value in values.items()})
+
+    monkeypatch.setitem(FORMATS, "sessions", replace(SESSIONS, parse_further=parse_further))
+
+
+@pytest.mark.parametrize("change", [{"table": "mounts"}, {"table": None}, {"ordinal": 0}])
+def test_further_facts_of_no_table_or_place_are_refused(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    change_further(monkeypatch, **change)
+    with pytest.raises(FormatError, match="further facts of"):
+        load(write(tmp_path / "log", session(10)), "sessions")
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        ({"user": "k" * 1025}, NAME_TOO_LONG),
+        ({"size_bytes": -1}, SIZE_OUT_OF_RANGE),
+        ({"duration_s": 1e9}, NUMBER_OUT_OF_RANGE),
+    ],
+)
+def test_what_is_refused_in_records_is_refused_in_further_facts(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], reason: str
+) -> None:
+    change_further(monkeypatch, **change)
+    assert dict(load(write(tmp_path / "log", session(10)), "sessions").tally.rejected) == {reason: 1}
+
+
+def test_transfers_as_further_facts_are_in_the_rollup(
+    load: Load, warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_further(monkeypatch, table="transfers", direction="get", size_bytes=7, duration_s=1.0)
+    assert load(write(tmp_path / "log", session(10)), "sessions").tally.loaded_count == 1
+    with warehouse.connect(Role.OWNER) as connection:
+        assert connection.execute(
+            "SELECT sum(transfer_count)::int, sum(size_bytes)::int FROM core.activity_cells"
+        ).fetchone() == (2, 14)

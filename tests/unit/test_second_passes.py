@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.reading.second_passes import SecondPasses, find_first_passes, find_second_passes
+from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
+from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
 # When clocks go back: the zone, the local time from which on they repeat, and for how many minutes.
 CHANGES = {

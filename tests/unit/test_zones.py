@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.reading.second_passes import find_second_passes
 from tapewise.ingest.records import format as base
 from tapewise.ingest.records.format import OUTSIDE_WINDOW, SKIPPED_TIME, LineSettings
+from tapewise.ingest.records.passes import find_second_passes
 
 ZONES = sorted(
     zone for zone in available_timezones() if "/" in zone and not zone.startswith(("posix", "right"))

@@ -1,0 +1,22 @@
+"""The two times that clocks mean in an hour that they repeat, at the end of summer time."""
+
+from typing import Literal
+
+import polars as pl
+
+from tapewise.ingest.records.columns import UTC_TIME
+
+
+def find_first_passes(zone: str, times: pl.Series) -> pl.Series:
+    """The earliest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
+    return _replace_zone(zone, times, "earliest")
+
+
+def find_second_passes(zone: str, times: pl.Series) -> pl.Series:
+    """The latest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
+    return _replace_zone(zone, times, "latest")
+
+
+def _replace_zone(zone: str, times: pl.Series, which: Literal["earliest", "latest"]) -> pl.Series:
+    local = times.cast(UTC_TIME).dt.convert_time_zone(zone).dt.replace_time_zone(None)
+    return local.dt.replace_time_zone(zone, ambiguous=which).dt.convert_time_zone("UTC")
