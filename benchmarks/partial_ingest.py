@@ -16,7 +16,7 @@ PARTS: dict[str, dict[str, object]] = {
     "cells": {"tapewise.ingest.loading.loads.sum_counted": None},
     "requests": {
         "tapewise.ingest.requests.pending.rebuild_requests": None,
-        "tapewise.ingest.requests.at_load.FreshLines.add": None,
+        "tapewise.ingest.requests.at_load.LinesAtLoad.add": None,
     },
 }
 

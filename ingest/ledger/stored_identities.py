@@ -17,7 +17,7 @@ from tapewise.schema.writing.loader import read_frame
 _IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occurrence": pl.Int32()}
 
 
-class Holdings:
+class StoredIdentities:
     """The identities of the lines that a source holds, as committed before this load: of their first facts.
 
     `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.

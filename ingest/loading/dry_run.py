@@ -9,7 +9,7 @@ from pathlib import Path
 from tapewise.ingest.ledger.known_segments import find_segments
 from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import check_date, find_last_stop, settle_date
-from tapewise.ingest.ledger.stored_identities import Holdings
+from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
@@ -45,11 +45,11 @@ def preview_file(
         if day is not None:
             find_last_stop(connection, source, path, log_date=log_date, is_complete=is_complete)
         find_known = partial(find_segments, connection, source.id)
-        holdings = Holdings(connection, connection, source)
+        stored = StoredIdentities(connection, connection, source)
         others = OtherHolders(connection, source, path, day)
         for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
             tally.add_part(part)
-            for _ in find_new(part, holdings.drop_held, tally):
+            for _ in find_new(part, stored.drop_held, tally):
                 pass
             others.look_at(part, tally.loaded_count)
             if progress is not None:

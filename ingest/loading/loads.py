@@ -25,7 +25,7 @@ from tapewise.ingest.ledger.log_files import (
 )
 from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import LastStop, check_date, find_last_stop
-from tapewise.ingest.ledger.stored_identities import Holdings
+from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.rollup import sum_counted
 from tapewise.ingest.loading.rows import make_facts
 from tapewise.ingest.loading.second_pass_moves import move_second_passes
@@ -38,7 +38,7 @@ from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.format import UNRECOGNISED, Format
-from tapewise.ingest.requests.at_load import FreshLines
+from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.sources import Source, get_source
@@ -239,9 +239,9 @@ class _Load:
                 raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection, stop)
-            with FreshLines(warehouse, settling, source) as fresh:
-                derivations = Derivations(connection, asking, source.archive_id, fresh)
-                self._load(connection, settling, settling, derivations, parts, reader, known, fresh)
+            with LinesAtLoad(warehouse, settling, source) as at_load:
+                derivations = Derivations(connection, asking, source.archive_id, at_load)
+                self._load(connection, settling, settling, derivations, parts, reader, known, at_load)
                 derivations.rebuild()
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
@@ -280,9 +280,9 @@ class _Load:
         parts: Iterator[Part],
         reader: LogFileReader,
         known: LogFileRow | None,
-        fresh: FreshLines | None,
+        at_load: LinesAtLoad | None,
     ) -> None:
-        """Load `parts`. What is held is asked of `reading`: with `fresh`, while `connection` sends."""
+        """Load `parts`. What is held is asked of `reading`: with `at_load`, while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -295,11 +295,11 @@ class _Load:
         )
         cells: list[pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        holdings = Holdings(connection, reading, source)
+        stored = StoredIdentities(connection, reading, source)
         writer = FactWriter(settling, source.id, log_file_id)
         others = OtherHolders(reading, source, self._path, self._log_date)
-        items = self._prepare(parts, reader, settling, holdings, others, writer, fresh, log_file_id)
-        with nullcontext(items) if fresh is None else run_ahead(items, AHEAD_DEPTH) as ahead:
+        items = self._prepare(parts, reader, settling, stored, others, writer, at_load, log_file_id)
+        with nullcontext(items) if at_load is None else run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, writer, log, cells, derivations)
         log.end(source.id)
         writer.end(connection)
@@ -327,13 +327,13 @@ class _Load:
         parts: Iterator[Part],
         reader: LogFileReader,
         settling: psycopg.Connection,
-        holdings: Holdings,
+        stored: StoredIdentities,
         others: OtherHolders,
         writer: FactWriter,
-        fresh: FreshLines | None,
+        at_load: LinesAtLoad | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
-        """Everything between parsing and sending; with `fresh`, the work of a second thread."""
+        """Everything between parsing and sending; with `at_load`, the work of a second thread."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
@@ -343,22 +343,22 @@ class _Load:
             self._tally.add_part(part)
             if part.repeats is not None:
                 self._repeats.append(part.repeats)
-            for name, new in find_new(part, holdings.drop_held, self._tally):
+            for name, new in find_new(part, stored.drop_held, self._tally):
                 rows = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
                 facts = writer.encode(tables[name], rows)
-                if fresh is not None:
-                    fresh.add(name, facts.days, facts.rows)
+                if at_load is not None:
+                    at_load.add(name, facts.days, facts.rows)
                 yield facts, sum_counted(facts.rows, source) if name == "transfers" else None
             others.look_at(part, self._tally.loaded_count)
-            if fresh is not None:
-                fresh.settle()
+            if at_load is not None:
+                at_load.settle()
             # What waits here is only what the ledger needs of it: records are large.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)
         others.end(self._tally.loaded_count)
-        if fresh is not None:
-            fresh.end()
+        if at_load is not None:
+            at_load.end()
 
     def _send(
         self,

@@ -13,7 +13,7 @@ from typing import Self
 import polars as pl
 import psycopg
 
-from tapewise.ingest.requests.neighbours import HeldLines, Near, ReplacedRequests
+from tapewise.ingest.requests.neighbours import Near, NeighbourLines, ReplacedRequests
 from tapewise.ingest.requests.pairs import IS_PAIRABLE
 from tapewise.ingest.requests.ranges import REACH, find_stale_days
 from tapewise.ingest.requests.told_rows import KEPT, keep_lines, tell_opens, tell_requests
@@ -73,7 +73,7 @@ class _Stretch:
     is_last: bool
 
 
-class FreshLines:
+class LinesAtLoad:
     """The opens and transfers that a load brings, with those that are held in their times.
 
     The load has the archive's lock; `settling` is a connection of the thread that brings the lines, and the
@@ -87,7 +87,7 @@ class FreshLines:
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
         self._source = source
-        self._held = HeldLines(warehouse, settling, source)
+        self._held = NeighbourLines(warehouse, settling, source)
         self._left_days: set[date] = set()
         for first, last in self._held.find_twin_days():
             self.leave(first + n * _DAY for n in range((last - first).days + 1))

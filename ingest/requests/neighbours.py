@@ -113,7 +113,7 @@ class Near:
     has_after: bool
 
 
-class HeldLines:
+class NeighbourLines:
     """What `source` held before this load, which has the archive's lock: whoever had it before has committed.
 
     Lines are frames of the columns `KEPT`. Times are from `since` on and before `until`. What `settling` is

@@ -5,7 +5,7 @@ from datetime import date
 
 import psycopg
 
-from tapewise.ingest.requests.at_load import FreshLines
+from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.mounts import rebuild_mounts
 from tapewise.ingest.requests.ranges import LONGEST_RANGE, REACH, find_stale_days
 from tapewise.ingest.requests.rebuild import rebuild_requests
@@ -19,8 +19,8 @@ class Derivations:
     """What must be put together anew in an archive while its facts change, and what has been.
 
     In the transaction of `connection`, which holds the archive's lock and changes the facts; `settling`
-    commits by itself: it makes the months that are missing. `fresh` puts requests together of the lines that
-    a load sends; without it the database does.
+    commits by itself: it makes the months that are missing. `at_load` puts requests together of the lines
+    that a load sends; without it the database does.
     """
 
     def __init__(
@@ -28,18 +28,18 @@ class Derivations:
         connection: psycopg.Connection,
         settling: psycopg.Connection,
         archive_id: int,
-        fresh: FreshLines | None = None,
+        at_load: LinesAtLoad | None = None,
     ) -> None:
         self._connection = connection
         self._settling = settling
         self._archive_id = archive_id
-        self._fresh = fresh
+        self._at_load = at_load
         self._days: set[date] = set()
         self._stale_days: set[date] = set()
         self._early_days: set[date] = set()
 
     def add(self, days: set[date]) -> None:
-        """Facts of `days` (UTC) have been sent, and were given to `fresh`."""
+        """Facts of `days` (UTC) have been sent, and were given to `at_load`."""
         self._days |= days
         self._stale_days |= find_stale_days(days)
 
@@ -47,8 +47,8 @@ class Derivations:
         """Facts of `days` (UTC) have changed in the database."""
         changed = set(days)
         self.add(changed)
-        if self._fresh is not None:
-            self._fresh.leave(changed)
+        if self._at_load is not None:
+            self._at_load.leave(changed)
 
     def rebuild_settled(self) -> None:
         """Put the requests together of days that a log in the order of its times has left behind.
@@ -79,11 +79,11 @@ class Derivations:
         self._days, self._stale_days = set(), set()
 
     def _find_told(self, days: set[date]) -> set[date]:
-        return set() if self._fresh is None else self._fresh.find_days(days)
+        return set() if self._at_load is None else self._at_load.find_days(days)
 
     def _send_told(self, *, is_waiting: bool) -> None:
-        if self._fresh is not None:
-            for told in self._fresh.take(is_waiting=is_waiting):
+        if self._at_load is not None:
+            for told in self._at_load.take(is_waiting=is_waiting):
                 told.replaced.delete(self._connection)
                 # Those of them that are left are put together anew, as are those that are near new facts.
                 self._stale_days |= told.replaced.days

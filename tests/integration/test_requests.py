@@ -16,7 +16,7 @@ from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests import rebuild as requests
-from tapewise.ingest.requests.at_load import FreshLines
+from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.ranges import find_ranges
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.archives import drop_archive
@@ -222,8 +222,8 @@ def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
     # Blocks of a few days, whose requests are put together two days at a time.
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
-    # By the database: test_fresh_lines.py has what is put together beside it.
-    monkeypatch.setattr(FreshLines, "find_days", lambda *_: set())
+    # By the database: test_lines_at_load.py has what is put together beside it.
+    monkeypatch.setattr(LinesAtLoad, "find_days", lambda *_: set())
     rebuilt: list[set[date]] = []
 
     def rebuild(

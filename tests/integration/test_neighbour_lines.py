@@ -10,8 +10,7 @@ import psycopg
 import pytest
 
 from tapewise.ingest.reading.files import LogFileReader
-from tapewise.ingest.requests import at_load as fresh_lines
-from tapewise.ingest.requests import neighbours as held_lines
+from tapewise.ingest.requests import at_load, neighbours
 from tapewise.ingest.requests import pending as derivations
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
@@ -52,7 +51,7 @@ def crowds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Lines are read, and looked at, a few at a time; or all together."""
     if request.param == "small crowds":
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
-        monkeypatch.setattr(fresh_lines, "CROWD", 10)
+        monkeypatch.setattr(at_load, "CROWD", 10)
 
 
 def cut(lines: Lines, times: list[datetime]) -> list[Lines]:
@@ -161,8 +160,8 @@ def test_lines_are_looked_at_in_stretches(
     is_left: bool,
 ):
     # The first three lines are looked at together, with what is held until six hours before the others.
-    monkeypatch.setattr(fresh_lines, "CROWD", 2)
-    monkeypatch.setattr(fresh_lines, "FEW", 1)
+    monkeypatch.setattr(at_load, "CROWD", 2)
+    monkeypatch.setattr(at_load, "FEW", 1)
     read("pftp", write_lines(held), "held")
     read("pftp", write_lines(new), "new")
     assert show_requests(database) == expected
@@ -212,7 +211,7 @@ def test_of_a_log_that_grows_it_is_what_the_database_makes(read, left_days: set[
 def test_of_files_whose_lines_stand_between_each_others_it_is_what_the_database_makes(
     read, left_days: set[date], monkeypatch: pytest.MonkeyPatch, share: float, few: int
 ):
-    monkeypatch.setattr(fresh_lines, "FEW", few)
+    monkeypatch.setattr(at_load, "FEW", few)
     draw = random.Random(few)
     files: list[Lines] = [[], []]
     for line in make_log("pftp", 5):
@@ -293,7 +292,7 @@ def test_where_held_lines_cannot_be_read_nothing_is_loaded(
     def fail(*_: object) -> None:
         raise psycopg.OperationalError("server closed the connection unexpectedly")
 
-    monkeypatch.setattr(held_lines, "read_frame", fail)
+    monkeypatch.setattr(neighbours, "read_frame", fail)
     with pytest.raises(DatabaseError, match=r"new\.20180430: the database broke off the load: server closed"):
         read("pftp", write_lines("m2"), "new")
     monkeypatch.undo()

@@ -12,9 +12,9 @@ import pytest
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.reading.files import LogFileReader
-from tapewise.ingest.requests import at_load as fresh_lines
+from tapewise.ingest.requests import at_load
 from tapewise.ingest.requests import pending as derivations
-from tapewise.ingest.requests.at_load import FreshLines, ToldRequests
+from tapewise.ingest.requests.at_load import LinesAtLoad, ToldRequests
 from tapewise.ingest.requests.told_rows import tell_requests
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
@@ -37,14 +37,14 @@ pytestmark = pytest.mark.usefixtures("short_segments")
 def fresh_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
     """The days whose requests were put together with the lines at hand."""
     found: set[date] = set()
-    take = FreshLines.take
+    take = LinesAtLoad.take
 
-    def note_and_take(lines: FreshLines, *, is_waiting: bool) -> Iterator[ToldRequests]:
+    def note_and_take(lines: LinesAtLoad, *, is_waiting: bool) -> Iterator[ToldRequests]:
         for told in take(lines, is_waiting=is_waiting):
             found.update(told.days)
             yield told
 
-    monkeypatch.setattr(FreshLines, "take", note_and_take)
+    monkeypatch.setattr(LinesAtLoad, "take", note_and_take)
     return found
 
 
@@ -58,7 +58,7 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines are read, and looked at, a few at a time."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
-    monkeypatch.setattr(fresh_lines, "CROWD", 10)
+    monkeypatch.setattr(at_load, "CROWD", 10)
 
 
 @pytest.mark.parametrize("format_name", MAKERS)
@@ -123,8 +123,8 @@ def test_more_lines_than_are_kept_are_left_to_the_database(
 ):
     # Lines may be late for three days, and of those about the middle there are more lines than are kept.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
-    monkeypatch.setattr(fresh_lines, "LATENESS", timedelta(days=3))
-    monkeypatch.setattr(fresh_lines, "MOST_LINES", 150)
+    monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
+    monkeypatch.setattr(at_load, "MOST_LINES", 150)
     left_days = set()
     monkeypatch.setattr(derivations, "rebuild_requests", note_days(left_days))
     lines, draw = make_log("pftp", 1), random.Random(1)
@@ -144,7 +144,7 @@ def test_more_lines_than_are_kept_are_left_to_the_database(
 def test_what_is_open_still_is_left_with_the_lines_that_are_too_many(
     read, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(fresh_lines, "MOST_LINES", 100)
+    monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
     # The first of them may be moved until nine in the evening of the second day; nobody does.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
@@ -163,7 +163,7 @@ def test_opens_that_nothing_follows_are_not_looked_at_again_and_again(
         looked_at.append(opens.height + transfers.height)
         return tell_requests(opens, transfers)
 
-    monkeypatch.setattr(fresh_lines, "tell_requests", note)
+    monkeypatch.setattr(at_load, "tell_requests", note)
     draw = random.Random(1)
     times = [FIRST_DAY + timedelta(minutes=n) for n in range(1500)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -177,7 +177,7 @@ def test_opens_that_nothing_follows_are_not_looked_at_again_and_again(
 def test_a_few_wrong_clocks_do_not_make_all_that_follows_late(
     read, database: psycopg.Connection, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(fresh_lines, "PUNCTUAL_RATIO", 0.8)  # of a handful of lines
+    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # of a handful of lines
     lines = make_log("pftp", 4)
     draw = random.Random(4)
     for n in (3, 12):
@@ -194,7 +194,7 @@ def test_what_goes_wrong_beside_fails_the_load(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(fresh_lines, "tell_requests", fail)
+    monkeypatch.setattr(at_load, "tell_requests", fail)
     with pytest.raises(ZeroDivisionError):
         read("pftp", make_log("pftp", 1))
     count = "SELECT (SELECT count(*) FROM core.opens), (SELECT count(*) FROM ledger.log_files)"
