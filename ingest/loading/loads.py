@@ -84,8 +84,7 @@ class FileResult:
         )
 
 
-# A part follows its facts, so that the ledger is told of it when they are sent; with transfers come their
-# cells.
+# A part comes after its facts: it is entered in the ledger once they are sent. Transfers carry their cells.
 _Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
 
 

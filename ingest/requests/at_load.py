@@ -16,7 +16,7 @@ import psycopg
 from tapewise.ingest.requests.neighbours import Near, NeighbourLines, ReplacedRequests
 from tapewise.ingest.requests.pairs import IS_PAIRABLE
 from tapewise.ingest.requests.ranges import REACH, find_stale_days
-from tapewise.ingest.requests.told_rows import KEPT, keep_lines, tell_opens, tell_requests
+from tapewise.ingest.requests.request_rows import KEPT, keep_lines, tell_opens, tell_requests
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.derived import requests

@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 
 from tapewise.ingest.requests.ranges import REACH
 from tapewise.ingest.requests.rebuild import plan_for_fresh_facts
-from tapewise.ingest.requests.told_rows import KEPT
+from tapewise.ingest.requests.request_rows import KEPT
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns

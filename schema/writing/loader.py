@@ -88,9 +88,9 @@ def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
 
 def _is_default(values: pl.Series, column: sa.Column[Any]) -> bool:
     """Whether the table would have all of `values` anyway; of defaults, `false` and `0` are known."""
-    if column.server_default is None:
-        return values.null_count() == len(values)
-    default = str(column.server_default.arg)  # type: ignore[attr-defined]  # a DefaultClause has it
+    if not isinstance(column.server_default, sa.DefaultClause):
+        return column.server_default is None and values.null_count() == len(values)
+    default = str(column.server_default.arg)
     return default in ("false", "0") and values.null_count() == 0 and not values.cast(pl.Boolean).any()
 
 

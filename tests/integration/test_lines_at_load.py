@@ -15,7 +15,7 @@ from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import at_load
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests.at_load import LinesAtLoad, ToldRequests
-from tapewise.ingest.requests.told_rows import tell_requests
+from tapewise.ingest.requests.request_rows import tell_requests
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (

@@ -73,7 +73,7 @@ sources_with_starts AS (
     )
 ),
 
--- What several lines tell, and the transfers that one line tells all of.
+-- What several lines report, and the transfers that one line reports in full.
 told AS (
     SELECT
         requests.archive_id,

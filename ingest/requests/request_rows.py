@@ -1,7 +1,6 @@
-"""What an open and a transfer tell together, of lines at hand: rows of `core.requests`.
+"""The rows of `core.requests` that an open and a transfer report together, made from the lines of a load.
 
-`steps/` say the same of rows that know of nothing else (decision 0016 says why it is said twice); a test
-compares the two.
+`steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares the two.
 """
 
 import numpy as np
@@ -22,7 +21,7 @@ KEPT = {
     }
     for table in (opens, transfers)
 }
-# What a request has of either line, where both tell of it.
+# What a request has of either line, where both report it.
 _OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
 _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
 
