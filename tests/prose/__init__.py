@@ -1,0 +1,1 @@
+"""The words that our prose avoids, and the check that finds them."""

@@ -1,0 +1,63 @@
+"""`python -m tests.prose [PATH ...]`: the words of `words.toml` in what people read of the project.
+
+Prints `file:line: what was written -> what to write` for each, and exits with 1 if there is one.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.prose.texts import find_texts
+
+ROOT = Path(__file__).resolve().parents[2]
+RULES = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding="utf-8"))
+
+
+def compile_words(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
+    """Patterns with what to write instead; a blank in a pattern stands for any white space."""
+    return [
+        (re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE), instead)
+        for pattern, instead in words.items()
+    ]
+
+
+def list_files(paths: Sequence[str], left_out: Sequence[str]) -> list[Path]:
+    """The project's files below `paths` (all, if there are none), also new ones, relative to its root."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *(paths or ["."])]
+    listed = subprocess.run(
+        [*command, *(f":(exclude,glob){each}" for each in left_out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    files = (ROOT / name for name in listed.stdout.split("\0") if name)
+    return sorted(path for path in files if path.is_file() and not path.is_symlink())
+
+
+def find_words(path: Path, words: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
+    """Each hit in a file, in one line."""
+    for line, text in find_texts(path):
+        for pattern, instead in words:
+            for match in pattern.finditer(text):
+                number = line + text.count("\n", 0, match.start())
+                around = " ".join(text[max(0, match.start() - 40) : match.end() + 30].split())
+                written = " ".join(match[0].split())
+                yield f"{path.relative_to(ROOT)}:{number}: {written!r} -> {instead}   ({around})"
+
+
+def main(paths: Sequence[str]) -> int:
+    """Print the hits below `paths` and how many they are."""
+    words = compile_words(RULES["words"])
+    hits = [hit for path in list_files(paths, RULES["files"]["left_out"]) for hit in find_words(path, words)]
+    for hit in hits:
+        print(hit)
+    print(f"prose: {len(hits)} words to avoid")
+    return min(len(hits), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""The prose of a file: what people read of it, with the number of its first line.
+
+That is Markdown without its code, comments and texts of Python and the names that it defines, comments of SQL
+and shell scripts, and all of YAML, TOML and Makefiles. What is in backquotes is code everywhere.
+"""
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+CODE = re.compile(r"``.+?``|`[^`\n]+`")
+SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH|CREATE|ALTER|DROP|COPY|VALUES|FROM|WHERE|AND|JOIN)\b")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+class Text(NamedTuple):
+    """A piece of prose, and the line of the file where it begins (the first is 1)."""
+
+    line: int
+    text: str
+
+
+def find_texts(path: Path) -> Iterator[Text]:
+    """The prose of a file; of one of an unknown kind, nothing."""
+    if (read := READERS.get(path.suffix) or READERS.get(path.name)) is not None:
+        for line, text in read(path.read_text(encoding="utf-8")):
+            yield Text(line, CODE.sub("CODE", text))
+
+
+def _join(lines: Iterable[tuple[int, str]]) -> Iterator[Text]:
+    """Lines that follow one another are one text, so that a phrase is found across their end."""
+    for _, group in groupby(enumerate(lines), lambda each: each[1][0] - each[0]):
+        [(first, _), *_] = members = [line for _, line in group]
+        yield Text(first, "\n".join(text for _, text in members))
+
+
+def _read_markdown(content: str) -> Iterator[Text]:
+    lines = []
+    fenced = False
+    for number, line in enumerate(content.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and line.strip() and not line.startswith("    "):
+            lines.append((number, line))
+    return _join(lines)
+
+
+def _read_python(content: str) -> Iterator[Text]:
+    comments = [
+        (token.start[0], token.string.lstrip("# "))
+        for token in tokenize.generate_tokens(io.StringIO(content).readline)
+        if token.type == tokenize.COMMENT
+    ]
+    yield from _join(comments)
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and not SQL.match(node.value):
+            yield Text(node.lineno, node.value)
+        elif isinstance(node, DEFINITIONS):
+            yield Text(node.lineno, re.sub(r"_|(?<=[a-z])(?=[A-Z])", " ", node.name))
+
+
+def _read_comments(mark: str) -> Callable[[str], Iterator[Text]]:
+    """Comments that begin with `mark`, wherever they begin in their line."""
+    comment = re.compile(rf"(?:^|\s){mark}+\s?(.*)")
+
+    def read(content: str) -> Iterator[Text]:
+        found = ((number, comment.search(line)) for number, line in enumerate(content.splitlines(), 1))
+        return _join((number, match[1]) for number, match in found if match)
+
+    return read
+
+
+def _read_lines(content: str) -> Iterator[Text]:
+    """All of a file of data, as its texts are not marked."""
+    return _join((number, line.strip()) for number, line in enumerate(content.splitlines(), 1))
+
+
+READERS: dict[str, Callable[[str], Iterator[Text]]] = {
+    ".md": _read_markdown,
+    ".py": _read_python,
+    ".sql": _read_comments("--"),
+    ".sh": _read_comments("#"),
+    ".toml": _read_lines,
+    ".yaml": _read_lines,
+    ".yml": _read_lines,
+    ".mako": _read_comments("##"),
+    "Makefile": _read_lines,
+    "Dockerfile": _read_comments("#"),
+    "run": _read_comments("#"),
+}
