@@ -1,1 +1,1 @@
-"""The front door: joins the packages' commands, and the few commands that span packages."""
+"""The front door: collects the commands of all packages, and adds the few that span packages."""

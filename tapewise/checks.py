@@ -1,4 +1,4 @@
-"""What `tapewise doctor` looks at: each check gives findings, a sentence and a verdict each."""
+"""The checks of `tapewise doctor`: each yields findings, which have a sentence and a verdict."""
 
 import os
 from collections import defaultdict
@@ -22,7 +22,7 @@ from tapewise.status import describe_span
 RECENT = timedelta(days=7)
 SUSPECT_LINES = 10
 SUSPECT_TIMES = 2
-RULE_OF_THREE = 3  # none of n: with 95 % confidence the share is below 3 / n
+RULE_OF_THREE = 3  # if none of n was seen, the share is below 3 / n with 95 % confidence
 CLOCK_ERROR = timedelta(hours=1)
 MONTH = timedelta(days=30)
 LEAST_FREE_RATIO = 0.1
@@ -32,7 +32,7 @@ GB = 1e9
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at. `note` is no failure, `unknown` could not be told."""
+    """The result of one check. A `note` is not a failure; `unknown` means that it could not be determined."""
 
     check: str
     verdict: Literal["ok", "wrong", "note", "unknown"]
@@ -40,37 +40,37 @@ class Finding:
 
 
 def check_globs(plans: list[SourcePlan]) -> Iterator[Finding]:
-    """Whether every configured glob matches a file, and nothing that is none."""
+    """Check that every configured glob matches a file, and nothing but regular files."""
     is_wrong = False
     for plan in plans:
         label = f"{plan.request.archive}/{plan.request.name}"
         odd = [path for path in plan.paths if path.exists() and not path.is_file()]
         for said in [*plan.unmatched, *(f"{path} is not a regular file" for path in odd)]:
             is_wrong = True
-            yield Finding("globs", "wrong", f"Of source {label} {said}{'' if said.endswith('?') else '.'}")
+            yield Finding("globs", "wrong", f"Source {label}: {said}{'' if said.endswith('?') else '.'}")
     if plans and not is_wrong:
         count = sum(len(plan.paths) for plan in plans)
-        yield Finding("globs", "ok", f"All configured globs match files, {count:,} in all.")
+        yield Finding("globs", "ok", f"All configured globs match files, {count:,} in total.")
 
 
 def check_sources(
     connection: psycopg.Connection, plans: list[SourcePlan], states: list[SourceState], now: datetime
 ) -> Iterator[Finding]:
-    """Whether each configured source has been heard of lately, and which sources are not configured.
+    """Check that each configured source has a recent line, and note sources that are not configured.
 
-    Silence during an outage of the archive that has begun and not ended explains itself.
+    Silence is no fault during an outage of the archive that has begun and not ended.
     """
     known = {(state.archive, state.source): state for state in states}
     for plan in plans:
         state = known.pop((plan.request.archive, plan.request.name), None)
         label = f"{plan.request.archive}/{plan.request.name}"
         if state is None or state.last_event_at is None:
-            yield Finding("sources", "wrong", f"No line of source {label} is in the warehouse yet.")
+            yield Finding("sources", "wrong", f"The warehouse has no line of source {label} yet.")
             continue
         lag = now - state.last_event_at
         if lag < -CLOCK_ERROR:
             ahead = f"The last line of source {label} is {describe_span(-lag)} ahead of now"
-            yield Finding("sources", "wrong", f"{ahead}: a clock or a zone is wrong.")
+            yield Finding("sources", "wrong", f"{ahead}: a clock or a time zone is wrong.")
             continue
         said = f"The last line of source {label} is {describe_span(lag)} old"
         limit = timedelta(hours=plan.settings.silent_after_hours)
@@ -85,16 +85,16 @@ def check_sources(
         if outage is not None:
             yield Finding("sources", "ok", f"{said}: an outage explains it ('{outage[0]}').")
         else:
-            yield Finding("sources", "wrong", f"{said}, and it is silent after {describe_span(limit)}.")
+            yield Finding("sources", "wrong", f"{said}; the limit is {describe_span(limit)}.")
     for state in known.values():
         said = f"Source {state.label} is in the warehouse, but not in the configuration"
         if not state.file_count:
-            said += ", and no file of it was loaded: load its logs, or `tapewise sources drop` it"
+            said += ", and none of its files was loaded: load its logs, or `tapewise sources drop` it"
         yield Finding("sources", "note", f"{said}.")
 
 
 def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note the archives that hold nothing, as a first load leaves one that is killed at once.
+    """Note the archives without a source; a first load that is killed at once leaves one.
 
     `connection` is the loader's.
     """
@@ -107,13 +107,14 @@ def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
 
 
 def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:
-    """Whether of the files of the source's last 7 days more is rejected than of those before.
+    """Check that the share of rejected lines in a source's last 7 days has not risen.
 
-    Wrong where at least 10 lines are, and more than twice what the share before may have been: (rejected
-    + 3) / lines, which of 0 rejected lines is an upper bound of 95 % (the rule of three: J. A. Hanley and
-    A. Lippman-Hand, JAMA 249, 1983; of more the confidence is less). Or where all are, and before not more
-    than half were. A file belongs to the time of its last event, or of its first reading if it has none;
-    so a single log that grows for ever cannot be compared with itself.
+    It is wrong if at least 10 lines are rejected and their share is more than twice what the share before
+    may have been. That is taken to be (rejected + 3) / lines: the upper bound of 95 % if 0 lines were
+    rejected (the rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983), with less confidence if
+    some were. It is also wrong if all lines (at least 10) are rejected and no more than half of those before
+    were. A file is dated by its last event, or by its first reading if it has none; so a single log that
+    grows for ever cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
@@ -130,25 +131,25 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
     if not line_count:
         return
     ratio = rejected_count / line_count
-    said = f"Of the last 7 days of source {state.label}, {ratio:.2%} of the lines are rejected"
+    said = f"In the last 7 days of source {state.label}, {ratio:.2%} of the lines were rejected"
     if line_count_before:
-        said += f", before {rejected_count_before / line_count_before:.2%}"
+        said += f", and {rejected_count_before / line_count_before:.2%} before that"
     else:
         said += "; there are no older files to compare with"
-    # The same in whole numbers, as no rounding moves the limit; never, if there is no before.
+    # In whole numbers, so that rounding does not move the limit. Never true if there are no older lines.
     most_before = rejected_count_before + RULE_OF_THREE
     is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
-    # A few lines before bound nothing.
+    # With few older lines, the limit above cannot be reached even if all lines are rejected.
     is_all = rejected_count == line_count and SUSPECT_TIMES * rejected_count_before <= line_count_before
     is_wrong = (is_risen or is_all) and rejected_count >= SUSPECT_LINES
     yield Finding("rejects", "wrong" if is_wrong else "ok", f"{said}.")
 
 
 def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Finding]:
-    """Whether each file has the lines and rows in the tables of facts that the ledger says were loaded of it.
+    """Check that the tables of facts hold as many lines and rows of each file as the ledger says.
 
-    Recounts the files whose last events are the latest, as many as have `row_limit` lines together, and one
-    at least: the lines of each, and its rows by table and month. `connection` is the loader's.
+    Recounts the files with the latest last events, up to `row_limit` lines in total but at least one file:
+    the lines of each, and its rows by table and month. `connection` is the loader's.
     """
     files = connection.execute(
         "SELECT id, path, loaded_count, first_event_at, last_event_at FROM ("
@@ -193,7 +194,7 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
     for number, path, loaded_count, *_ in files:
         if line_counts[number] != loaded_count:
             is_wrong = True
-            said = f"{path}: the ledger has {loaded_count:,} lines loaded, core {line_counts[number]:,}."
+            said = f"{path}: the ledger has {loaded_count:,} loaded lines, core has {line_counts[number]:,}."
             yield Finding("ledger", "wrong", said)
             continue
         for key in sorted(keys[number]):
@@ -202,23 +203,23 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
                 is_wrong = True
                 said = (
                     f"{path}: the ledger has {noted.get(key, 0):,} rows of {month:%Y-%m} in"
-                    f" core.{table_name}, core {row_counts.get(key, 0):,}."
+                    f" core.{table_name}, the table has {row_counts.get(key, 0):,}."
                 )
                 yield Finding("ledger", "wrong", said)
     if not is_wrong:
         yield Finding(
             "ledger",
             "ok",
-            f"The {sum(row_counts.values()):,} rows of the {len(files):,} files with the latest events (from"
-            f" {first_at:%Y-%m-%d} on) are as many as the ledger says.",
+            f"The {len(files):,} files with the latest events (from {first_at:%Y-%m-%d} on) have"
+            f" {sum(row_counts.values()):,} rows, as the ledger says.",
         )
 
 
 def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: datetime) -> Iterator[Finding]:
-    """Whether the disk has room: a tenth of it, and what the last 30 days added.
+    """Check that the disk has enough free space: a tenth of it, and as much as the last 30 days added.
 
-    What they added is the share of all loaded lines that are of files first read then, of the size of the
-    database. Of a server of the site's own only its size is known.
+    The latter is estimated: the size of the database times the share of all loaded lines that are from files
+    first read in those days. For a server of the site's own, only the size of the database is known.
     """
     row = connection.execute(
         "SELECT pg_database_size(current_database()),"
@@ -232,7 +233,7 @@ def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: dateti
         yield Finding(
             "disk",
             "unknown",
-            f"The database takes {database_bytes / GB:.2f} GB; what its server has left is not known here.",
+            f"The database takes {database_bytes / GB:.2f} GB; its server's free space is not known here.",
         )
         return
     seen = set()
@@ -249,12 +250,12 @@ def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: dateti
             "wrong" if is_wrong else "ok",
             f"The disk of the {what} folder has {free_bytes / GB:.1f} GB left"
             f" ({free_bytes / total_bytes:.0%}); the database takes {database_bytes / GB:.2f} GB,"
-            f" {added_bytes / GB:.2f} GB of it added in 30 days.",
+            f" of which {added_bytes / GB:.2f} GB were added in the last 30 days.",
         )
 
 
 def _find_free(folder: Path) -> tuple[int, int, int] | None:
-    """The device of a folder, its bytes that are free to us, and all; None where it cannot be looked at."""
+    """Return the device of a folder, the bytes free to us and all bytes; None if it cannot be read."""
     try:
         disk = os.statvfs(folder)
         return folder.stat().st_dev, disk.f_bavail * disk.f_frsize, max(1, disk.f_blocks * disk.f_frsize)
@@ -263,34 +264,35 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Whether a run over the sources is under way, and not for more than a day.
+    """Note a run over the sources that is in progress; it is wrong if it has taken more than a day.
 
     `connection` is the loader's.
     """
     for age in find_rounds(connection):
         if age is None:
-            yield Finding("run", "note", "A run over the sources is under way, since when is not known.")
+            yield Finding("run", "note", "A run over the sources is in progress; its start is unknown.")
         else:
             verdict: Literal["wrong", "note"] = "wrong" if age > LONGEST_RUN else "note"
-            yield Finding("run", verdict, f"A run over the sources is under way for {describe_span(age)}.")
+            said = f"A run over the sources has been in progress for {describe_span(age)}."
+            yield Finding("run", verdict, said)
 
 
 def check_access(loader: psycopg.Connection, reader: psycopg.Connection) -> Iterator[Finding]:
-    """Whether those who read can fill the disk, or the server's memory for locks.
+    """Check whether readers can fill the disk, or the server's memory for locks.
 
-    PostgreSQL lets everybody do that, and only a superuser can take it away: noted, with the statements for
-    one, where the warehouse's owner is none.
+    PostgreSQL lets everybody do that, and only a superuser can revoke it. If the owner of the warehouse is
+    not a superuser, a note gives the statements for one.
     """
     revocations, limit = find_revocations(loader), find_temporary_files_limit(reader)
     if revocations:
-        said = "Readers may make large objects and advisory locks without limit; a superuser ends that by"
-        yield Finding("access", "note", f"{said} `{revocations};` in this database.")
+        said = "Readers can create large objects and advisory locks without limit; a superuser can stop that"
+        yield Finding("access", "note", f"{said} with `{revocations};` in this database.")
     if limit:
-        said = "Temporary files of readers' queries may fill the disk; a superuser ends that by"
+        said = "Temporary files of readers' queries can fill the disk; a superuser can stop that with"
         yield Finding("access", "note", f"{said} `{limit};`.")
     if not revocations and not limit:
         yield Finding(
             "access",
             "ok",
-            "Readers can make no large objects and no advisory locks; their temporary files have a limit.",
+            "Readers cannot create large objects or advisory locks, and their temporary files have a limit.",
         )

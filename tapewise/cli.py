@@ -1,7 +1,7 @@
-"""`tapewise`: joins the rooms' commands and says in one place how errors are told.
+"""`tapewise`: collects the commands of all packages and defines how errors are reported.
 
-Exit status: 0 done, 1 the user's or the machine's error, 2 wrong usage. Messages go to stderr; a
-traceback is shown only with --debug.
+Exit status: 0 success, 1 user or system error, 2 wrong usage. Messages go to stderr; a traceback is
+shown only with --debug.
 """
 
 import io
@@ -23,8 +23,9 @@ from tapewise.schema.settings import read_settings
 from tapewise.schema.texts import Terminal, escape_controls
 from tapewise.signals import Ended, raise_endings
 
-# Where each command is. A room is imported when one of its commands is asked for, or all to list them: what
-# simulates takes a second to import, and a script that runs `tapewise sql` a hundred times need not wait.
+# The location of each command. A package is imported only when one of its commands runs, or when all commands
+# are listed: the simulator takes a second to import, and a script that runs `tapewise sql` a hundred times
+# should not wait for it.
 COMMANDS = {
     "ingest": "tapewise.ingest.commands.ingest:ingest",
     "detect": "tapewise.ingest.commands.detect:detect",
@@ -49,14 +50,14 @@ COMMANDS = {
 
 
 class LateGroup(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group that imports a command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click passes it
-        """The names, in the order in which help shows them."""
+        """The names of the commands, in the order in which help shows them."""
         return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # as above
-        """The command of that name, imported now; None if there is none."""
+        """Import the command of that name; None if there is no such command."""
         if cmd_name not in COMMANDS:
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
@@ -72,21 +73,21 @@ class LateGroup(click.Group):
 @click.option(
     "--config",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of settings.  [default: tapewise.toml in the current folder]",
+    help="Settings file.  [default: tapewise.toml in the current folder]",
 )
 @click.option(
     "--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL."
 )
 @click.option("--database-url", help="A PostgreSQL server of your own instead of the embedded one.")
-@click.option("--reader-url", help="How the reading role logs in to that server (for `tapewise sql`).")
+@click.option("--reader-url", help="The URL with which the reading role logs in there (for `tapewise sql`).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     """A warehouse for the transfer logs of mass-storage archives.
 
-    Reads the logs into PostgreSQL and answers in SQL what the archive did. Settings come from these
-    flags, from TAPEWISE_HOME and so on in the environment, or from tapewise.toml, in this order.
-    (--config, or TAPEWISE_CONFIG, names another file.)
+    Reads the logs into PostgreSQL, so that you can query what the archive did, in SQL. Settings come from
+    these flags, from environment variables (TAPEWISE_HOME and so on) and from tapewise.toml, in this
+    order of precedence. (--config, or TAPEWISE_CONFIG, names another file.)
 
     \b
     Example:
@@ -99,7 +100,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    # A stream of another encoding shows \\xNN for what it cannot, and a closed output takes everything.
+    # Characters that a stream cannot encode are shown as \\xNN; output to a closed stream is dropped.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  # for the process's life
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  # as above
     sys.stdout, sys.stderr = _make_safe(sys.stdout), _make_safe(sys.stderr)
@@ -111,12 +112,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
-        with suppress(OSError):  # the terminal may have ended, and us with it
-            click.echo("tapewise: stopped; what was not finished is as it was before.", err=True)
+        with suppress(OSError):  # the terminal may be gone
+            click.echo("tapewise: stopped; unfinished work was discarded.", err=True)
         ending = error.__cause__ if isinstance(error, click.Abort) else error  # click raises its own
         sys.exit(ending.exit_status if isinstance(ending, Ended) else 1)
     except BrokenPipeError:
-        sys.stderr.close()  # or Python complains of the closed pipe once more at exit
+        sys.stderr.close()  # otherwise Python complains about the closed pipe again at exit
         sys.exit(1)
     except Exception as error:  # the last place that can say something useful
         if isinstance(error, ModuleNotFoundError):
@@ -127,7 +128,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         if wants_traceback:
             traceback.print_exception(error)
         else:
-            tell(error)
+            show_error(error)
         sys.exit(getattr(error, "exit_status", 1))
     sys.exit(0)
 
@@ -139,10 +140,11 @@ def _make_safe(stream: TextIO) -> TextIO:
     return Terminal(stream) if stream.isatty() else stream
 
 
-def tell(error: BaseException) -> None:
-    """Print an error to stderr: its message, then what to do."""
+def show_error(error: BaseException) -> None:
+    """Print an error to stderr: its message, then what to do about it."""
     if isinstance(error, TapewiseError):
-        # Several lines are a fault each, a picture of the place, or a server's log; a name breaks no line.
+        # These messages may have several lines: one per fault, a pointer into a query, or a server's log. In
+        # the others a newline can only come from a name, and is escaped.
         has_lines = isinstance(error, ConfigError | QueryError | ServerError)
         message = _escape_lines(error.message) if has_lines else escape_controls(error.message)
         stop = "" if "\n" in message or message.endswith("?") else "."
@@ -158,10 +160,10 @@ def tell(error: BaseException) -> None:
         said = escape_controls(" ".join(str(error).split()))
         click.echo(f"tapewise: the database refused: {said}", err=True)
         if isinstance(error, psycopg.errors.InsufficientPrivilege):
-            click.echo("The role that the settings' URL logs in as may not do this; the owner may.", err=True)
+            click.echo("The role in the configured URL may not do this; the owner may.", err=True)
         return
     click.echo(f"tapewise: unexpected {type(error).__name__}: {error}", err=True)
-    click.echo("This is a fault of Tapewise: run it again with --debug and report what it prints.", err=True)
+    click.echo("This is a bug in Tapewise: run it again with --debug and report what it prints.", err=True)
 
 
 def _escape_lines(text: str) -> str:

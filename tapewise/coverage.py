@@ -1,4 +1,4 @@
-"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what they lack for the others."""
+"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what they lack for the rest."""
 
 import json
 from contextlib import closing
@@ -16,17 +16,17 @@ STATES = ("fed", "partly", "not")
 
 @click.command()
 @click.option("--archive", help="Only this archive.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a view, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per view, each on its own line.")
 @click.pass_obj
 def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
-    """Show which views and functions of mart the logs of an archive feed, and what is not in its logs.
+    """Show which views and functions of mart the logs of an archive feed, and what the logs lack.
 
-    A view is fed, partly fed (some columns or rows are missing) or not fed. What people enter, and what is
-    reckoned or simulated, is not told of.
+    A view is fed, partly fed (some columns or rows are missing) or not fed. Views of what people enter, and
+    of what is calculated or simulated, are left out.
 
     Example: tapewise coverage --archive hpss
     """
-    # As for `sql`: who has the reader's URL only cannot see the revision.
+    # As for `sql`: an analyst may have only the reader's URL, and that role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
         rows = connection.execute(
@@ -44,7 +44,7 @@ def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
             click.echo(json.dumps(dict(zip(("archive", "view_name", "state", "why"), row, strict=True))))
         return
     if not rows:
-        click.echo("No log yet: `tapewise ingest --help`.")
+        click.echo("No logs are loaded yet: see `tapewise ingest --help`.")
     shown = None
     width = max((len(name) for _, name, *_ in rows), default=0)
     for name, view_name, state, why in rows:

@@ -1,4 +1,4 @@
-"""`tapewise doctor`: a sentence for each thing that can be wrong with a warehouse and its nightly job."""
+"""`tapewise doctor`: checks for everything that can be wrong with a warehouse and its nightly job."""
 
 import json
 import sys
@@ -37,19 +37,21 @@ RECOUNT_ROWS = 5_000_000
 
 
 @click.command()
-@click.option("--now", type=MOMENT, help="Look as of then, such as 1998-11-01T01:00:00Z.")
+@click.option("--now", type=MOMENT, help="Check as of this time, such as 1998-11-01T01:00:00Z.")
 @click.option(
     "--recount",
     "row_limit",
     type=click.IntRange(min=1),
     default=RECOUNT_ROWS,
     show_default=True,
-    help="How many rows of the latest files are recounted, to compare with the ledger.",
+    help="How many rows of the latest files to recount and compare with the ledger.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding, each on a line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per finding, each on its own line."
+)
 @click.pass_obj
 def doctor(settings: Settings, now: datetime | None, row_limit: int, as_json: bool) -> None:
-    """Say what is wrong with the warehouse, its sources and its disk; exit status 1 if anything is.
+    """Report what is wrong with the warehouse, its sources and its disk; exit status 1 if anything is.
 
     Example: tapewise doctor
     """
@@ -66,10 +68,10 @@ def doctor(settings: Settings, now: datetime | None, row_limit: int, as_json: bo
 
 
 def examine(settings: Settings, now: datetime, row_limit: int = RECOUNT_ROWS) -> Iterator[Finding]:
-    """What is found of the warehouse of `settings`, as of `now`. Raises ConfigError."""
+    """Yield the findings about the warehouse of `settings`, as of `now`. Raises ConfigError."""
     plans = plan_round(settings)
     if not plans:
-        yield Finding("globs", "note", f"{settings.config} names no archives: nothing is read every night.")
+        yield Finding("globs", "note", f"{settings.config} names no archives: the nightly job reads nothing.")
     yield from check_globs(plans)
     try:
         with open_ready_warehouse(settings) as warehouse:
@@ -83,7 +85,7 @@ def examine(settings: Settings, now: datetime, row_limit: int = RECOUNT_ROWS) ->
 def examine_warehouse(
     settings: Settings, warehouse: Warehouse, now: datetime, row_limit: int = RECOUNT_ROWS
 ) -> Iterator[Finding]:
-    """What is found of a warehouse that is open and of the right revision. Raises as the database does."""
+    """Yield the findings about an open warehouse of the right revision. Raises what the database raises."""
     plans = plan_round(settings)
     with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
         if not is_mart_current(loader):
@@ -96,7 +98,7 @@ def examine_warehouse(
             yield Finding(
                 "database",
                 "ok",
-                f"The database answers, of revision {newest_revision()}, and mart is this program's.",
+                f"The database answers and is at revision {newest_revision()}; mart matches this program.",
             )
         with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
             states = read_states(reader)

@@ -1,6 +1,6 @@
-"""What `tapewise doctor` finds of sources that hold the same lines, which count twice.
+"""The check of `tapewise doctor` for sources that hold the same lines, which count twice.
 
-A load refuses them. They are in warehouses that were loaded before it did.
+A load refuses such files today, but warehouses that were loaded before it did may have them.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ import psycopg
 
 from tapewise.checks import Finding
 
-# Digests of files and segments that both read as facts. Of one line nobody can say whose it is.
+# Files, segments and landmarks that two sources both read as facts, by digest. A single line is not enough:
+# two sources can have an equal line by chance.
 _SELECT_DOUBLES = """
     WITH twins AS (
         SELECT one.id AS log_file_id, one.source_id, other.source_id AS other_id
@@ -37,16 +38,16 @@ _SELECT_DOUBLES = """
 
 
 def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Whether two sources of an archive hold the same lines. `connection` is the loader's."""
+    """Check whether two sources of an archive hold the same lines. `connection` is the loader's."""
     rows = connection.execute(_SELECT_DOUBLES).fetchall()
     for archive, one, other, path, more_count in rows:
-        more = f" and of {more_count:,} more files" if more_count else ""
+        more = f" and {more_count:,} more files" if more_count else ""
         yield Finding(
             "doubles",
             "wrong",
-            f"Sources '{one}' and '{other}' of archive '{archive}' hold the same lines, of {path}{more}: they"
-            " count twice. Drop one of the two (`tapewise sources drop`), and load again what only that one"
-            " had read; the other one can be read under another format (`tapewise sources replace`).",
+            f"Sources '{one}' and '{other}' of archive '{archive}' hold the same lines, from {path}{more}:"
+            " they count twice. Drop one of the two (`tapewise sources drop`) and load the files again that"
+            " only it had read; the other can be read under another format (`tapewise sources replace`).",
         )
     if not rows:
         yield Finding("doubles", "ok", "No two sources of an archive hold the same lines.")

@@ -1,16 +1,16 @@
-"""What is installed with an extra only: the simulator's compiler, and what fits workload models."""
+"""Packages that only an extra installs: the simulator's compiler, and those that fit workload models."""
 
 from importlib.util import find_spec
 
 from tapewise.schema.errors import MissingExtraError
 
-# The extra that installs a module, by the name that is imported.
+# The extra that installs a module, by the module's name in an import.
 EXTRAS = {"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"}
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
 def find_missing(extra: str) -> MissingExtraError | None:
-    """What to raise, or to show, if something that `extra` itself adds is not installed; else None."""
+    """The error to raise or show if a module that `extra` itself adds is not installed; else None."""
     for module, its_extra in EXTRAS.items():
         if its_extra == extra and find_spec(module) is None:
             return _describe(module)
@@ -18,7 +18,7 @@ def find_missing(extra: str) -> MissingExtraError | None:
 
 
 def explain_missing_module(error: ModuleNotFoundError) -> MissingExtraError | None:
-    """What to raise instead of `error` if an extra installs what it misses; None if none does."""
+    """The error to raise instead of `error` if an extra installs the missing module; else None."""
     return _describe(error.name) if error.name in EXTRAS else None
 
 
@@ -26,5 +26,5 @@ def _describe(module: str) -> MissingExtraError:
     extra = EXTRAS[module]
     return MissingExtraError(
         f"this needs the Python package {_DISTRIBUTIONS.get(module, module)}, which is not installed",
-        hint=f"Install Tapewise again with its extra {extra!r}, as in pip install '.[{extra}]'",
+        hint=f"Install Tapewise again with its extra {extra!r}, for instance: pip install '.[{extra}]'",
     )

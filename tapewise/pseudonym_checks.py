@@ -1,4 +1,4 @@
-"""What `tapewise doctor` looks at of pseudonyms."""
+"""The check of `tapewise doctor` for pseudonyms."""
 
 from collections.abc import Iterator
 from stat import S_IROTH
@@ -15,7 +15,7 @@ from tapewise.schema.settings import Settings
 def check_pseudonyms(
     connection: psycopg.Connection, settings: Settings, plans: list[SourcePlan]
 ) -> Iterator[Finding]:
-    """Whether the sources whose names are pseudonyms have the key that they began with, and it is kept well.
+    """Check that sources with pseudonyms still have their original key, and that others cannot read it.
 
     `connection` is the loader's.
     """
@@ -28,10 +28,10 @@ def check_pseudonyms(
             is_wrong = True
             yield Finding("settings", "wrong", f"{error.message[0].upper()}{error.message[1:]}. {error.hint}")
     if hidden and not is_wrong:
-        said = f"Names become pseudonyms in {len(hidden):,} of {len(plans):,} sources"
-        yield Finding("settings", "ok", f"{said}, with the key that they began with.")
+        said = f"Names are replaced by pseudonyms in {len(hidden):,} of {len(plans):,} sources"
+        yield Finding("settings", "ok", f"{said}, with their original key.")
     path = settings.pseudonym_key_file
     if hidden and settings.pseudonym_key is None and path is not None and path.stat().st_mode & S_IROTH:
         yield Finding(
-            "settings", "note", f"Every user who can enter its folder can read {path}, the pseudonyms' key."
+            "settings", "note", f"Any user with access to its folder can read {path}, the pseudonym key."
         )

@@ -30,7 +30,7 @@ from tapewise.values import (
 )
 
 TABLE_ROWS = 1000
-# Words of a query whose meaning depends on the time zone, or may.
+# Words of a query whose meaning depends, or may depend, on the time zone.
 _TIMES = re.compile(
     r"\d{4}-\d|\b(date|time|timestamp|timestamptz|now|current_\w+|to_char|to_date|to_timestamp|extract|age)\b"
     r"|\bdate_\w+",
@@ -40,19 +40,19 @@ _TIMES = re.compile(
 
 @click.command()
 @click.argument("query")
-@click.option("--json", "shape", flag_value="json", help="A JSON array of one object a row.")
-@click.option("--csv", "shape", flag_value="csv", help="CSV with a header.")
+@click.option("--json", "shape", flag_value="json", help="Print a JSON array with one object per row.")
+@click.option("--csv", "shape", flag_value="csv", help="Print CSV with a header.")
 @click.option(
     "--timezone",
-    help="The IANA zone of dates and times without an offset, and in which times are shown."
-    "  [default: the archives', or UTC if they have several]",
+    help="IANA zone for dates and times without an offset, and for the times shown."
+    "  [default: the zone of the archives, or UTC if they have several]",
 )
 @click.pass_obj
 def sql(settings: Settings, query: str, shape: str | None, timezone: str | None) -> None:
-    """Run QUERY ('-': read it from standard input) as the reading role and print what it gives.
+    """Run QUERY as the reading role and print the result; '-' reads the query from standard input.
 
     The reading role sees the views and functions of the schema mart, and no names of users or files. Without
-    --timezone, stderr says which zone was taken.
+    --timezone, a note on stderr says which zone was used.
 
     \b
     Examples:
@@ -68,7 +68,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None)
             raise QueryError("the query is not valid UTF-8") from error
     if timezone is not None:
         check_timezone(timezone)
-    # An analyst's settings may hold the reader's URL only, which cannot see the revision.
+    # An analyst may have only the reader's URL, and that role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with (
         opened(settings) as warehouse,
@@ -84,28 +84,28 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None)
 
 
 def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
-    """The zone of all archives, or UTC; and what to say of the choice, if there was one."""
+    """Return the zone of all archives, or UTC, and a note about the choice if there was one."""
     try:
         zones = [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
-        connection.rollback()  # no warehouse yet, or not for this login: the query itself says so, if need be
+        connection.rollback()  # no warehouse yet, or no access to it: the query reports that if it matters
         zones = []
     if len(zones) > 1:
-        return "UTC", "Times are in UTC, as the archives have several zones (--timezone)."
+        return "UTC", "Times are in UTC, because the archives have several zones (--timezone)."
     if zones in ([], ["UTC"]):
         return "UTC", None
     return zones[0], f"Times are in {zones[0]}, the zone of the archives (--timezone)."
 
 
 def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | None) -> None:
-    """Print what `query` gives, row by row as the server sends it; `note` if it has to do with times."""
+    """Print the result of `query` row by row as it arrives, and `note` if the query involves times."""
     load, write = _SHAPES[shape]
     load(cursor.adapters)
-    # Values may be large, and a table has few rows.
+    # Values may be large, and a table shows few rows: fetch them one by one.
     rows = cursor.stream(query, size=1 if shape is None else 100)
     first = next(rows, None)
     if first is None:
-        columns = _describe(cursor.connection, query)  # a stream without rows tells no columns
+        columns = _describe(cursor.connection, query)  # a stream without rows has no description
     else:
         columns = [(column.name, column.type_code) for column in cursor.description or ()]
     if note is not None and (_TIMES.search(query) or any(is_moment(oid) for _, oid in columns)):
@@ -115,7 +115,7 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | No
 
 
 def _describe(connection: psycopg.Connection, query: str) -> list[tuple[str, int]]:
-    """Name and type of the columns that `query` would give, without running it."""
+    """Return name and type of the columns that `query` would return, without running it."""
     connection.pgconn.prepare(b"", query.encode())
     result = connection.pgconn.describe_prepared(b"")
     return [((result.fname(index) or b"").decode(), result.ftype(index)) for index in range(result.nfields)]
@@ -135,7 +135,7 @@ def _write_json(columns: Sequence[str], types: Sequence[int], rows: Iterator[Seq
 
 def _write_csv(columns: Sequence[str], types: Sequence[int], rows: Iterator[Sequence[Any]]) -> None:
     writers = [make_csv_writer(oid) for oid in types]
-    # On a terminal a line of a text could pass for a row.
+    # On a terminal, a newline inside a text would look like a new row.
     show = escape_controls if sys.stdout.isatty() else str
     lines = csv.writer(sys.stdout, lineterminator="\n")
     lines.writerow(map(show, columns))
@@ -148,7 +148,7 @@ def _write_table(columns: Sequence[str], _types: Sequence[int], rows: Iterator[S
     shown = list(itertools.islice(rows, TABLE_ROWS))
     print_table(columns, shown)
     if next(rows, None) is not None:
-        click.echo(f"... and more: only the first {TABLE_ROWS} rows are shown; --csv and --json give all.")
+        click.echo(f"... and more: only the first {TABLE_ROWS} rows are shown; --csv and --json print all.")
 
 
 _SHAPES = {
@@ -159,7 +159,7 @@ _SHAPES = {
 
 
 def _explain(error: psycopg.Error, query: str) -> QueryError:
-    """PostgreSQL's message, with the line of the query that it speaks of."""
+    """Convert PostgreSQL's error into a QueryError that shows the line of the query it refers to."""
     message = error.diag.message_primary or str(error).strip()
     if error.diag.statement_position:
         position = int(error.diag.statement_position) - 1
@@ -169,9 +169,9 @@ def _explain(error: psycopg.Error, query: str) -> QueryError:
         message += f"\n  line {number}: {line}\n  {' ' * len(f'line {number}: ')}{' ' * column}^"
     hint = error.diag.message_hint
     if "multiple commands" in message:
-        message, hint = "a query is one statement", "Run them one by one."
+        message, hint = "a query must be a single statement", "Run the statements one by one."
     if "EMPTY_QUERY" in message:
         message = "the query is empty"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        hint = "`tapewise sql` logs in as a reader: mart is open to it, other schemas are not."
+        hint = "`tapewise sql` logs in as a reader, which has access to the schema mart only."
     return QueryError(message, hint=hint)

@@ -1,4 +1,4 @@
-"""`tapewise report`: the first answers straight from log files, in a warehouse that is thrown away."""
+"""`tapewise report`: first answers straight from log files, by way of a temporary warehouse."""
 
 import json
 from contextlib import closing
@@ -28,13 +28,17 @@ DEFAULT_ZONE = "UTC"
 
 
 @click.command()
-@click.option("--format", "format_name", help="The logs' format.  [default: each file's, by its lines]")
-@click.option("--timezone", help="The zone of the logs' times, such as America/Los_Angeles.  [default: UTC]")
+@click.option(
+    "--format", "format_name", help="Format of the logs.  [default: detected from each file's lines]"
+)
+@click.option(
+    "--timezone", help="Zone of the times in the logs, such as America/Los_Angeles.  [default: UTC]"
+)
 @click.option(
     "--date",
     "log_date",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+    help="Date to use when the lines carry none.  [default: the date in the file's name]",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
@@ -48,11 +52,11 @@ def report(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    """Say what the log files PATHS tell, without keeping anything.
+    """Identify and summarise the log files PATHS, without storing anything.
 
-    They are read into a warehouse of their own, which is gone when the command ends. It tells the balance of
-    their lines, what was moved, failures, sizes, times, rates, busiest days and hours, users' shares, cache
-    hits and open times; and no names of users or files.
+    The files are loaded into a temporary warehouse, which is deleted when the command ends. The report has
+    the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours, users'
+    shares, cache hits and open times. It contains no names of users or files.
 
     \b
     Example:
@@ -72,12 +76,12 @@ def report(
         click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
     if choices.formats:
         if not as_json:
-            click.echo("Starting a PostgreSQL for this report; it goes with it ...", err=True)
+            click.echo("Starting a temporary PostgreSQL for this report ...", err=True)
         with open_throwaway(settings) as warehouse:
             results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=not as_json)
             with closing(warehouse.connect(Role.READER)) as connection:
-                told = Report(results, choices, ask(connection), timezone, count_hourless(connection))
-        click.echo(json.dumps(report_to_json(told), default=str)) if as_json else print_report(told)
+                made = Report(results, choices, ask(connection), timezone, count_hourless(connection))
+        click.echo(json.dumps(report_to_json(made), default=str)) if as_json else print_report(made)
     if choices.failures:
         raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
 
@@ -85,27 +89,27 @@ def report(
 def _load(
     warehouse: Warehouse, choices: Choices, timezone: str, log_date: datetime | None, *, is_shown: bool
 ) -> list[FileResult]:
-    """Load the files; what cannot be read is told, and goes from the formats of `choices` to its failures."""
+    """Load the files. Report each failure, and move its file from `choices.formats` to `choices.failures`."""
     sources = _make_sources(warehouse, choices.distinct, timezone)
     now = datetime.now(UTC)
     day = log_date.date() if log_date else None
     results = []
     for path, log_format in list(choices.formats.items()):
         try:
-            with show_progress(path, is_shown=is_shown) as tell:
+            with show_progress(path, is_shown=is_shown) as progress:
                 source = sources[log_format.name]
-                results.append(load_file(warehouse, source, path, now=now, log_date=day, progress=tell))
+                results.append(load_file(warehouse, source, path, now=now, log_date=day, progress=progress))
         except LogFileError as error:
             choices.failures[path] = error
             del choices.formats[path]
             tell_failure(path, error)
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
-        connection.execute("ANALYZE")  # the planner would take what is new for nothing
+        connection.execute("ANALYZE")  # without statistics, the planner takes new tables for empty
     return results
 
 
 def _make_sources(warehouse: Warehouse, formats: list[Format], timezone: str) -> dict[str, Source]:
-    """A source for each format; of those that tell of the same transfers only the first is counted."""
+    """Make a source for each format. Of formats that report the same transfers only the first is counted."""
     names = [each.name for each in formats]
     uncounted = [name for name in SAME_TRANSFERS if name in names][1:]
     made = {}

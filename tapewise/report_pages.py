@@ -17,18 +17,18 @@ from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 
 SHARED = (
-    "NFT's log and STAT report the same transfers. NFT's are counted here, which name users; and STAT's\n"
-    "failures, as failures of nft, because NFT's log does not report any."
+    "NFT's log and STAT report the same transfers. NFT's are counted here, because they name users. STAT's\n"
+    "failures are counted as failures of nft, because NFT's log does not report any."
 )
-# What a log may not say, in columns in which nothing would look like none.
+# Columns of figures that a log may lack. If they were left empty, it would look as if there were none.
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a report tells. `timezone` is None where none was given, and times were read as UTC.
+    """The content of a report. `timezone` is None if none was given and times were read as UTC.
 
-    `hourless_count` lines give the day of an event only: the warehouse has noon for it, which nobody knows.
+    `hourless_count` lines give only the day of an event: the warehouse stores noon, but the hour is unknown.
     """
 
     results: list[FileResult]
@@ -39,12 +39,12 @@ class Report:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The zone of the logs' times."""
+        """The zone of the times in the logs."""
         return ZoneInfo(self.timezone or "UTC")
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """The times of the first and the last event, by the logs' clock; None where there is none."""
+        """The times of the first and the last event, by the clock of the logs; None if there is no event."""
         tallies = [result.tally for result in self.results]
         firsts = [tally.first_event_at for tally in tallies if tally.first_event_at]
         lasts = [tally.last_event_at for tally in tallies if tally.last_event_at]
@@ -54,7 +54,7 @@ class Report:
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
-    """The report as one object: `files`, and a list of rows for each section under its name."""
+    """Return the report as one object: `files`, and a list of rows for each section under its name."""
     span = report.span
     return {
         "timezone": report.zone.key,
@@ -81,7 +81,7 @@ def report_to_json(report: Report) -> dict[str, Any]:
 
 def print_report(report: Report) -> None:
     """Print the report to stdout."""
-    _say("Lines: each is loaded, held already, ignored or rejected")
+    _say("Lines: each is loaded, already held, ignored or rejected")
     for result in report.results:
         click.echo("\n".join(describe_result(result, has_texts=False)))
         title = report.choices.formats[result.path].title
@@ -96,7 +96,7 @@ def print_report(report: Report) -> None:
         click.echo(f"{first} to {last}, {report.zone.key}")
         if report.hourless_count:
             click.echo(
-                f"The hour is unknown for {report.hourless_count:,} events: their log gives the day only."
+                f"The hour is unknown for {report.hourless_count:,} events: their log gives only the day."
             )
     if report.timezone is None:
         click.echo("Times were read as UTC, since no --timezone was given.")
@@ -108,7 +108,7 @@ def print_report(report: Report) -> None:
             _print_rows(answer)
         else:
             click.echo(answer.section.silence)
-    click.echo("\nNothing of this was kept: `tapewise ingest` loads logs into a warehouse that stays.")
+    click.echo("\nNothing was stored: use `tapewise ingest` to load logs into a permanent warehouse.")
 
 
 def _say(heading: str) -> None:
@@ -116,7 +116,7 @@ def _say(heading: str) -> None:
 
 
 def _print_rows(answer: Answer) -> None:
-    """Print a table with its numbers in units of people, to the right."""
+    """Print a table with its numbers in readable units, right-aligned."""
     section, columns, rows = answer.section, answer.columns, answer.rows
     shown = [describe_row(dict(zip(columns, row, strict=True))) for row in rows]
     heads = list(section.heads)
@@ -130,7 +130,7 @@ def _print_rows(answer: Answer) -> None:
 
 
 def describe_row(row: dict[str, Any]) -> list[str]:
-    """The values of a row with the units of people; a quantile below `clock_step_s` says only that."""
+    """Return the values of a row in readable units. A quantile below `clock_step_s` is shown as "< step"."""
     step_s = row.get("clock_step_s") or 0
     return [
         f"< {format_seconds(step_s)}"
@@ -141,12 +141,12 @@ def describe_row(row: dict[str, Any]) -> list[str]:
 
 
 def _describe(column: str, value: Any, unit: str | None) -> str:
-    """A value with the unit that the end of its column's name says, or the row's `unit`."""
+    """Format a value with its unit, which is the suffix of the column's name or the row's `unit`."""
     if column == "value":
         column = f"_{unit}"
     if value is None and column in NOT_LOGGED:
         shown = "not in the log"
-    elif value is None or (column == "unit" and value in ("bytes", "s")):  # it stands beside the value
+    elif value is None or (column == "unit" and value in ("bytes", "s")):  # the value shows its unit itself
         shown = ""
     elif column.endswith("_bytes_per_s"):
         shown = f"{format_bytes(float(value))}/s"

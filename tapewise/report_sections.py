@@ -1,4 +1,4 @@
-"""What a report asks: queries of `mart` as the reading role, so that no name of a user or file is in it."""
+"""The queries of a report. They read `mart` as the reading role, so no name of a user or file is in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ ARCHIVE = "report"
 class Section:
     """A table of the report.
 
-    `name` is its key in JSON. The query's parameter `archive` is what the report is about; its columns carry
-    their units, `heads` are their names for people. `silence` is said where there are no rows.
+    `name` is its key in JSON. The query's parameter `archive` is the archive of the report; its column names
+    carry the units, and `heads` are the column names for people. `silence` is printed if there are no rows.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Answer:
-    """A section with what its query gave."""
+    """A section with the result of its query."""
 
     section: Section
     columns: Sequence[str]
@@ -34,7 +34,7 @@ class Answer:
 
 
 def ask(connection: psycopg.Connection) -> list[Answer]:
-    """Ask all sections of the archive `ARCHIVE`; `connection` is the reader's."""
+    """Run the queries of all sections for the archive `ARCHIVE`; `connection` is the reader's."""
     answers = []
     for section in SECTIONS:
         cursor = connection.execute(section.query, {"archive": ARCHIVE})
@@ -44,20 +44,20 @@ def ask(connection: psycopg.Connection) -> list[Answer]:
 
 
 def count_hourless(connection: psycopg.Connection) -> int:
-    """How many lines of the archive `ARCHIVE` give the day of an event, and not its hour."""
+    """Count the lines of the archive `ARCHIVE` that give the day of an event, but not its hour."""
     row = connection.execute(
         "SELECT count(*) FROM mart.source_events WHERE archive = %s AND is_time_of_day_unknown", [ARCHIVE]
     ).fetchone()
     return 0 if row is None else int(row[0])
 
 
-_NO_TRANSFERS = "These logs tell of no transfer."
+_NO_TRANSFERS = "These logs contain no transfers."
 
 SECTIONS = (
     Section(
         "transfers",
-        "What was moved, by interface and direction; bytes are of what did not fail (failures unknown: so"
-        " many are in logs that do not report failures)",
+        "Transfers by interface and direction; bytes exclude failed transfers (failures unknown: transfers in"
+        " logs that do not report failures)",
         ("interface", "direction", "transfers", "failed", "failures unknown", "bytes", "users", "clients"),
         """
         SELECT interface, direction, count(*) AS transfer_count,
@@ -77,7 +77,7 @@ SECTIONS = (
     ),
     Section(
         "others",
-        "What else the logs tell",
+        "Other events in the logs",
         ("what", "operation", "lines", "mean time"),
         """
         SELECT 'name-space event' AS what, operation, count(*) AS line_count, avg(duration_s) AS mean_s
@@ -93,7 +93,7 @@ SECTIONS = (
         FROM mart.opens WHERE archive = %(archive)s GROUP BY operation
         ORDER BY what, line_count DESC, operation
         """,
-        "Nothing.",
+        "None.",
     ),
     Section(
         "failures",
@@ -116,11 +116,11 @@ SECTIONS = (
         ORDER BY failed_count DESC, what DESC, interface, direction, status_code
         LIMIT 10
         """,
-        "No failed transfer is in these logs; not every log reports failures.",
+        "These logs contain no failed transfers; not every log reports failures.",
     ),
     Section(
         "sizes",
-        "Sizes of files: so many percent were no larger",
+        "File sizes by percentile",
         ("direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
         """
         SELECT direction, request_count,
@@ -139,7 +139,7 @@ SECTIONS = (
     ),
     Section(
         "times",
-        "Times: so many percent took no longer (wait: from being asked for until the transfer began)",
+        "Times by percentile (wait: from the request until the transfer began)",
         (
             *("time", "direction", "requests", "5 %", "25 %", "50 %", "75 %", "95 %", "99 %"),
             *("clock", "below it", "clocks disagree"),
@@ -155,11 +155,11 @@ SECTIONS = (
         GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
         ORDER BY quantity, direction DESC
         """,
-        "These logs do not tell how long transfers took.",
+        "These logs do not show how long transfers took.",
     ),
     Section(
         "rates",
-        "Rates of transfers that did not fail: so many percent were no faster",
+        "Rates by percentile, of transfers that did not fail",
         ("interface", "direction", "transfers", "5 %", "25 %", "50 %", "75 %", "95 %"),
         """
         SELECT interface, direction, count(rate_bytes_per_s) AS transfer_count,
@@ -173,7 +173,7 @@ SECTIONS = (
         GROUP BY interface, direction
         ORDER BY interface, direction DESC
         """,
-        "These logs tell no rates.",
+        "These logs do not show how fast transfers were.",
     ),
     Section(
         "records",
@@ -193,7 +193,7 @@ SECTIONS = (
     ),
     Section(
         "busiest_days",
-        "The five days with most bytes (of transfers that ended on them)",
+        "The five days with the most bytes (of transfers that ended on that day)",
         ("day", "transfers", "failed", "failures unknown", "bytes"),
         """
         SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
@@ -209,7 +209,7 @@ SECTIONS = (
     ),
     Section(
         "busiest_hours",
-        "The five hours of the day in which most transfers ended",
+        "The five hours of the day in which the most transfers ended",
         ("hour", "transfers", "of all", "bytes"),
         """
         SELECT to_char(hour, 'FM00') || ':00' AS hour, sum(transfer_count)::bigint AS transfer_count,
@@ -244,7 +244,7 @@ SECTIONS = (
         GROUP BY interface, direction
         ORDER BY interface, direction DESC
         """,
-        "These logs do not tell whose requests they are.",
+        "These logs do not show who made the requests.",
     ),
     Section(
         "cache_hits",
@@ -254,17 +254,17 @@ SECTIONS = (
         SELECT interface, get_count, cached_count, uncached_count, unknown_count,
             hit_ratio, hit_ratio_low, hit_ratio_high
         FROM (
-            SELECT *, max(hit_ratio) OVER () AS told_ratio
+            SELECT *, max(hit_ratio) OVER () AS highest_ratio
             FROM mart.cache_hits(archive => %(archive)s)
             WHERE grouped_by = 'interface'
         ) AS hits
-        WHERE told_ratio IS NOT NULL ORDER BY interface
+        WHERE highest_ratio IS NOT NULL ORDER BY interface
         """,
-        "These logs do not tell where the files were.",
+        "These logs do not show where the files were.",
     ),
     Section(
         "open_times",
-        "How long gets waited for their file to open: below 8, 60, 130 s, and longer",
+        "How long gets waited for their file to open: below 8 s, below 60 s, below 130 s, and longer",
         ("SDSC's group", "gets", "of all"),
         """
         SELECT group_name, sum(request_count)::bigint AS request_count, sum(request_ratio) AS request_ratio
@@ -272,6 +272,6 @@ SECTIONS = (
         GROUP BY group_number, group_name
         ORDER BY group_number
         """,
-        "These logs do not tell how long files took to open.",
+        "These logs do not show how long files took to open.",
     ),
 )

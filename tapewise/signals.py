@@ -1,17 +1,17 @@
-"""What ends a command from outside, SIGTERM and SIGHUP, made an exception like the one of Ctrl-C."""
+"""Converts the signals that end a command, SIGTERM and SIGHUP, into an exception like that of Ctrl-C."""
 
 import signal
 from types import FrameType
 from typing import NoReturn
 
-# Python makes an exception of SIGINT only: the others end a process at once, and nothing is cleaned up.
+# Python raises an exception for SIGINT only: the others end a process at once, without any cleaning up.
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(KeyboardInterrupt):
-    """A signal that ends this process; `exit_status` is what a shell reports of it.
+    """A signal that ends this process; `exit_status` is the one that a shell reports for it.
 
-    A KeyboardInterrupt, so that psycopg cancels the query that the server works on.
+    It is a KeyboardInterrupt, so that psycopg cancels the query that the server is running.
     """
 
     def __init__(self, number: int) -> None:
@@ -20,7 +20,7 @@ class Ended(KeyboardInterrupt):
 
 
 def raise_endings() -> None:
-    """Have SIGTERM and SIGHUP raise Ended in the main thread, unless they are ignored (nohup)."""
+    """Make SIGTERM and SIGHUP raise Ended in the main thread, unless they are ignored (nohup)."""
     for number in _ENDINGS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
@@ -28,5 +28,5 @@ def raise_endings() -> None:
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
     for each in _ENDINGS:
-        signal.signal(each, signal.SIG_IGN)  # a second one must not break off the cleaning up
+        signal.signal(each, signal.SIG_IGN)  # a second one must not interrupt the cleaning up
     raise Ended(number)

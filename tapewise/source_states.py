@@ -1,4 +1,4 @@
-"""What `mart` says of the state of each source, as `status` and `doctor` read it."""
+"""The state of each source according to `mart`, as `status` and `doctor` read it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -40,15 +40,15 @@ class SourceState:
 
     @property
     def label(self) -> str:
-        """How a source is called where there are several archives."""
+        """The name of the source, with that of its archive."""
         return f"{self.archive}/{self.source}"
 
 
 @dataclass(frozen=True)
 class DayHours:
-    """The hours of a local day (23 to 25), up to the source's last line: whether each has a line.
+    """Whether each hour of a local day (23 to 25 hours), up to the source's last line, has a line.
 
-    None for an hour that may have one: lines of the day do not report their hour.
+    None means that the hour may have one: some lines of the day do not report their hour.
     """
 
     midnight: datetime
@@ -56,9 +56,9 @@ class DayHours:
 
 
 def read_states(connection: psycopg.Connection, archive: str | None = None) -> list[SourceState]:
-    """The sources that logs are read of, of all archives or one; simulated archives have none.
+    """Return the sources of logs, of one archive or all; simulated archives have none.
 
-    Raises RevisionError if `mart` is too old to say.
+    Raises RevisionError if `mart` is too old for that.
     """
     try:
         with connection.cursor(row_factory=class_row(SourceState)) as cursor:
@@ -74,7 +74,7 @@ def read_states(connection: psycopg.Connection, archive: str | None = None) -> l
 
 
 def read_days(connection: psycopg.Connection, state: SourceState, day_count: int) -> list[DayHours]:
-    """The last `day_count` local days up to the source's last line, hour by hour; none if it has no line."""
+    """Return the last `day_count` local days up to the source's last line; none if it has no line."""
     if state.last_event_at is None:
         return []
     zone = ZoneInfo(state.archive_timezone)
@@ -88,7 +88,7 @@ def read_days(connection: psycopg.Connection, state: SourceState, day_count: int
         " FROM mart.source_hours(archive => %s, since => %s, until => %s, source => %s)",
         [state.archive, midnights[0], midnights[-1], state.source],
     ).fetchall()
-    # Counted from midnight, because clocks may be put forward by half an hour.
+    # Hours are counted from midnight, because a clock may be put forward by half an hour.
     found = {(hour_at - midnights[0]) // HOUR for hour_at, _ in rows if hour_at is not None}
     vague = {starts_on for hour_at, starts_on in rows if hour_at is None}
     days = []
@@ -103,7 +103,7 @@ def read_days(connection: psycopg.Connection, state: SourceState, day_count: int
 
 
 def find_gaps(days: list[DayHours]) -> list[tuple[datetime, datetime]]:
-    """The times without any line, in whole hours: since when, until when."""
+    """Return the times without any line, in whole hours, as pairs of beginning and end."""
     gaps: list[tuple[datetime, datetime]] = []
     for day in days:
         for number, has_lines in enumerate(day.has_lines):

@@ -1,4 +1,4 @@
-"""`tapewise status`: how far each source was read, and in which hours it said nothing."""
+"""`tapewise status`: how far each source was read, and the hours for which it has no line."""
 
 import json
 from contextlib import closing
@@ -21,7 +21,7 @@ class _Moment(click.DateTime):
     """A moment with its zone, far enough from the ends of Python's calendar to count days from it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The moment; wrong usage if it is none, or not within the years."""
+        """Parse the moment; wrong usage if `value` is not one, or is outside the years 2 to 9998."""
         moment: datetime = super().convert(value, param, ctx)
         if not datetime.min.year < moment.year < datetime.max.year:
             self.fail(f"'{value}' is not within the years 2 to 9998", param, ctx)
@@ -29,7 +29,7 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, without any, and one that may have some: lines of its day do not report their hour.
+# An hour with lines, an hour without, and one that may have some: lines of its day do not report their hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 
@@ -41,22 +41,24 @@ _HOURS = {True: "#", False: ".", None: "?"}
     type=click.IntRange(1, 3660),
     default=7,
     show_default=True,
-    help="How many days up to a source's last line are looked at for hours without a line.",
+    help="How many days, up to a source's last line, to search for hours without a line.",
 )
-@click.option("--now", type=MOMENT, help="Tell the lag as of then, such as 1998-11-01T01:00:00Z.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a source, each on a line.")
+@click.option("--now", type=MOMENT, help="Show the lag as of this time, such as 1998-11-01T01:00:00Z.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per source, each on its own line."
+)
 @click.pass_obj
 def status(
     settings: Settings, archive: str | None, day_count: int, now: datetime | None, as_json: bool
 ) -> None:
-    """Show how far each source was read: its last line, its lag, its lines by fate, its gaps by hour.
+    """Show how far each source was read: its last line, its lag, the fate of its lines, and its gaps.
 
-    An hour of the last days is a # with lines and a . without, by the archive's own clock; the last day
-    ends with the source's last line.
+    Each hour of the last days, by the archive's own clock, is shown as # if it has lines, as . if it has none
+    and as ? if it may have some. The last day ends with the source's last line.
 
     Example: tapewise status --archive hpss
     """
-    # As for `sql`: who has the reader's URL only cannot see the revision.
+    # As for `sql`: an analyst may have only the reader's URL, and that role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
         states = read_states(connection, archive)
@@ -71,11 +73,11 @@ def status(
             else:
                 click.echo("\n".join(_describe(state, days, now or datetime.now(UTC))))
     if not states and not as_json:
-        click.echo("No source yet: `tapewise ingest --help`.")
+        click.echo("There are no sources yet: see `tapewise ingest --help`.")
 
 
 def _to_json(state: SourceState, days: list[DayHours], now: datetime) -> dict[str, Any]:
-    told = {
+    fields = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in asdict(state).items()
     }
@@ -84,7 +86,7 @@ def _to_json(state: SourceState, days: list[DayHours], now: datetime) -> dict[st
         {"started_at": began_at.isoformat(), "ended_at": ended_at.isoformat()}
         for began_at, ended_at in find_gaps(days)
     ]
-    return told | {"lag_s": lag_s, "hour_count": _count_hours(days), "gaps": gaps}
+    return fields | {"lag_s": lag_s, "hour_count": _count_hours(days), "gaps": gaps}
 
 
 def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[str]:
@@ -120,12 +122,12 @@ def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[s
 
 
 def _count_hours(days: list[DayHours]) -> int:
-    """How many hours are known to have lines, or none."""
+    """Count the hours that are known either to have lines or to have none."""
     return sum(has_lines is not None for day in days for has_lines in day.has_lines)
 
 
 def describe_span(span: timedelta) -> str:
-    """A length of time in the two units that matter."""
+    """Format a length of time in its two most significant units."""
     minutes = int(span.total_seconds()) // 60
     if minutes < 0:
         return f"-{describe_span(-span)}"

@@ -1,4 +1,4 @@
-"""Tables on the terminal: numbers to the right, times in UTC, plain when nobody looks."""
+"""Tables on the terminal: numbers right-aligned, UTC shown as Z, and no styling or wrapping in a pipe."""
 
 import io
 import math
@@ -18,13 +18,13 @@ from rich.text import Text
 
 from tapewise.schema.texts import escape_controls
 
-DIVISION_DIGITS = 10  # PostgreSQL gives a quotient more than these
+DIVISION_DIGITS = 10  # PostgreSQL gives a quotient more digits than this
 WIDE = 10_000  # a pipe has no edge to wrap at
 GAP = 3  # between two columns
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print rows under the names of their columns; None is shown as nothing."""
+    """Print rows under the names of their columns; None is shown as an empty cell."""
     heads = [escape_controls(column) for column in columns]
     values = [list(row) for row in rows]
     shown = [[_show(value) for value in row] for row in values]
@@ -48,7 +48,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
 
 
 def _print_records(heads: Sequence[str], rows: list[list[str]]) -> None:
-    """Print each row as lines of `column  value`, where a table would not fit on the terminal."""
+    """Print each row as lines of `column  value`, for tables too wide for the terminal."""
     width = max(map(len, heads))
     for number, row in enumerate(rows, start=1):
         click.echo(f"--- row {number}")
@@ -74,6 +74,6 @@ def _show_number(value: float | Decimal) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 1e5 else f"{value:.6g}"
     text = f"{value:f}"
-    # A quotient trails zeros; what the user rounded keeps its width.
+    # A quotient may end in zeros, which are dropped; a number that the user rounded keeps its width.
     is_quotient = len(text.partition(".")[2]) > DIVISION_DIGITS
     return text.rstrip("0").rstrip(".") if is_quotient else text

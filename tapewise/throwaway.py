@@ -1,4 +1,4 @@
-"""A warehouse for one command: an embedded PostgreSQL in a temporary folder, gone when the command ends."""
+"""A warehouse for one command: an embedded PostgreSQL in a temporary folder, deleted at the end."""
 
 import os
 import shutil
@@ -23,17 +23,17 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
-    """An empty warehouse of this program's revision; whatever `settings` name as home or URL is not touched.
+    """Open an empty warehouse of this program's revision; the home and URLs of `settings` are not touched.
 
-    Its server is stopped and its files are deleted when the block ends, after an error, Ctrl-C, SIGTERM or
-    SIGHUP too (`tapewise.signals`). Where the process is killed outright, the server ends by itself, but its
-    files stay behind. To be used in the main thread, where signals are handled. Raises ServerError.
+    When the block ends, its server is stopped and its files are deleted, also after an error, Ctrl-C,
+    SIGTERM or SIGHUP (`tapewise.signals`). If the process is killed outright, the server ends by itself, but
+    its files stay behind. Use it in the main thread, where signals are handled. Raises ServerError.
     """
     home = Path(tempfile.mkdtemp(prefix=PREFIX))
     own = settings.model_copy(update={"home": home, "database_url": None, "reader_url": None})
     try:
         if os.geteuid() == 0:
-            home.chmod(0o755)  # the server's own account must get in
+            home.chmod(0o755)  # the server's own account needs access
         with open_warehouse(own) as warehouse:
             _forgo_safety(warehouse)
             upgrade(lambda: warehouse.connect(Role.OWNER))
@@ -44,7 +44,7 @@ def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
 
 
 def _forgo_safety(warehouse: Warehouse) -> None:
-    """Let the server not wait for the disk: after a power cut there is nothing to save."""
+    """Configure the server not to wait for the disk: after a power cut there is nothing to recover."""
     assert warehouse.server is not None
     maintenance = make_conninfo(**warehouse.server.conninfo("postgres"))
     with psycopg.connect(maintenance, autocommit=True) as connection:
@@ -54,7 +54,7 @@ def _forgo_safety(warehouse: Warehouse) -> None:
 
 
 def _remove(server: EmbeddedServer) -> None:
-    """Stop the server and delete all of its home, as far as it was made."""
+    """Stop the server and delete its home, even if that was only partly made."""
     sockets = None
     try:
         cluster = server.status().cluster
@@ -62,13 +62,13 @@ def _remove(server: EmbeddedServer) -> None:
         server.remove()
     finally:
         shutil.rmtree(server.home, ignore_errors=True)
-        if sockets is not None:  # in /tmp, where the home's path is too long for a socket
+        if sockets is not None:  # they are in /tmp if the home's path is too long for a socket
             shutil.rmtree(sockets, ignore_errors=True)
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ignore what ends a process: who presses Ctrl-C twice wants the files no less removed."""
+    """Ignore the signals that end a process: the files must be removed even if Ctrl-C is pressed twice."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDINGS}
     try:
         yield

@@ -1,7 +1,7 @@
-"""Values of a query, taken as PostgreSQL writes them, and what tables and JSON make of them.
+"""Values of a query, read as PostgreSQL writes them, and their form in tables, CSV and JSON.
 
-Python's own types lose what PostgreSQL can say (months of an interval, digits of a number), or refuse it
-(infinite times, years before 1 and after 9999).
+Python's own types lose some of what PostgreSQL can express (months of an interval, digits of a number), or
+refuse it (infinite times, years before 1 and after 9999).
 """
 
 import json
@@ -14,7 +14,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.types.string import TextLoader
 
-# A terminal shows so much of a value. What is longer takes minutes to lay out, and nobody reads it there.
+# A terminal shows this much of a value. A longer one can take minutes to lay out, and nobody reads it there.
 CELL_CHARACTERS = 1000
 
 _TYPES = psycopg.adapters.types
@@ -31,7 +31,7 @@ _MOMENTS = _find("timestamp", "timestamptz")
 
 
 class _CutLoader(Loader):
-    """Text, cut behind its first characters, with the number of the others."""
+    """Text, cut after its first characters, with the number of the remaining ones."""
 
     def load(self, data: Buffer) -> str:
         if len(data) <= CELL_CHARACTERS:
@@ -39,7 +39,7 @@ class _CutLoader(Loader):
         # A character has up to four bytes; the last one here may be cut in two.
         begin = bytes(data[: 4 * CELL_CHARACTERS]).decode(errors="ignore")[:CELL_CHARACTERS]
         left = _count_characters(data) - len(begin)
-        return f"{begin}... ({left:,} characters more)" if left else begin
+        return f"{begin}... ({left:,} more characters)" if left else begin
 
 
 class _MomentLoader(TextLoader):
@@ -50,10 +50,10 @@ class _MomentLoader(TextLoader):
 
 
 def _count_characters(data: Buffer) -> int:
-    """How many characters the bytes of UTF-8 are, without a second copy of all of them."""
+    """Count the characters of UTF-8 bytes without copying all of them."""
     step = 2**20
     parts = (bytes(data[begin : begin + step]) for begin in range(0, len(data), step))
-    # Every character has one byte that does not continue another.
+    # Every character has exactly one byte that is not a continuation byte.
     return sum(len(part.translate(None, _CONTINUING)) for part in parts)
 
 
@@ -61,30 +61,30 @@ _CONTINUING = bytes(range(0x80, 0xC0))
 
 
 def load_texts(adapters: AdaptersMap) -> None:
-    """Have a cursor with these adapters give each value as text, arrays too."""
+    """Make a cursor with these adapters return each value as text, arrays too."""
     for info in _TYPES:
         for oid in filter(None, (info.oid, info.array_oid)):
             adapters.register_loader(oid, TextLoader)
 
 
 def load_elements(adapters: AdaptersMap) -> None:
-    """Have a cursor with these adapters give each value as text, and an array as a list of those."""
+    """Make a cursor with these adapters return each value as text, and an array as a list of texts."""
     for info in _TYPES:
         adapters.register_loader(info.oid, TextLoader)
 
 
 def load_cells(adapters: AdaptersMap) -> None:
-    """Have a cursor with these adapters give numbers and booleans as Python's, and all else as short text."""
+    """Make a cursor with these adapters return numbers and booleans as Python's, all else as short text."""
     for info in _TYPES:
         kept = info.oid in _BOOLS | _NUMBERS
         for oid in filter(None, (0 if kept else info.oid, info.array_oid)):
             adapters.register_loader(oid, _CutLoader)
-    adapters.register_loader(0, _CutLoader)  # types that are no part of PostgreSQL itself
+    adapters.register_loader(0, _CutLoader)  # types that are not PostgreSQL's own
     adapters.register_loader("timestamptz", _MomentLoader)
 
 
 def name_apart(columns: Sequence[str]) -> list[str]:
-    """`columns`, each but the first of a name with a number behind it that makes no name of another."""
+    """Return `columns` with a number appended to repeated names, such that all names differ."""
     taken = set(columns)
     seen: set[str] = set()
     named = []
@@ -99,20 +99,20 @@ def name_apart(columns: Sequence[str]) -> list[str]:
 
 
 def is_moment(oid: int) -> bool:
-    """Whether values of that type are times with an offset, or lists of them."""
+    """Whether values of the type `oid` are times with an offset, or arrays of them."""
     info = _TYPES["timestamptz"]
     return oid in (info.oid, info.array_oid)
 
 
 def make_csv_writer(oid: int) -> Callable[[Any], Any]:
-    """What makes a field of CSV of each value of a column of that type, which `load_texts` gave."""
+    """Return a function that converts values from `load_texts`, of the type `oid`, into fields of CSV."""
     if oid in _BOOLS:
         return lambda text: text and _write_bool(text)
     return lambda text: text
 
 
 def make_json_writer(oid: int) -> Callable[[Any], str]:
-    """What makes JSON of each value of a column of that type, which `load_elements` gave."""
+    """Return a function that converts values from `load_elements`, of the type `oid`, into JSON."""
     info = _TYPES.get(oid)
     write_one = _choose_json_writer(info.oid if info is not None else oid)
 
@@ -143,16 +143,16 @@ def _write_bool(text: str) -> str:
 
 
 def _write_number(text: str) -> str:
-    """All its digits; JSON has no NaN and no infinity, which are texts as in PostgreSQL's own to_json."""
+    """Keep all digits; JSON has no NaN or infinity, which become strings as in PostgreSQL's own to_json."""
     return text if text[-1].isdigit() else json.dumps(text)
 
 
 def _write_document(text: str) -> str:
-    # Outside of its texts, JSON is of ASCII; space that is not a blank means nothing there.
+    # Outside of its strings, JSON is ASCII, and white space other than blanks has no meaning there.
     return re.sub(r"[^\x20-\x7e]", lambda found: json.dumps(found[0])[1:-1], re.sub(r"[\t\n\r]", " ", text))
 
 
 def _write_moment(text: str) -> str:
-    """ISO 8601 as Python's `isoformat` writes it, which other commands use."""
+    """Write ISO 8601 as Python's `isoformat` does, which other commands use."""
     text = re.sub(r"\.\d+", lambda found: found[0].ljust(7, "0"), text.replace(" ", "T", 1))
     return json.dumps(re.sub(r"([+-]\d\d)(?=$| BC$)", r"\1:00", text))

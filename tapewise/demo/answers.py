@@ -1,4 +1,4 @@
-"""What the example logs tell, beside the truth that they were made from."""
+"""Results from the example logs, next to the truth from which the logs were made."""
 
 import json
 from typing import Any
@@ -13,8 +13,8 @@ BAR_WIDTH = 40
 
 
 def show_activity(connection: psycopg.Connection) -> None:
-    """Requests and bytes by day."""
-    say("3. Requests and bytes by day, interface and direction (days of the archive's own zone)")
+    """Show requests and bytes by day."""
+    say("3. Requests and bytes by day, interface and direction (days in the archive's time zone)")
     rows = connection.execute(
         """
         SELECT starts_on, interface,
@@ -39,8 +39,8 @@ def show_activity(connection: psycopg.Connection) -> None:
 
 
 def show_open_times(connection: psycopg.Connection) -> None:
-    """Open times of gets."""
-    say("4. How long gets waited for their file to open (HSI's log is the one that says so)")
+    """Show the open times of gets."""
+    say("4. How long gets waited for their file to open (only HSI's log reports it)")
     rows = connection.execute(
         """
         WITH bins (from_s, to_s, meaning) AS (
@@ -66,8 +66,8 @@ def show_open_times(connection: psycopg.Connection) -> None:
 
 
 def show_requests(connection: psycopg.Connection) -> None:
-    """Where the files of gets were, and how long they waited."""
-    say("5. Requests put together of job, stage and transfer: where the files of NFT's and FTP's gets were")
+    """Show where the files of gets were, and how long the gets waited."""
+    say("5. Requests built from jobs, stages and transfers: where the files of NFT's gets were")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["unitree"]
     waits = truth["waits"]["of_gets_before_their_transfer"]
     origins = truth["gets"]["by_origin"]
@@ -88,7 +88,7 @@ def show_requests(connection: psycopg.Connection) -> None:
     shown: list[list[Any]] = []
     for is_cached, count, ratio, median_s, mean_s, step_s, _ in rows:
         if is_cached is None:
-            shown.append(["not known", count, "", "", None, None, None, None])
+            shown.append(["unknown", count, "", "", None, None, None, None])
             continue
         origin = "disk" if is_cached else "tape"
         true_ratio = origins[origin] / sum(origins.values())
@@ -99,23 +99,24 @@ def show_requests(connection: psycopg.Connection) -> None:
     columns = ["file was", "gets", "share", "true", "median wait s", "true", "mean wait s", "true"]
     print_table(columns, shown)
     click.echo(
-        "\nSTAT tells of the stages, COND of the jobs and so of waits, in whole seconds. Broken lines leave\n"
-        "some gets unjudged or judged wrong. Jobs over midnight have no start to believe, and waited longest."
+        "\nSTAT reports the stages; COND reports the jobs and so the waits, in whole seconds. Because of\n"
+        "broken lines, some gets are unknown or misclassified. Jobs that ran past midnight have no reliable\n"
+        "start and are left out of the waits; they waited longest."
     )
     if negative_count := sum(row[-1] for row in rows):
         click.echo(
-            f"By the clocks of two machines {negative_count} gets began before they were asked for:"
-            " their waits are not known,\nand are left out."
+            f"By the clocks of two machines, {negative_count} gets began before they were requested:"
+            " their waits are unknown\nand left out."
         )
 
 
 def show_cache_hits(connection: psycopg.Connection) -> None:
-    """Cache hits by interface."""
-    say("6. How many gets found their file on disk: yes, no, or nothing tells")
-    told = json.loads((EXAMPLES / "truth.json").read_text())
+    """Show cache hits by interface."""
+    say("6. How many gets found their file on disk: yes, no, or unknown")
+    document = json.loads((EXAMPLES / "truth.json").read_text())
     origins = {
-        "hsi": told["files"]["hsi.log"]["hsi_gets"]["by_origin"],
-        "nft": told["unitree"]["gets"]["by_origin"],
+        "hsi": document["files"]["hsi.log"]["hsi_gets"]["by_origin"],
+        "nft": document["unitree"]["gets"]["by_origin"],
     }
     truth = {interface: counts["disk"] / sum(counts.values()) for interface, counts in origins.items()}
     rows = connection.execute(
@@ -144,16 +145,16 @@ def show_cache_hits(connection: psycopg.Connection) -> None:
     columns = ["interface", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % interval", "true"]
     print_table(columns, shown)
     click.echo(
-        "\nHSI's open times tell, and NFT's stages. A log without either is no evidence: it has no ratio,\n"
-        "and does not read 100 %. Below 8 s is disk; nothing opened between 8 and 60 s here, so no get of\n"
-        "HSI is taken for what it is not. The interval is about what draws the hits: in another two weeks,\n"
-        "others would have hit."
+        "\nThe evidence is HSI's open times and NFT's stages. A log with neither is no evidence, so it has\n"
+        "no ratio (rather than 100 %). An open below 8 s counts as disk; no file took between 8 and 60 s to\n"
+        "open here, so no get of HSI is misclassified. The interval is for chance: in another two weeks,\n"
+        "other gets would have hit."
     )
 
 
 def show_envelopes(connection: psycopg.Connection) -> None:
-    """The lower envelope of NFT."""
-    say("7. The lower envelope of NFT's transfers: what the hardware does when nobody else is there")
+    """Show the lower envelope of NFT."""
+    say("7. The lower envelope of NFT's transfers: what the hardware does when nobody else uses it")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["laws"]["envelopes"]["nft"]
     rows = connection.execute(
         """
@@ -183,6 +184,6 @@ def show_envelopes(connection: psycopg.Connection) -> None:
     columns = ["", "strata", "latency s", "true", "bias", "rate MB/s", "true", "bias", "R²"]
     print_table(columns, shown)
     click.echo(
-        "\nThe fastest of each stratum waited for others too, so the line lies too high: the bias beside\n"
-        "the truth is what the method cannot remove. ± is one standard error, which knows nothing of it."
+        "\nEven the fastest transfer of each stratum waited for others, so the line is too high. The method\n"
+        "cannot remove this bias, and the standard error (±) does not include it."
     )

@@ -1,4 +1,4 @@
-"""The command: loads the logs and has them asked."""
+"""The command: loads the logs and shows the answers."""
 
 import shlex
 import sys
@@ -30,7 +30,7 @@ from tapewise.schema.tables.upgrade import newest_revision, upgrade
 
 ZONE = "America/Los_Angeles"
 LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
-# UniTree's, behind NFT and FTP: what is in NFT's log is counted there.
+# The logs of UniTree, the archive behind NFT and FTP. Transfers that are in NFT's log are counted there.
 UNITREE_LOGS = (("cond.*.gz", "cond", True), ("stat.log.gz", "stat", False))
 QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 
@@ -38,20 +38,20 @@ QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 @click.command()
 @click.pass_obj
 def demo(settings: Settings) -> None:
-    """Read the example logs into archive 'example' and show what they tell.
+    """Load the example logs into archive 'example' and show what can be learned from them.
 
-    The logs are made up: two weeks of an archive like LLNL's of 1998, with the truth they were made
-    from beside them. Run again, it counts nothing twice.
+    The logs are made up: two weeks of an archive like LLNL's of 1998. Results are shown next to the truth
+    from which the logs were made. Running it again counts nothing twice.
 
     Example: tapewise --home .demo demo
     """
     if not EXAMPLES.is_dir():
-        raise LogFileError(f"{EXAMPLES}: the example logs are not there", hint="The demo runs in a checkout.")
-    say(f"1. A PostgreSQL {settings.postgres_version} of its own, below {settings.home}")
+        raise LogFileError(f"{EXAMPLES}: the example logs are missing", hint="Run the demo in a checkout.")
+    say(f"1. An embedded PostgreSQL {settings.postgres_version} in {settings.home}")
     with open_warehouse(settings) as warehouse:
         upgrade(lambda: warehouse.connect(Role.OWNER))
-        click.echo(f"It is up; the warehouse is of revision {newest_revision()}.")
-        say("2. The logs: every line is loaded, held already, ignored or rejected")
+        click.echo(f"It is running; the warehouse is at revision {newest_revision()}.")
+        say("2. The logs: every line is loaded, already held, ignored or rejected")
         click.echo("These logs are made up (examples/README.md), and some lines are broken on purpose.\n")
         _ingest(warehouse)
         _ingest_unitree(warehouse)
@@ -72,13 +72,13 @@ def _ingest(warehouse: Warehouse) -> None:
         with closing(warehouse.connect()) as connection:
             source = make_source(connection, request)
         path = Path(_shorten(str(EXAMPLES / name)))
-        with show_progress(path) as tell:
-            result = load_file(warehouse, source, path, now=now, progress=tell)
+        with show_progress(path) as progress:
+            result = load_file(warehouse, source, path, now=now, progress=progress)
         click.echo("\n".join(describe_result(result)))
 
 
 def _ingest_unitree(warehouse: Warehouse) -> None:
-    """Load UniTree's logs; one balance stands for all the files of a kind."""
+    """Load UniTree's logs, and print one balance for all files of a format."""
     now = datetime.now(UTC)
     for pattern, format_name, is_counted in UNITREE_LOGS:
         request = SourceRequest(ARCHIVE, "synthetic", find_format(format_name), ZONE, format_name, is_counted)
@@ -102,17 +102,17 @@ def _show_next(settings: Settings) -> None:
     say("Next")
     program = shlex.join([_shorten(sys.argv[0]), "--home", _shorten(str(settings.home))])
     for meaning, command in (
-        ("Ask something yourself:", f'{program} sql "{QUERY}"'),
-        ("What became of a line:", f"{program} explain line {_shorten(str(EXAMPLES / 'hsi.log'))} 17"),
-        ("How a log is read:", f"{program} formats hsi"),
-        ("What if it were built otherwise:", f"{program} simulate run --help"),
-        ("Your own logs:", f"{program} ingest --archive NAME --format FORMAT --timezone ZONE FILE..."),
+        ("Run a query of your own:", f'{program} sql "{QUERY}"'),
+        ("See what became of a line:", f"{program} explain line {_shorten(str(EXAMPLES / 'hsi.log'))} 17"),
+        ("See how a log is read:", f"{program} formats hsi"),
+        ("Predict how other hardware would perform:", f"{program} simulate run --help"),
+        ("Load your own logs:", f"{program} ingest --archive NAME --format FORMAT --timezone ZONE FILE..."),
     ):
         click.echo(f"{meaning}\n    {command}")
 
 
 def _shorten(path: str) -> str:
-    """`path` as one would type it here."""
+    """`path` as one would type it in the current folder."""
     resolved = Path(path).absolute()
     here = Path.cwd()
     return str(resolved.relative_to(here)) if resolved.is_relative_to(here) else path

@@ -1,4 +1,4 @@
-"""The loop: classes of requests, the same requests simulated on another machine, and where the two differ."""
+"""The loop: classify requests, simulate the same requests on another machine, and compare the two."""
 
 from contextlib import closing
 from datetime import UTC, datetime
@@ -18,17 +18,17 @@ from tapewise.simulator.inputs import read_archive_requests
 from tapewise.simulator.machines import bundled_machine
 from tapewise.tables import print_table
 
-# Of the archive's requests, and what becomes of them on another machine.
+# The workload model of the archive's requests, and the simulation of those requests on another machine.
 MODEL = "october"
 MACHINE, SIMULATED, SEED = "llnl-unitree-1998", "example-on-llnl", 1
 
 
 def show_classes(warehouse: Warehouse) -> None:
-    """Fit a workload model, unless it is there, and show its classes."""
+    """Fit a workload model, unless it exists already, and show its classes."""
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         is_fitted = reader.execute("SELECT FROM mart.workload_models WHERE model = %s", [MODEL]).fetchone()
         if is_fitted is None:
-            # scikit-learn takes a second to load, which the other commands need not wait for.
+            # scikit-learn takes a second to import; the other commands should not wait for it.
             from tapewise.clustering.fits import FitRequest, fit_model  # noqa: PLC0415
 
             model = fit_model(
@@ -60,20 +60,20 @@ def show_classes(warehouse: Warehouse) -> None:
     ]
     print_table(["", "class", "requests", "of requests", "of bytes", "centre", "from disk"], shown)
     click.echo(
-        "\nShares are of all the archive's requests. The model keeps their bursts, users and hours too."
+        "\nShares are of all requests of the archive. The model also describes their bursts, users and hours."
     )
 
 
 def show_simulation(warehouse: Warehouse) -> None:
-    """Simulate the archive's requests, unless that was done, and show what came of it."""
+    """Simulate the archive's requests, unless that was done before, and show the result."""
     with closing(warehouse.connect(Role.READER)) as reader:
         is_run = reader.execute("SELECT FROM mart.simulation_runs WHERE archive = %s", [SIMULATED]).fetchone()
         given = read_archive_requests(reader, ARCHIVE)
     if is_run is None:
-        # The compiler takes a second to load, and up to half a minute the first time on a machine.
+        # The compiler takes a second to import, and on its first run on a machine up to half a minute.
         from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
-        click.echo("The first time on a machine the simulator is compiled: up to half a minute.\n")
+        click.echo("The first run on a machine compiles the simulator, which takes up to half a minute.\n")
         plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)
         keep_run(warehouse, SIMULATED, plan, now=datetime.now(UTC))
     with closing(warehouse.connect(Role.READER)) as reader:
@@ -87,18 +87,18 @@ def show_comparison(warehouse: Warehouse) -> None:
     click.echo("\n".join(describe_comparison(comparison)))
 
 
-# Heading, the extra that it needs, and what shows it.
+# The heading of a section, the extra that it needs, and the function that shows it.
 SECTIONS = (
-    ("8. What the archive is asked for: NFT's requests in classes, by k-means of their sizes and times",
+    ("8. The workload: NFT's requests in classes, by k-means of their sizes and times",
      "workload", show_classes),
     ("9. A simulated fortnight: the same requests on the machine that LLNL had in 1998",
      "simulator", show_simulation),
-    ("10. Where the two differ by more than chance: the same SQL on both", "simulator", show_comparison),
+    ("10. Where the two differ by more than chance: the same SQL over both", "simulator", show_comparison),
 )  # fmt: skip
 
 
 def show_loop(warehouse: Warehouse) -> None:
-    """Show the three sections; one is skipped if it needs an extra that is not installed."""
+    """Show the three sections, and skip those that need an extra that is not installed."""
     for heading, extra, show in SECTIONS:
         say(heading)
         if missing := find_missing(extra):

@@ -1,13 +1,13 @@
-"""What the sections of the demo share: the archive that they are about, and their headings."""
+"""What the sections of the demo share: the archive they describe, and the layout of headings."""
 
 from pathlib import Path
 
 import click
 
-EXAMPLES = (Path(__file__).parents[1] / "examples" / "logs").resolve()  # in a checkout, behind a link
+EXAMPLES = (Path(__file__).parents[1] / "examples" / "logs").resolve()  # a symbolic link in a checkout
 ARCHIVE = "example"
 
 
 def say(heading: str) -> None:
-    """Begin a section."""
+    """Print the heading of a section."""
     click.secho(f"\n{heading}\n", bold=True)

@@ -33,7 +33,7 @@ ELSEWHERE = {
     "the metrics could not be written": "tests/acceptance/test_full_disks.py",
     "a process that read log files was killed": "tests/integration/test_gone_databases.py",
     "requests never end": "tests/acceptance/test_simulate.py",
-    "stopped; what was not finished is as it was before": "tests/integration/test_gone_databases.py",
+    "stopped; unfinished work was discarded": "tests/integration/test_gone_databases.py",
 }
 
 

@@ -147,7 +147,7 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
     assert said.count(" loaded ") > 5
     run("status", "--archive", ARCHIVE)
     run("doctor", status=1)  # the logs are old: silent
-    assert "Names become pseudonyms in 5 of 5 sources" in said
+    assert "Names are replaced by pseudonyms in 5 of 5 sources" in said
 
     # Again, and a longer copy, by another process and another road to the key: the same pseudonyms.
     run("ingest", "--json")
@@ -252,6 +252,6 @@ def test_a_source_keeps_its_key(tapewise, folder):
 def test_a_key_that_others_can_read_is_told_of(tapewise, folder):
     configured = ["--config", str(folder / "tapewise.toml")]
     assert tapewise(*configured, "ingest").returncode == 0
-    assert "the pseudonyms' key." not in tapewise(*configured, "doctor").stdout
+    assert "the pseudonym key." not in tapewise(*configured, "doctor").stdout
     (folder / "key").chmod(0o644)
-    assert "the pseudonyms' key." in tapewise(*configured, "doctor").stdout
+    assert "the pseudonym key." in tapewise(*configured, "doctor").stdout

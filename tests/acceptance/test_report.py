@@ -19,7 +19,7 @@ NFT = TREE / "examples" / "logs" / "nft.log"
 STAT = TREE / "examples" / "logs" / "stat.log.gz"
 PFTP = TREE / "examples" / "logs" / "pftp.log.gz"
 COND = TREE / "examples" / "logs" / "cond.981018.gz"
-STARTED = "Starting a PostgreSQL"
+STARTED = "Starting a temporary PostgreSQL"
 
 
 @pytest.fixture
@@ -101,9 +101,9 @@ def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report)
     result = report(PFTP, COND)
     assert result.returncode == 0
     assert "Times were read as UTC, since no --timezone was given." in result.stdout
-    assert "These logs do not tell where the files were." in result.stdout
-    assert "These logs do not tell how long files took to open." in result.stdout
-    assert "No failed transfer is in these logs;" in result.stdout
+    assert "These logs do not show where the files were." in result.stdout
+    assert "These logs do not show how long files took to open." in result.stdout
+    assert "These logs contain no failed transfers;" in result.stdout
     assert (
         len(re.findall(r"^ p?ftp +(?:get|put) +[0-9,]+ +not in the log ", result.stdout, re.MULTILINE)) == 4
     )

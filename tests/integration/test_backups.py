@@ -150,5 +150,5 @@ def test_nothing_is_left_of_a_backup_that_is_ended(warehouse: Warehouse, tmp_pat
         _, errors = fork.communicate(PATIENCE_S)
         wait(0)
     assert fork.returncode == 128 + signal.SIGTERM
-    assert errors.strip() == "tapewise: stopped; what was not finished is as it was before."
+    assert errors.strip() == "tapewise: stopped; unfinished work was discarded."
     assert list(tmp_path.iterdir()) == []

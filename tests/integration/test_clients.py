@@ -52,7 +52,7 @@ def test_a_query_is_cancelled_with_its_command(warehouse: Warehouse, tmp_path: P
         _, errors = fork.communicate(PATIENCE_S)
         assert count_queries(warehouse) == 0
     assert fork.returncode == (1 if number == signal.SIGINT else 128 + number)
-    assert errors.strip() == "tapewise: stopped; what was not finished is as it was before."
+    assert errors.strip() == "tapewise: stopped; unfinished work was discarded."
 
 
 def test_a_query_does_not_outlive_a_killed_command(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_silence_that_no_outage_explains(
 ) -> None:
     late = NOW + timedelta(hours=5)
     said = "The last line of source llnl/nft is 26 h 58 min old"
-    assert find(settings, warehouse, now=late) == [("sources", f"{said}, and it is silent after 26 h 0 min.")]
+    assert find(settings, warehouse, now=late) == [("sources", f"{said}; the limit is 26 h 0 min.")]
     for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # not yet, no longer
         record_outage(database, started_at, ended_at)
         assert len(find(settings, warehouse, now=late)) == 1
@@ -98,7 +98,7 @@ def test_a_last_line_ahead_of_now(settings: Settings, warehouse: Warehouse) -> N
     assert find(settings, warehouse, now=last_at - timedelta(minutes=61)) == [
         (
             "sources",
-            "The last line of source llnl/nft is 1 h 1 min ahead of now: a clock or a zone is wrong.",
+            "The last line of source llnl/nft is 1 h 1 min ahead of now: a clock or a time zone is wrong.",
         )
     ]
 
@@ -116,7 +116,7 @@ def test_no_calendar_has_that_now(command: click.Command, moment: str, tmp_path:
 def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse: Warehouse) -> None:
     settings.config.write_text(CONFIG.replace('format = "nft"', 'format = "nft"\n  name = "new"'))
     renamed = read_settings(config=settings.config)
-    assert find(renamed, warehouse) == [("sources", "No line of source llnl/new is in the warehouse yet.")]
+    assert find(renamed, warehouse) == [("sources", "The warehouse has no line of source llnl/new yet.")]
     assert find(renamed, warehouse, "note") == [
         ("sources", "Source llnl/nft is in the warehouse, but not in the configuration.")
     ]
@@ -136,8 +136,8 @@ def test_what_a_killed_first_load_leaves_is_noted(
     assert find(settings, warehouse, "note") == [
         (
             "sources",
-            "Source llnl/stat is in the warehouse, but not in the configuration, and no file of it was"
-            " loaded: load its logs, or `tapewise sources drop` it.",
+            "Source llnl/stat is in the warehouse, but not in the configuration, and none of its files"
+            " was loaded: load its logs, or `tapewise sources drop` it.",
         ),
         ("sources", "Archive bare has no source. Load its logs, or `tapewise archives drop` it."),
     ]
@@ -150,7 +150,7 @@ def test_a_ledger_that_does_not_add_up(
     database.commit()
     ((check, sentence),) = find(settings, warehouse)
     assert check == "ledger"
-    assert sentence.endswith("nft.log: the ledger has 2 lines loaded, core 1.")
+    assert sentence.endswith("nft.log: the ledger has 2 loaded lines, core has 1.")
 
 
 def test_the_latest_files_are_recounted_as_far_as_asked(
@@ -158,13 +158,11 @@ def test_the_latest_files_are_recounted_as_far_as_asked(
 ) -> None:
     (tmp_path / "older").write_text(NFT.replace("97/10", "97/08") * 2)
     load(tmp_path / "older", "nft", archive="llnl")
-    for row_limit, counted in (
-        (1, "The 2 rows of the 1 files"),
-        (5, "The 2 rows of"),
-        (6, "The 6 rows of the 2"),
-    ):
+    for row_limit, file_count, row_count in ((1, 1, 2), (5, 1, 2), (6, 2, 6)):
         (found,) = checks.check_ledger(database, row_limit)
-        assert found.verdict == "ok" and found.sentence.startswith(counted), row_limit
+        assert found.verdict == "ok", row_limit
+        assert found.sentence.startswith(f"The {file_count} files with the latest events"), row_limit
+        assert f" have {row_count} rows, as the ledger says" in found.sentence, row_limit
 
 
 def test_mart_of_another_version(
@@ -244,12 +242,12 @@ def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
     url = "postgresql://tapewise@127.0.0.1:1/nowhere"
     settings = read_settings(config=tmp_path / "tapewise.toml", database_url=url)
     found = list(examine(settings, NOW))
-    assert found[0] == Finding("globs", "wrong", "Of source llnl/nft nothing matches 'nft*'.")
+    assert found[0] == Finding("globs", "wrong", "Source llnl/nft: nothing matches 'nft*'.")
     assert (found[1].check, found[1].verdict) == ("database", "wrong")
     assert found[1].sentence.startswith("The database cannot be reached")
     result = CliRunner().invoke(doctor, obj=settings)
     assert result.exit_code == 1
-    assert result.stdout.startswith("WRONG    globs     Of source llnl/nft nothing matches")
+    assert result.stdout.startswith("WRONG    globs     Source llnl/nft: nothing matches")
 
 
 def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
@@ -258,8 +256,8 @@ def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "nft.fifo")
     found = list(checks.check_globs(plan_round(read_settings(config=tmp_path / "tapewise.toml"))))
     assert found == [
-        Finding("globs", "wrong", "Of source llnl/nft 'logs' is a folder: did you mean 'logs/*'?"),
-        Finding("globs", "wrong", f"Of source llnl/nft {tmp_path}/nft.fifo is not a regular file."),
+        Finding("globs", "wrong", "Source llnl/nft: 'logs' is a folder: did you mean 'logs/*'?"),
+        Finding("globs", "wrong", f"Source llnl/nft: {tmp_path}/nft.fifo is not a regular file."),
     ]
 
 
@@ -291,7 +289,7 @@ def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.Monke
             (found,) = check_run(connection)
             assert (found.verdict, found.sentence) == (
                 "note",
-                "A run over the sources is under way for 0 min.",
+                "A run over the sources has been in progress for 0 min.",
             )
             monkeypatch.setattr(checks, "LONGEST_RUN", timedelta(0))
             (found,) = check_run(connection)

@@ -155,7 +155,7 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
         assert time.monotonic() - began_s < 10
     assert process.returncode == status
     if number == signal.SIGINT:
-        assert "stopped; what was not finished is as it was before" in errors
+        assert "stopped; unfinished work was discarded" in errors
     assert not [pid for pid in readers if is_running(pid)]
     complete(bench, logs)
 

@@ -79,7 +79,7 @@ def test_archives_of_several_zones_are_asked_in_utc(
     add_archive(database, "there", "Europe/Berlin")
     done = query("--json", COUNT)
     assert json.loads(done.stdout)[0]["opens"] == 3
-    assert done.stderr == "Times are in UTC, as the archives have several zones (--timezone).\n"
+    assert done.stderr == "Times are in UTC, because the archives have several zones (--timezone).\n"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import click
 import pytest
 
-from tapewise.cli import COMMANDS, cli, tell
+from tapewise.cli import COMMANDS, cli, show_error
 from tapewise.schema.errors import ConfigError, LogFileError
 
 
@@ -45,5 +45,5 @@ def test_asking_in_sql_does_not_wait_for_what_it_does_not_need() -> None:
 def test_no_name_breaks_a_line_or_steers_a_terminal(
     error: Exception, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    tell(error)
+    show_error(error)
     assert capsys.readouterr().err == f"tapewise: {said}"
