@@ -19,10 +19,11 @@ STATES = ("fed", "partly", "not")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per view, each on its own line.")
 @click.pass_obj
 def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
-    """Show which views and functions of mart the logs of an archive feed, and what the logs lack.
+    """Show which views of mart an archive's logs feed.
 
-    A view is fed, partly fed (some columns or rows are missing) or not fed. Views of what people enter, and
-    of what is calculated or simulated, are left out.
+    Each view or function of mart is fed, partly fed (some columns or rows are missing) or not fed, and the
+    list says what the logs lack for it. Views of what people enter, and of what is calculated or simulated,
+    are left out.
 
     Example: tapewise coverage --archive hpss
     """

@@ -51,7 +51,9 @@ RECOUNT_ROWS = 5_000_000
 )
 @click.pass_obj
 def doctor(settings: Settings, now: datetime | None, row_limit: int, as_json: bool) -> None:
-    """Report what is wrong with the warehouse, its sources and its disk; exit status 1 if anything is.
+    """Check the warehouse, its sources and its disk.
+
+    The exit status is 1 if anything is wrong.
 
     Example: tapewise doctor
     """

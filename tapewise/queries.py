@@ -49,10 +49,10 @@ _TIMES = re.compile(
 )
 @click.pass_obj
 def sql(settings: Settings, query: str, shape: str | None, timezone: str | None) -> None:
-    """Run QUERY as the reading role and print the result; '-' reads the query from standard input.
+    """Run QUERY as the reading role and print the result.
 
-    The reading role sees the views and functions of the schema mart, and no names of users or files. Without
-    --timezone, a note on stderr says which zone was used.
+    If QUERY is '-', it is read from standard input. The reading role sees the views and functions of the
+    schema mart, and no names of users or files. Without --timezone, a note on stderr names the zone used.
 
     \b
     Examples:

@@ -40,7 +40,7 @@ DEFAULT_ZONE = "UTC"
     type=click.DateTime(["%Y-%m-%d"]),
     help="Date to use when the lines carry none.  [default: the date in the file's name]",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 @click.pass_obj
 def report(
@@ -52,10 +52,10 @@ def report(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    """Identify and summarise the log files PATHS, without storing anything.
+    """Identify and summarise log files, without storing anything.
 
-    The files are loaded into a temporary warehouse, which is deleted when the command ends. The report has
-    the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours, users'
+    The files PATHS are loaded into a temporary warehouse, which is deleted when the command ends. The report
+    has the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours, users'
     shares, cache hits and open times. It contains no names of users or files.
 
     \b

@@ -51,10 +51,11 @@ _HOURS = {True: "#", False: ".", None: "?"}
 def status(
     settings: Settings, archive: str | None, day_count: int, now: datetime | None, as_json: bool
 ) -> None:
-    """Show how far each source was read: its last line, its lag, the fate of its lines, and its gaps.
+    """Show how far each source was read, and its gaps.
 
-    Each hour of the last days, by the archive's own clock, is shown as # if it has lines, as . if it has none
-    and as ? if it may have some. The last day ends with the source's last line.
+    That is its last line, its lag, the fate of its lines, and the hours without a line. Each hour of the last
+    days, by the archive's own clock, is shown as # if it has lines, as . if it has none and as ? if it may
+    have some. The last day ends with the source's last line.
 
     Example: tapewise status --archive hpss
     """

@@ -38,10 +38,10 @@ QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 @click.command()
 @click.pass_obj
 def demo(settings: Settings) -> None:
-    """Load the example logs into archive 'example' and show what can be learned from them.
+    """Load the example logs and answer questions from them.
 
-    The logs are made up: two weeks of an archive like LLNL's of 1998. Results are shown next to the truth
-    from which the logs were made. Running it again counts nothing twice.
+    The logs go into the archive 'example'. They are made up: two weeks of an archive like LLNL's of 1998.
+    Results are shown next to the truth from which the logs were made. Running it again counts nothing twice.
 
     Example: tapewise --home .demo demo
     """
