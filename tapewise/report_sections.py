@@ -224,7 +224,7 @@ SECTIONS = (
     ),
     Section(
         "users",
-        "How requests concentrate on users",
+        "How requests are distributed over users",
         (
             "interface",
             "direction",
@@ -232,7 +232,7 @@ SECTIONS = (
             "busiest user",
             "busiest ten",
             "users with half",
-            "most of the bytes",
+            "largest share of bytes",
         ),
         """
         SELECT interface, direction, count(*) AS user_count,

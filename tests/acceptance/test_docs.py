@@ -123,7 +123,8 @@ def test_the_comparison_of_output_can_fail():
 
 
 def test_readme_and_tutorial_have_examples():
-    assert set(RUN_PAGES) >= {*AS_TYPED, TREE / "docs" / "tutorial" / "first-hour.md"}
+    tutorial = TREE / "docs" / "tutorial"
+    assert set(RUN_PAGES) >= {*AS_TYPED, tutorial / "demo.md", tutorial / "first-hour.md"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TREE)))

@@ -1,5 +1,6 @@
-"""The front door opens quickly: a command imports its own room and not the others."""
+"""The front door opens quickly: a command imports its own package and not the others."""
 
+import os
 import subprocess
 import sys
 
@@ -28,6 +29,25 @@ def test_asking_in_sql_does_not_wait_for_what_it_does_not_need() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"), [("tapewise coverage", "coverage"), ("tapewise sql --time", "--timezone")]
+)
+def test_a_shell_completes_commands_and_options(typed: str, offered: str) -> None:
+    variables = {
+        "_TAPEWISE_COMPLETE": "bash_complete",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(typed.count(" ")),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "tapewise"],
+        env=os.environ | variables,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"plain,{offered}\n"
 
 
 @pytest.mark.parametrize(
