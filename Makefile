@@ -1,14 +1,15 @@
-# The two commands of the README are `make demo` and `make test`; the rest serves them.
+# The two main commands of a checkout are `make demo` and `make test`.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 SUPERSET := .venv-superset
-# The warehouse that the dashboards show: of `make demo`, unless said otherwise.
+# The warehouse that the dashboards show; by default that of `make demo`.
 DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
 DASHBOARDS_PORT ?= 8088
-# What checks docker-compose.yml, and what keeps the schedule in its container; both are built from source, which needs Go.
+# Docker Compose, which checks docker-compose.yml, and supercronic, the scheduler in its container. Both are built from
+# source, which needs Go.
 TOOLS := .tools
 COMPOSE_VERSION := v2.40.3
 SUPERCRONIC_VERSION := v0.2.48
@@ -16,11 +17,11 @@ SUPERCRONIC_VERSION := v0.2.48
 .DEFAULT_GOAL := help
 
 .PHONY: help
-help:  ## what there is
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 18
 
-# pip leaves a half-made environment when it is interrupted, so a stamp says that it is whole.
-# An environment that `make test` has made serves `make demo` too.
+# An interrupted pip leaves a half-made environment, so a stamp marks a complete one.
+# `make demo` also uses an environment that `make test` made.
 $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
 	@echo "Making $(VENV) from requirements/runtime.txt ..."
 	@$(PYTHON) -m venv $(VENV)
@@ -29,16 +30,16 @@ $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp requirements/dev.txt
-	@echo "Adding the tools of requirements/dev.txt ..."
+	@echo "Adding the development tools of requirements/dev.txt ..."
 	@$(PIP) install --require-hashes --only-binary :all: -r requirements/dev.txt
 	@touch $@
 
 .PHONY: demo
-demo: $(VENV)/runtime.stamp  ## read the example logs into a warehouse of its own and show what they tell
+demo: $(VENV)/runtime.stamp  ## load the example logs into a warehouse in .demo and show what can be learned from them
 	@$(BIN)/tapewise --home .demo demo
 
-# Superset needs an SQLAlchemy that Tapewise is past, so it has an environment of its own. Two of its packages exist as
-# source only, so not all of them are wheels here.
+# Superset needs an older SQLAlchemy than Tapewise, so it has an environment of its own. Two of its packages are
+# published as source only, so this does not insist on wheels.
 $(SUPERSET)/stamp: dashboards/requirements.txt
 	@echo "Making $(SUPERSET) from dashboards/requirements.txt (0.8 GB) ..."
 	@$(PYTHON) -m venv $(SUPERSET)
@@ -54,10 +55,10 @@ dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of i
 	@$(BIN)/python -m tapewise.dashboards.service --home "$(DASHBOARDS_HOME)" stop
 
 .PHONY: compose-secrets
-compose-secrets:  ## make the secrets of docker-compose.yml that are not there yet, below secrets/
+compose-secrets:  ## make the missing secrets of docker-compose.yml, in secrets/
 	@docker/make-secrets
 
-# The module is built where it lies, so that its own go.mod and go.sum say what goes into it.
+# The module is built in its own folder, so that its own go.mod and go.sum apply.
 $(TOOLS)/docker-compose-$(COMPOSE_VERSION):
 	@echo "Building Docker Compose $(COMPOSE_VERSION), which takes minutes ..."
 	@mkdir -p $(TOOLS)
@@ -80,14 +81,14 @@ compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docke
 	$(BIN)/python -m pytest tests/compose
 
 .PHONY: test
-test: $(VENV)/dev.stamp  ## every test, on PostgreSQL 18, then those of the database on 16
+test: $(VENV)/dev.stamp  ## run every test on PostgreSQL 18, then those of the database on 16
 	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/dashboards --ignore tests/compose
-	@# What tells servers apart is in the SQL and the migrations: the rest need not run twice.
+	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: check
-check: $(VENV)/dev.stamp  ## before each commit: lint, types, unit tests, and the SQL cases of what the branch touches
+check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, and the SQL cases of what the branch touches
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -97,23 +98,23 @@ check: $(VENV)/dev.stamp  ## before each commit: lint, types, unit tests, and th
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## every mutant of sql/ (`make test` tries those of what a branch touches, or one in twenty) and of what puts requests together (one in four)
+mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of what a branch touches, or one in twenty) and of the rules for requests (one in four)
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: kill-study
-kill-study: $(VENV)/dev.stamp  ## all fifty seeds of the study of kills, of which `make test` tries one
+kill-study: $(VENV)/dev.stamp  ## run all fifty seeds of the study of kills (`make test` runs one)
 	TAPEWISE_TEST_KILL_SEEDS=50 $(BIN)/python -m pytest -n 2 --dist worksteal -rP tests/integration/test_kill_study.py
 
 .PHONY: test-quick
-test-quick: $(VENV)/dev.stamp  ## without the studies of many seeds or kills
+test-quick: $(VENV)/dev.stamp  ## run the tests without the studies of many seeds or kills
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards --ignore tests/compose
 
 .PHONY: test-dashboards
-test-dashboards: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## the dashboards: their numbers, their pages in a browser (Debian's chromium), who may what
+test-dashboards: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## test the dashboards: numbers, pages in a browser (Debian's chromium), permissions
 	$(BIN)/python -m pytest tests/dashboards
 
 .PHONY: lint
-lint: $(VENV)/dev.stamp  ## ruff, mypy, import-linter, sqlfluff
+lint: $(VENV)/dev.stamp  ## run ruff, mypy, import-linter and sqlfluff
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -121,12 +122,12 @@ lint: $(VENV)/dev.stamp  ## ruff, mypy, import-linter, sqlfluff
 	$(BIN)/python -m tests.sql.lint
 
 .PHONY: format
-format: $(VENV)/dev.stamp  ## let ruff mend what it can
+format: $(VENV)/dev.stamp  ## let ruff fix and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against SimPy, k-means of cells against plain, each in one run
+bench: $(VENV)/dev.stamp  ## measure loading against a bare COPY, the simulator against SimPy, and k-means of cells against that of rows
 	$(BIN)/python -m benchmarks.load --format nft
 	$(BIN)/python -m benchmarks.load --format hsi
 	$(BIN)/python -m benchmarks.load --format pftp --lines 1000000
@@ -135,15 +136,15 @@ bench: $(VENV)/dev.stamp  ## loading against a bare COPY, the simulator against 
 	$(BIN)/python -m benchmarks.classes
 
 .PHONY: bench-growth
-bench-growth: $(VENV)/dev.stamp  ## what a line costs in a warehouse of 1 million rows and of 50 (20 GB of disk, minutes)
+bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1 and of 50 million rows (20 GB of disk, minutes)
 	$(BIN)/python -m benchmarks.growth
 
 .PHONY: docs
-docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that come from the code
+docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that are generated from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 
 .PHONY: assets
-assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards anew, from the catalogue of the demo's warehouse
+assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards from the catalogue of the demo's warehouse
 	$(BIN)/tapewise --home .demo db upgrade
 	$(BIN)/python -m tapewise.dashboards.datasets --home .demo
 
@@ -157,7 +158,7 @@ lock:  ## renew the hashed lock files (needs uv)
 		dashboards/requirements.in -o dashboards/requirements.txt
 
 .PHONY: clean
-clean:  ## remove the environment and the demo's warehouse
+clean:  ## remove the environments, the tools and the demo's warehouse
 	@if [ -x $(BIN)/python ] && [ -d .demo ]; then $(BIN)/python -m tapewise.dashboards.service --home .demo stop; fi
 	@if [ -x $(BIN)/tapewise ] && [ -d .demo ]; then $(BIN)/tapewise --home .demo db remove --yes; fi
 	rm -rf $(VENV) $(SUPERSET) $(TOOLS) .demo

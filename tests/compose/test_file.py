@@ -53,7 +53,7 @@ class TestWithCompose:
         done = check_with_compose(tmp_path, FILE.read_text(), environment)
         assert (
             done.returncode == 1
-            and f"required variable {name} is missing a value: say in .env" in done.stderr
+            and f"required variable {name} is missing a value: set it in .env" in done.stderr
         )
 
     @pytest.mark.parametrize(
