@@ -1,4 +1,4 @@
-"""Tables on the terminal: numbers right-aligned, UTC shown as Z, and no styling or wrapping in a pipe."""
+"""Tables of text: numbers right-aligned, UTC shown as Z, never wrapped in a pipe."""
 
 import io
 import math

@@ -99,9 +99,9 @@ def show_requests(connection: psycopg.Connection) -> None:
     columns = ["file was", "gets", "share", "true", "median wait s", "true", "mean wait s", "true"]
     print_table(columns, shown)
     click.echo(
-        "\nSTAT reports the stages; COND reports the jobs and so the waits, in whole seconds. Because of\n"
-        "broken lines, some gets are unknown or misclassified. Jobs that ran past midnight have no reliable\n"
-        "start and are left out of the waits; they waited longest."
+        "\nSTAT reports the stages; COND reports the jobs, and with them the waits, in whole seconds.\n"
+        "Because of broken lines, some gets are unknown or misclassified. Jobs that ran past midnight have\n"
+        "no reliable start and are left out of the waits; they waited longest."
     )
     if negative_count := sum(row[-1] for row in rows):
         click.echo(

@@ -54,7 +54,7 @@ def test_lines_that_count_twice(
     for table in {"landmarks", "segments"} - {left}:
         database.execute(f"DELETE FROM ledger.{table}".encode())
     [sentence] = find(database)
-    assert sentence.startswith("Sources 'one' and 'two' of archive 'test' hold the same lines, of ")
+    assert sentence.startswith("Sources 'one' and 'two' of archive 'test' hold the same lines, from ")
     assert (" and of 1 more files" in sentence) == (left == "log_files")
 
 
