@@ -55,7 +55,7 @@ def test_lines_that_count_twice(
         database.execute(f"DELETE FROM ledger.{table}".encode())
     [sentence] = find(database)
     assert sentence.startswith("Sources 'one' and 'two' of archive 'test' hold the same lines, from ")
-    assert (" and of 1 more files" in sentence) == (left == "log_files")
+    assert (" and 1 more file:" in sentence) == (left == "log_files")
 
 
 @pytest.mark.usefixtures("before")
