@@ -1,8 +1,8 @@
-"""Writes the pages of docs/reference/ that the code knows better than we do: `make docs`.
+"""Generate the pages of docs/reference/ that are derived from the code: `make docs`.
 
-`mart.md` comes from sql/*/*/metadata.yaml, `formats.md` from ingest/formats/, `formats/` from
-ingest/layouts/, `workload.schema.json` from clustering/documents.py. A test compares what is written here
-with the pages in the tree.
+`mart.md` comes from sql/*/*/metadata.yaml, `formats.md` from ingest/formats/, the pages of layouts in
+`formats/` from ingest/layouts/, and `workload.schema.json` from clustering/documents.py. A test compares the
+generated pages with those in the tree.
 """
 
 import json
@@ -26,13 +26,13 @@ def describe_mart() -> str:
     parts = [
         "# Views and functions",
         NOTICE,
-        "The schema `mart` is what analysts and dashboards see. Functions take the same leading arguments"
-        " everywhere, all optional; null means all. Times are `timestamptz`, ranges are [since, until).\n"
-        "A date or time without an offset is of the session's time zone. `tapewise sql` takes that of the"
-        " archives, or `--timezone`; other\nprograms mostly take UTC. A zone or offset in the text"
-        " (`'1998-04-02 America/Los_Angeles'`) holds everywhere.\n"
-        "Units are in the names: `_s` seconds, `_bytes` bytes, `_ratio` 0 to 1. Functions that read no table,"
-        " but only reckon with\nwhat they are given, have no optional arguments.",
+        "Analysts and dashboards use the schema `mart`. All functions take the same leading arguments,\n"
+        "which are all optional; null means all. Times are `timestamptz`, and ranges are [since, until).\n"
+        "A date or time without an offset is in the session's time zone: for `tapewise sql` that is the\n"
+        "zone of the archives, or `--timezone`; for other programs it is mostly UTC. A zone or offset in\n"
+        "the text (`'1998-04-02 America/Los_Angeles'`) always applies. Units are in the names: `_s` is\n"
+        "seconds, `_bytes` bytes, `_ratio` 0 to 1. Functions that read no table, but only calculate from\n"
+        "their arguments, have no optional arguments.",
         "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): {each.metadata.gives}" for each in objects),
     ]
     for each in objects:
@@ -52,23 +52,23 @@ def describe_mart() -> str:
 
 
 def describe_formats() -> str:
-    """The page on the log formats: each with its lines and the records they become."""
+    """The page on the log formats: the lines of each, and the records that they become."""
     parts = [
         "# Log formats",
         NOTICE,
-        "What `tapewise formats NAME` shows. The lines are of our own making; times are read as UTC here,\n"
-        f"as of {EXAMPLE_DATE} where the lines have no date. Fields that are null or false are left out;"
-        " TABs are shown as `→`.",
-        "Where the newline between two lines was lost, perhaps with the end of the first, the line is"
-        " rejected as `two lines run together`:\nit is never read as one record.",
+        "This page shows the output of `tapewise formats NAME`. The lines are made up. Times are read as\n"
+        f"UTC here, as of {EXAMPLE_DATE} if the lines have no date. Fields that are null or false are left\n"
+        "out; TABs are shown as `→`.",
+        "If the newline between two lines was lost, perhaps with the end of the first line, the line is\n"
+        "rejected as `two lines run together`: it is never read as one record.",
     ]
     for each in FORMATS.values():
         parts.append(f"## `{each.name}`: {each.title}")
         if find_layout(each):
-            parts.append(f"[Its own page](formats/{each.name}.md) has its grammar, lines and records.")
+            parts.append(f"See [its own page](formats/{each.name}.md) for its grammar, lines and records.")
             continue
         parts += [
-            f"Version {each.version} of the reader; durations in steps of {each.clock_resolution_s:g} s.",
+            f"Version {each.version} of the reader. Durations are in steps of {each.clock_resolution_s:g} s.",
             *_describe_lines(each),
         ]
     return "\n\n".join(parts) + "\n"
@@ -92,7 +92,7 @@ def _table(what: str, meanings: dict[str, str]) -> str:
 
 
 def describe_workload() -> str:
-    """The JSON Schema of what `tapewise workload export` writes."""
+    """The JSON Schema of the files that `tapewise workload export` writes."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **WorkloadModel.model_json_schema(mode="serialization"),
@@ -101,10 +101,10 @@ def describe_workload() -> str:
 
 
 def describe_layout(name: str) -> str:
-    """The page on the format of a layout that comes with Tapewise: grammar, lines and records, patterns."""
+    """The page on the format of a bundled layout: grammar, lines and records, patterns."""
     log_format = FORMATS[name]
     layout = find_layout(log_format)
-    assert layout is not None, f"{name} is no layout"
+    assert layout is not None, f"{name} is not a layout"
     patterns = "\n".join(
         f"| {kind.name} | {f'`core.{kind.table}`' if kind.table else f'ignored: {kind.ignored}'} |"
         for kind in layout.lines
@@ -113,14 +113,14 @@ def describe_layout(name: str) -> str:
         f"# `{name}`: {log_format.title}",
         NOTICE,
         layout.about.strip(),
-        f"Durations in steps of {log_format.clock_resolution_s:g} s.",
+        f"Durations are in steps of {log_format.clock_resolution_s:g} s.",
         "## Lines and their records",
-        "The lines are of our own making; times are read as UTC here.",
+        "The lines are made up. Times are read as UTC here.",
         *_describe_lines(log_format),
         "## Patterns",
-        "The first that matches a line has it; any other line is rejected.",
+        "A line belongs to the first pattern that matches it. A line that matches none is rejected.",
         f"| lines | become |\n|---|---|\n{patterns}",
-        f"`tapewise formats show {name}` prints the layout ([what it may hold](../layouts.md)).",
+        f"`tapewise formats show {name}` prints the layout ([its keys](../layouts.md)).",
     ]
     return "\n\n".join(parts) + "\n"
 

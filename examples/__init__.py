@@ -1,4 +1,4 @@
 """The made-up logs of the demo and of the tests (`logs/`), and the generator that wrote them.
 
-Imports nothing else of Tapewise: what reads the logs must not decide what is in them.
+Imports nothing else from Tapewise: the code that reads the logs must not decide what is in them.
 """

@@ -1,9 +1,9 @@
-"""The archive: queues for ports, shared networks, tapes; what becomes of every request.
+"""The archive: queues for ports, shared networks, tapes; the outcome of every request.
 
-This is where the times in the logs come from. A transfer waits for a port, spends its latency there,
-then moves its bytes at a rate that it shares with the others on the network. Alone and from a fast
-client it lies on the lower envelope `latency + slope * size` of its law (but for a small scatter of
-the latency); everything above that is waiting, sharing and slow clients.
+The times in the logs come from this module. A transfer waits for a port, spends its latency there, then
+moves its bytes while sharing the network's rate with the other transfers. Alone and from a fast client it is
+on the lower envelope `latency + slope * size` of its law, apart from a small scatter of the latency;
+everything above that is waiting, sharing and slow clients.
 """
 
 import heapq
@@ -38,7 +38,7 @@ from tapewise.examples.workload import Batch
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """How far a batch has come."""
+    """The progress of a batch."""
 
     batch: Batch
     next_index: int = 0
@@ -46,7 +46,7 @@ class _Run:
 
 @dataclass(slots=True, eq=False)
 class _Flow:
-    """A transfer that moves bytes, or is about to."""
+    """A transfer that is moving bytes, or is about to."""
 
     record: Record
     run: _Run
@@ -65,7 +65,7 @@ class Server:
     records: list[Record] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Start with every port free and nothing known of any user's files."""
+        """Start with every port free and without any user's files."""
         self._now_s = 0.0
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
         self._agenda_count = 0
@@ -75,7 +75,7 @@ class Server:
         self._catalogues: dict[str, list[StoredFile]] = {}
 
     def run(self, batches: list[Batch]) -> list[Record]:
-        """Serve the batches and return what ended, in the order of the ends."""
+        """Serve the batches and return the records, in the order in which they ended."""
         for batch in batches:
             run = _Run(batch)
             for stream in range(min(batch.streams, len(batch.sizes_bytes))):
@@ -85,12 +85,12 @@ class Server:
         return self.records
 
     def _at(self, time_s: float, action: Callable[[], None]) -> None:
-        # The count keeps events of the same moment in the order in which they were foreseen.
+        # The count keeps events at the same moment in the order in which they were scheduled.
         self._agenda_count += 1
         heapq.heappush(self._agenda, (time_s, self._agenda_count, action))
 
     def _step(self) -> None:
-        """Go on to the next event: something foreseen, or the end of a flow."""
+        """Go on to the next event: a scheduled action, or the end of a flow."""
         time_s, ending = min(
             ((self._now_s + f.remaining_bytes / f.rate_bytes_per_s, k) for k, f in enumerate(self._moving())),
             default=(math.inf, -1),
@@ -116,7 +116,7 @@ class Server:
     # -- the life of a request ---------------------------------------------------------------
 
     def _submit(self, run: _Run) -> None:
-        """Ask for the next file of the batch; a user who is turned away gives the batch up."""
+        """Request the next file of the batch; a user who is refused gives the batch up."""
         batch = run.batch
         if run.next_index == len(batch.sizes_bytes) or not is_accepting(self._now_s):
             return
@@ -135,14 +135,14 @@ class Server:
             self._at(self._now_s + hold_s, partial(self._end, record, run))
 
     def _choose_file(self, batch: Batch, index: int) -> StoredFile:
-        """Take a new file to be stored, or one that is there: rather a late one of the user's own."""
+        """Choose a new file to store, or an existing one: preferably a recent one of the user's own."""
         if batch.is_one_file:
             return StoredFile(batch.family.path(0), batch.sizes_bytes[index], is_old=False)
         is_new = batch.operation in ("put", "elsewhere")
         if not is_new and not batch.is_size_fixed:
             catalogue = self._catalogue(batch)
             place = self.chance.count(15.0)
-            # What the batch itself renamed is not renamed again.
+            # A file that the batch itself renamed is not renamed again.
             done = f"{batch.family.folder}/{batch.operation}/"
             is_known = place <= len(catalogue) and not catalogue[-place].path.startswith(done)
             if is_known and self.chance.happens(REREAD_RATIO):
@@ -150,11 +150,11 @@ class Server:
         return StoredFile(batch.family.path(index), batch.sizes_bytes[index], is_old=not is_new)
 
     def _catalogue(self, batch: Batch) -> list[StoredFile]:
-        # HTAR's archives are no files to be fetched with HSI, nor the other way round.
+        # HSI does not fetch HTAR's archives, nor HTAR the files of HSI.
         return self._catalogues.setdefault(f"{batch.interface} {batch.user.name}", [])
 
     def _open(self, record: Record) -> None:
-        """Decide how long the file takes to be opened; only HSI's log tells."""
+        """Decide how long the file takes to open; only HSI's log shows this."""
         if record.batch.operation == "put" or record.batch.interface != "hsi":
             record.open_s = self.chance.uniform(0.02, 0.05)
             return
@@ -181,7 +181,7 @@ class Server:
         return value
 
     def _do_without_port(self, record: Record) -> float:
-        """Do what moves nothing between a client and the archive; return how long it takes."""
+        """Serve a request that moves nothing between a client and the archive; return how long it takes."""
         operation, file = record.batch.operation, record.file
         name = file.path.rsplit("/", 1)[1]
         record.new_path = f"{record.batch.family.folder}/{operation}/{name}"
@@ -191,7 +191,7 @@ class Server:
         if file in catalogue:
             catalogue.remove(file)
         if operation == "rename":
-            # At the far end: a file does not become a late one by being renamed.
+            # At the old end: renaming a file does not make it a recent one.
             catalogue.insert(0, file._replace(path=record.new_path))
         return self.chance.uniform(0.05, 0.4)
 
@@ -235,7 +235,7 @@ class Server:
         self._fill_ports()
 
     def _share(self, operation: str) -> None:
-        """Give every flow of one way the same rate, and what one cannot take to the others."""
+        """Give every flow in one direction the same rate; what one cannot use goes to the others."""
         left_bytes_per_s = self.network.rate_bytes_per_s
         flows = sorted(self._flows[operation], key=lambda flow: flow.cap_bytes_per_s)
         for rank, flow in enumerate(flows):
@@ -249,14 +249,14 @@ class Server:
             catalogue = self._catalogue(record.batch)
             if record.file in catalogue:
                 catalogue.remove(record.file)
-            # Whatever was used in these weeks is no longer old.
+            # A file that was used in these weeks is no longer old.
             catalogue.append(record.file._replace(is_old=False))
         pause_s = 3.0 if record.is_failed else self.chance.exponential(0.05)
         self._at(self._now_s + pause_s, partial(self._submit, run))
 
 
 def serve(batches: list[Batch], seed: int) -> list[Record]:
-    """Serve all batches, each network by itself; return the records in the order of their ends."""
+    """Serve all batches, each network separately; return the records in the order of their ends."""
     records: list[Record] = []
     for name, network in NETWORKS.items():
         server = Server(network, Chance(seed, f"archive {name}"))

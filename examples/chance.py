@@ -1,8 +1,8 @@
-"""Seeded draws that stay the same for good.
+"""Seeded draws that never change.
 
 NumPy promises that a seeded bit generator always gives the same bits, but not that its
-`lognormal()` or `exponential()` always turn them into the same numbers. So only `random()` is taken
-from NumPy, and every law is made from it here by inversion.
+`lognormal()` or `exponential()` always turn them into the same numbers. So this module takes only
+`random()` from NumPy, and computes every law from it by inversion.
 """
 
 import math
@@ -20,10 +20,10 @@ _STANDARD_NORMAL = NormalDist()
 
 
 class Chance:
-    """One stream of draws, fixed by a seed and the name of what it decides.
+    """One stream of draws, determined by a seed and the name of its purpose.
 
-    A stream for each purpose keeps the parts apart: one request more in one log leaves the other
-    logs as they are.
+    A stream for each purpose keeps the parts independent: another request in one log does not change the
+    other logs.
     """
 
     def __init__(self, seed: int, purpose: str) -> None:
@@ -39,7 +39,7 @@ class Chance:
         return low + int(self.uniform() * (high - low + 1))
 
     def happens(self, probability: float) -> bool:
-        """Say yes with this probability."""
+        """Return True with this probability."""
         return self.uniform() < probability
 
     def exponential(self, mean: float) -> float:
@@ -48,7 +48,7 @@ class Chance:
 
     def lognormal(self, median: float, sigma: float) -> float:
         """Draw from the lognormal law; `sigma` is the standard deviation of the logarithm."""
-        # 1 - u lies in (0, 1]; the tiny step back keeps the 1 out, where the inverse is infinite.
+        # 1 - u is in (0, 1]; the factor just below 1 excludes 1, where the inverse is infinite.
         u = (1.0 - self.uniform()) * (1.0 - 1e-12)
         return median * math.exp(sigma * _STANDARD_NORMAL.inv_cdf(u))
 
@@ -59,9 +59,9 @@ class Chance:
         return 1 + int(math.log1p(-self.uniform()) / math.log1p(-1.0 / mean))
 
     def pick(self, items: Sequence[T]) -> T:
-        """Pick one, all alike."""
+        """Pick one item, all with the same probability."""
         return items[int(self.uniform() * len(items))]
 
     def pick_by_weight(self, items: Sequence[T], running_weights: Sequence[float]) -> T:
-        """Pick one; `running_weights` are the running sums of the weights."""
+        """Pick one item; `running_weights` are the running sums of the weights."""
         return items[bisect_right(running_weights, self.uniform() * running_weights[-1])]

@@ -1,7 +1,7 @@
-"""What is broken in the logs on purpose.
+"""Break a few lines of the logs on purpose.
 
-A damaged line stands where a good line of a transfer, a job or a stage stood: that is lost, as in life. Blank
-lines are put in between. Each kind of damage occurs a fixed number of times in each log.
+A damaged line replaces a good line of a transfer, job or stage, which is lost, as in real life. Blank lines
+are inserted between lines. Each kind of damage occurs a fixed number of times in each log.
 """
 
 import re
@@ -20,7 +20,7 @@ _MARGIN_LINES = 10
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A kind of damage, how many lines of each log suffer it, and what it does to them."""
+    """A kind of damage, the number of lines of each log that suffer it, and the function that does it."""
 
     kind: str
     what: str
@@ -29,7 +29,7 @@ class Damage:
 
 
 def _truncate(text: bytes, log: str) -> bytes:
-    """Stop where no reader can take the rest for a whole line."""
+    """Cut the line at a point where no reader can take the rest for a whole line."""
     if log in ("nft", "cond", "stat"):
         return text[: {"nft": 16, "cond": 22, "stat": 34}[log]]
     if log == "pftp":
@@ -42,7 +42,7 @@ def _replace_by_words(_text: bytes, log: str) -> bytes:
 
 
 def _replace_by_bytes(text: bytes, log: str) -> bytes:
-    """As after a crash: bytes that are no UTF-8, and in the compressed log also NULs."""
+    """As after a crash: bytes that are not UTF-8, and in the PFTP log also NULs."""
     return (b"\x00" * 24 if log == "pftp" else text[5:12]) + b" \xff\xfe\x80\xc3\x28 \x9f\xf0\x28"
 
 
@@ -52,7 +52,7 @@ def _break_month(text: bytes, _log: str) -> bytes:
 
 def _break_hour(text: bytes, log: str) -> bytes:
     if log == "cond":
-        return text[:16] + b"25" + text[18:]  # of the end, by which a job is dated
+        return text[:16] + b"25" + text[18:]  # the hour of the end, by which a job is dated
     return re.sub(rb" \d\d:", b" 25:", text, count=1)
 
 
@@ -73,7 +73,7 @@ def _cut_stage(text: bytes, _log: str) -> bytes:
 def _change_size(text: bytes, log: str, change: Callable[[bytes], bytes]) -> bytes:
     if log == "stat":
         return re.sub(rb"(?<=\) )\d+", lambda found: change(found[0]), text)
-    # HSI's open time and HTAR's direction make the size the same field in both.
+    # HSI's open time and HTAR's direction take one field each, so the size is the same field in both.
     separator, place = {"nft": (b" ", 4), "pftp": (b" ", 7), "hsi": (b"\t", 4)}[log]
     fields = text.split(separator)
     fields[place] = change(fields[place])
@@ -103,7 +103,7 @@ DAMAGES = (
     ),
     Damage(
         "not UTF-8",
-        "bytes that are no text at all",
+        "bytes that are not text",
         {"nft": 1, "pftp": 1, "hsi": 1, "cond": 3, "stat": 2},
         _replace_by_bytes,
     ),
@@ -123,7 +123,7 @@ _BLANK_COUNTS = {"nft": 3, "pftp": 1, "hsi": 2, "cond": 5, "stat": 2}
 
 
 def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
-    """Return the lines with the damages of this log done to them, the order kept."""
+    """Return the lines in the same order, with this log's damage done to them."""
     spoilt = list(lines)
     candidates = [
         number for number, line in enumerate(lines) if _can_be_lost(line) and _is_middle(number, len(lines))
@@ -149,7 +149,7 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
 
 def _can_be_lost(line: Line) -> bool:
     if line.detail == "transfers":
-        # A zero has no negative, and a lost checkpoint would be a pity.
+        # Zero has no negative, and the logs should keep their checkpoints.
         return 0 < line.logged_bytes < 2**31 - 1
     return line.detail in ("unitree_jobs", "stages")
 

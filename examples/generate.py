@@ -2,10 +2,10 @@
 
     python -m tapewise.examples.generate --seed 1998 --into examples/logs
 
-writes the committed files again, byte for byte. The flow: `workload` plans who asks for what,
-`archive` decides how long it takes, `unitree` tells what came before a transfer of NFT or FTP, `writers` turn
-records into lines, `damage` breaks a few of them, `truth` and `links` count. It shares no code with
-the readers that it is meant to test.
+rewrites the committed files, byte for byte. The steps: `workload` plans who asks for what, `archive` decides
+how long it takes, `unitree` works out what came before a transfer of NFT or FTP, `writers` turns records into
+lines, `damage` breaks a few of them, `truth` and `links` count. It shares no code with the readers that it is
+meant to test.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from tapewise.examples.writers import (
 def make_logs(
     seed: int, *, is_unitree_left_out: bool = False
 ) -> tuple[dict[str, list[Line]], UniTree | None]:
-    """Make the lines of each log, by file name, and what UniTree knew."""
+    """Make the lines of each log, by file name, and the jobs of UniTree."""
     records = serve(plan(seed), seed)
     of_nft = [record for record in records if record.batch.interface in ("nft", "ftp")]
     of_pftp = [record for record in records if record.batch.interface == "pftp"]
@@ -54,15 +54,15 @@ def make_logs(
     for name, lines in logs.items():
         log = name.split(".")[0]
         logs[name] = damage(lines, log, Chance(seed, f"damage {log}"))
-    # COND has a file a day.
+    # COND has one file per day.
     logs |= {f"cond.{day}.gz": lines for day, lines in by_day(logs.pop("cond", [])).items()}
     return logs, tree
 
 
-def tell_truth(
+def collect_truth(
     logs: dict[str, list[Line]], tree: UniTree | None, links: list[Link], seed: int
 ) -> dict[str, Any]:
-    """All that is true of the logs, for `truth.json`."""
+    """Everything that is true of the logs, for `truth.json`."""
     of_unitree = {name: lines for name, lines in logs.items() if name.startswith(("cond", "stat"))}
     others = {name: lines for name, lines in logs.items() if name not in of_unitree}
     facts = truth(others, seed)
@@ -76,7 +76,7 @@ def tell_truth(
 def write_logs(
     seed: int, folder: Path, links_path: Path | None = None, *, is_unitree_left_out: bool = False
 ) -> None:
-    """Write the logs and `truth.json` into the folder, over what is there; and the links, if asked for."""
+    """Write the logs and `truth.json` into the folder, replacing existing ones; if asked, the links."""
     logs, tree = make_logs(seed, is_unitree_left_out=is_unitree_left_out)
     links = [] if tree is None else find_links(logs, tree)
     folder.mkdir(parents=True, exist_ok=True)
@@ -84,12 +84,12 @@ def write_logs(
         content = b"".join(line.text + b"\n" for line in lines)
         path = folder / name
         if path.suffix == ".gz":
-            # No name and no time of writing in the header: the same bytes every time.
+            # The header contains no name and no time, so the bytes are the same every time.
             with path.open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as packed:
                 packed.write(content)
         else:
             path.write_bytes(content)
-    true_facts = tell_truth(logs, tree, links, seed)
+    true_facts = collect_truth(logs, tree, links, seed)
     (folder / "truth.json").write_bytes(json.dumps(true_facts, indent=1).encode() + b"\n")
     if links_path is not None:
         with links_path.open("w", newline="", encoding="ascii") as file:
@@ -101,11 +101,13 @@ def write_logs(
 def main() -> None:
     """Read the arguments and write the files."""
     parser = argparse.ArgumentParser(description="Make the example logs; all of it is made up.")
-    parser.add_argument("--seed", type=int, required=True, help="the committed files have 1998")
+    parser.add_argument("--seed", type=int, required=True, help="the committed files were made with 1998")
     parser.add_argument("--into", type=Path, required=True, help="folder to write into")
-    parser.add_argument("--links", type=Path, help="CSV file to write: which lines tell of the same request")
+    parser.add_argument("--links", type=Path, help="CSV file to write: which lines report the same request")
     parser.add_argument(
-        "--without-unitree", action="store_true", help="no COND, no STAT: a third faster, the rest the same"
+        "--without-unitree",
+        action="store_true",
+        help="omit COND and STAT: a third faster, the rest is the same",
     )
     arguments = parser.parse_args()
     write_logs(

@@ -1,4 +1,4 @@
-"""Which lines of the different logs tell of the same request: what a reader has to put together."""
+"""Links between the lines of different logs that report the same request, which a reader must find."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,9 +11,10 @@ from tapewise.examples.writers import Line
 
 @dataclass(slots=True)
 class Link:
-    """One put or get of UniTree and the numbers of its lines, none for one that was broken or never was.
+    """One put or get of UniTree and the numbers of its lines.
 
-    `waited_s` is the time from the start of the job to that of the transfer.
+    The number is None for a line that is broken or was never written. `waited_s` is the time from the start
+    of the job to the start of the transfer.
     """
 
     COLUMNS: ClassVar = (
@@ -39,7 +40,7 @@ class Link:
 
     @property
     def reported_by(self) -> str:
-        """The kinds of lines that tell of it: `transfer` is NFT's, `twin` STAT's of the same transfer."""
+        """The kinds of lines that report it: `transfer` is NFT's, `twin` STAT's of the same transfer."""
         lines = {
             "job": self.cond_line,
             "stage": self.stage_line,
@@ -60,7 +61,7 @@ class Link:
 
 
 def find_links(logs: dict[str, list[Line]], tree: UniTree) -> list[Link]:
-    """Find the lines of each put and get as the files have them; no request without lines."""
+    """Find the lines of each put and get in the final files; requests without lines are left out."""
     links = {job: Link(job) for job in tree.jobs if job.is_request}
     by_record: dict[Record, Link] = {job.record: link for job, link in links.items() if job.record}
     for record, link in by_record.items():

@@ -1,4 +1,4 @@
-"""What the archive is made of: its laws, its networks and ports, its disks and tapes; and what it tells."""
+"""The made-up archive: its laws, networks, ports, disks and tapes; and the records of what it served."""
 
 import math
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ class Law(NamedTuple):
 
 
 class Network(NamedTuple):
-    """What the transfers of some interfaces share.
+    """The network and ports that the transfers of some interfaces share.
 
-    `rate_bytes_per_s` is for each way. A port takes files up to its limit; a transfer takes the first free
-    port that takes it, and there is one queue, from which a free port takes the first file that fits.
+    `rate_bytes_per_s` is for each direction. A port accepts files up to its limit. A transfer takes the first
+    free port that accepts it, and a port that becomes free takes the first file in the queue that fits.
     """
 
     interfaces: tuple[str, ...]
@@ -26,7 +26,7 @@ class Network(NamedTuple):
     port_limits_bytes: tuple[float, ...]
 
 
-# The law of NFT and the ports are those that LLNL published for its archive; the rest is invented.
+# LLNL published the law of NFT and the ports of its archive; the rest is invented.
 LAWS = {
     ("nft", "put"): Law(0.756034, 2.14378e-7),
     ("nft", "get"): Law(0.204141, 2.07143e-7),
@@ -44,26 +44,26 @@ NETWORKS = {
     "hippi": Network(("pftp", "hsi", "htar"), 20e6, (math.inf,) * 8),
 }
 
-# The latency scatters upwards by an exponential law whose mean is this part of it.
+# The latency scatters upwards by an exponential law whose mean is this fraction of the latency.
 LATENCY_SCATTER_RATIO = 0.15
 
 DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
 LIBRARY_OPEN_S = (60.0, 130.0)
 SHELF_OPEN_MINIMUM_S = 130.0
 TAPE_RATE_BYTES_PER_S = 9e6
-# Of the gets: files used in these two weeks are found on disk more often than older ones.
+# Gets find files that were used in these two weeks on disk more often than older ones.
 HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
-# UniTree, behind NFT and FTP. What was used less than this ago is on its disk; of the rest, this part is.
+# UniTree, behind NFT and FTP. Files used less than this ago are on its disk; of the others, these fractions.
 KEPT_ON_DISK_S = 2 * 3600.0
 UNITREE_HIT_RATIO_NEW = 0.82
 UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB
 
 
 class StageLaw(NamedTuple):
-    """How long a stage takes: `least_s` and an exponential, redrawn until it is below `limit_s`."""
+    """The duration of a stage: `least_s` plus an exponential, redrawn until it is below `limit_s`."""
 
     ratio: float
     least_s: float
@@ -71,14 +71,14 @@ class StageLaw(NamedTuple):
     limit_s: float
 
 
-# As LLNL published it: nothing under a minute, and a break at two.
+# As LLNL published it: no stage takes less than a minute, and the law has a break at two.
 STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, math.inf))
 
 
 class StoredFile(NamedTuple):
     """A file in the archive; `is_old` means neither stored nor fetched since the logs begin.
 
-    A tuple, because catalogues are searched for files, and tuples are compared ten times as fast.
+    A tuple, because catalogues are searched for files, and comparing tuples is ten times as fast.
     """
 
     path: str
@@ -88,11 +88,11 @@ class StoredFile(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """One request and what became of it.
+    """One request and its outcome.
 
-    Times are seconds since the logs begin. `requested_s` is when the transfer was asked for, so the
-    wait for a port counts, up to `port_s`; the opening (`open_s`, with mount and staging) comes before it.
-    `origin` is disk, library or shelf for a get whose opening was timed.
+    Times are seconds since the logs begin. `requested_s` is when the transfer was requested, so its duration
+    includes the wait for a port, which ends at `port_s`. The open (`open_s`, with mount and staging) comes
+    before it. `origin` is disk, library or shelf for a get whose open was timed.
     """
 
     batch: Batch

@@ -5,7 +5,7 @@ from itertools import accumulate
 
 from tapewise.examples.chance import Chance
 
-# Projects take the place of persons; the PFTP logins are project accounts.
+# There are projects instead of persons; the PFTP logins are project accounts.
 _PROJECTS = (
     "aurora", "basalt", "cirrus", "delta", "ember", "fjord", "glacier", "halo", "isobar", "jetstream",
     "karst", "lagoon", "mesa", "nimbus", "orbit", "plasma", "quasar", "rift", "shoal", "tundra",
@@ -13,9 +13,9 @@ _PROJECTS = (
 )  # fmt: skip
 _SUBJECTS = ("run", "mesh", "restart", "spectra", "history", "field", "plot", "grid", "flux", "ocean")
 _ENDINGS = (".dat", ".nc", ".out", ".h4", ".log", ".bin", "")
-# Legal names that have broken log readers: blanks, and what looks like the fields behind the path.
+# Legal names that have broken log readers: blanks, and text that looks like the fields after the path.
 _BLANK_NAMES = ("final run", "field map", "copy of mesh", "plan b o", "notes 98 10")
-# Latin-1 letters: the daemon writes the bytes that the client sent, and these are no UTF-8.
+# Latin-1 letters: the daemon writes the bytes that the client sent, and these are not UTF-8.
 _LATIN1_NAMES = ("donn\xe9es", "gr\xf6\xdfe", "r\xe9sum\xe9_flux", "\xe9t\xe9")
 
 _NFT_MACHINES = "cgkmtw"
@@ -53,7 +53,7 @@ class People:
         self._running_weights = list(accumulate(rank**-concentration for rank in range(1, len(users) + 1)))
 
     def pick(self, chance: Chance) -> User:
-        """Pick who makes the next request."""
+        """Pick the user who makes the next request."""
         return chance.pick_by_weight(self.users, self._running_weights)
 
 
@@ -64,7 +64,7 @@ def nft_people(chance: Chance) -> People:
 
 
 def pftp_people(chance: Chance) -> People:
-    """One login a project."""
+    """One login per project."""
     return People([_user(project, _PFTP_HOSTS, chance) for project in _PROJECTS], concentration=1.0)
 
 
@@ -90,12 +90,12 @@ class Family:
     ending: str
 
     def path(self, index: int) -> str:
-        """The path of the file with this place in the batch."""
+        """The path of the file at this position in the batch."""
         return f"{self.folder}/{self.stem}{self.first_number + index:04d}{self.ending}"
 
 
 def new_family(user: User, chance: Chance, *, has_latin1: bool = False) -> Family:
-    """Invent the names under which a batch of this user's files is in the archive."""
+    """Invent names in the archive for a batch of this user's files."""
     folder = f"/home/{user.project[0]}/{user.project}/{chance.pick(_SUBJECTS)}{chance.integer(1, 99):02d}"
     first_number = chance.integer(0, 9000)
     if has_latin1 and chance.happens(0.01):

@@ -1,4 +1,4 @@
-"""What is true of the logs, counted from the generator's own records: the answers to check against."""
+"""The truth about the logs, counted from the generator's own records: the answers to check against."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ _OPEN_BANDS = (
 
 
 def truth(logs: dict[str, list[Line]], seed: int) -> dict[str, Any]:
-    """Tell all that is known; `logs` maps file names to lines."""
+    """Collect everything that is known; `logs` maps file names to lines."""
     return {
         "statement": STATEMENT,
         "seed": seed,
@@ -87,9 +87,9 @@ def _laws() -> dict[str, Any]:
 
 def _file_truth(lines: list[Line]) -> dict[str, Any]:
     loaded = [line for line in lines if line.fate == "loaded"]
-    told = [(line, line.record) for line in loaded if line.record]
-    transfers = [(line, record) for line, record in told if line.detail == "transfers"]
-    events = Counter(record.batch.operation for line, record in told if line.detail == "namespace_events")
+    recorded = [(line, line.record) for line in loaded if line.record]
+    transfers = [(line, record) for line, record in recorded if line.detail == "transfers"]
+    events = Counter(record.batch.operation for line, record in recorded if line.detail == "namespace_events")
     outcomes = Counter((record.batch.operation, record.is_failed) for _, record in transfers)
     sizes_bytes = [line.logged_bytes for line, record in transfers if not record.is_failed]
     subsecond_end = f" {SUBSECOND_TEXT}".encode()
@@ -108,7 +108,7 @@ def _file_truth(lines: list[Line]) -> dict[str, Any]:
         "rejected": _sorted_counts(line.detail for line in lines if line.fate == "rejected"),
         "transfers_by_interface": _sorted_counts(record.batch.interface for _, record in transfers),
         "distinct": {
-            "users_of_loaded_lines": len({record.batch.user.name for _, record in told}),
+            "users_of_loaded_lines": len({record.batch.user.name for _, record in recorded}),
             "hosts_of_transfers": len({record.batch.user.host for _, record in transfers}),
         },
         "flagged": {
@@ -123,7 +123,7 @@ def _file_truth(lines: list[Line]) -> dict[str, Any]:
             "largest_bytes": max(sizes_bytes),
         },
         "names": {
-            "lines_with_blank_in_archive_path": sum(b" " in _logged_path(*pair) for pair in told),
+            "lines_with_blank_in_archive_path": sum(b" " in _logged_path(*pair) for pair in recorded),
             "lines_not_utf8_but_loaded": sum(not _is_utf8(line.text) for line in loaded),
             "lines_with_stdin_or_stdout": sum(b"\t<std" in line.text for line in loaded),
         },
@@ -139,7 +139,7 @@ def _sorted_counts(items: Iterable[str]) -> dict[str, int]:
 
 
 def _ambiguous(loaded: list[Line]) -> dict[str, Any]:
-    """Count lines stamped in the hour that occurred twice; only the generator knows which one it was."""
+    """Count lines stamped in the hour that occurred twice; only the generator knows which hour it was."""
     found = [line for line in loaded if is_repeated(wall_time(line.at_s))]
     return {
         **{table: sum(line.detail == table for line in found) for table in TABLES},
@@ -149,7 +149,7 @@ def _ambiguous(loaded: list[Line]) -> dict[str, Any]:
 
 
 def _logged_path(line: Line, record: Record) -> bytes:
-    """The path as far as the line holds it: NFT's log has no names."""
+    """The path if the line contains it, otherwise nothing: NFT's log has no names."""
     path = record.file.path.encode("latin-1")
     return path if path in line.text else b""
 
@@ -163,7 +163,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _repeats(lines: Iterable[Line]) -> dict[str, int]:
-    """Count lines that stand several times, byte for byte: true repeats, all of them to be kept."""
+    """Count lines that occur several times, byte for byte: true repeats, all of which must be kept."""
     groups = [count for count in Counter(line.text for line in lines).values() if count > 1]
     return {"group_count": len(groups), "line_count": sum(groups), "largest_group": max(groups, default=0)}
 

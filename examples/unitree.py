@@ -1,8 +1,9 @@
 """UniTree behind NFT and FTP: the jobs, stages and failed attempts of the transfers in NFT's log.
 
-The records of `archive` say when each transfer ran. This works out what came before: whether the file had to
-be staged from tape, what had failed, how long the job had been waiting; and adds jobs of which NFT's log
-knows nothing. NFT's stamps are the client machines' time; all times here are those of the server's clock.
+The records of `archive` say when each transfer ran. This module works out what came before: whether the file
+had to be staged from tape, which attempts had failed, how long the job had been waiting. It also adds jobs
+that NFT's log does not contain. NFT's stamps are the client machines' time; all times here are those of the
+server's clock.
 """
 
 import heapq
@@ -22,14 +23,14 @@ from tapewise.examples.machine import (
 )
 from tapewise.examples.wallclock import CLOCK_CHANGE_S, DURATION_S, is_writing, moments_of_midnight
 
-# Personas are numbers of processes, of which other programs take most: they come round every ten hours.
+# Personas are process numbers, most of which other programs take: they wrap around every ten hours.
 PERSONAS = range(1000, 20000)
 _PERSONAS_PER_S = 0.5
 
 RETRY_RATIO = 0.012
 # Jobs that never became transfers, and jobs that move nothing.
 FAILED_JOB_COUNT, STAGED_IN_VAIN_COUNT, DIR_JOB_COUNT, DEL_JOB_COUNT = 40, 14, 110, 60
-# Jobs whose start was logged a little after their end, and how many nights have one that was kept waiting.
+# Jobs whose start was logged a little after their end, and how long a job may wait over midnight.
 WRONG_START_COUNT = 24
 LONGEST_WAIT_S = 7200.0
 _ERRORS = ("-192 (Ftp 1000)", "-192 (Ftp 426)", "-110 (Ftp 1000)", "-5 (Ftp 550)")
@@ -55,10 +56,10 @@ class Stage:
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A job of UniTree: one file, or something asked of the archive that moves none.
+    """A job of UniTree: one file, or a request that moves no file.
 
-    `like` is the record that it came from or was modelled on; `record` is the same where there was a
-    transfer. `wrong_start_s` is what the log gives for the start, where that is wrong.
+    `like` is the record that it came from or was modelled on; `record` is the same record if there was a
+    transfer. `wrong_start_s` is the start as logged, if that is wrong.
     """
 
     like: Record
@@ -76,12 +77,12 @@ class Job:
 
     @property
     def is_request(self) -> bool:
-        """Whether a file was to be moved between a client and the archive."""
+        """Whether it asks for a file to be moved between a client and the archive."""
         return self.operation in ("put", "get")
 
     @property
     def started_as_written_s(self) -> float:
-        """What the log gives for the start."""
+        """The start as logged."""
         return self.started_s if self.wrong_start_s is None else self.wrong_start_s
 
 
@@ -93,12 +94,12 @@ class UniTree:
     ahead_s: dict[str, float]
 
     def server_s(self, record: Record, time_s: float) -> float:
-        """What the server's clock showed when that of the record's machine showed `time_s`."""
+        """The time on the server's clock when the clock of the record's machine showed `time_s`."""
         return time_s + self.ahead_s[record.batch.user.host]
 
 
 def run_unitree(records: Iterable[Record], seed: int) -> UniTree:
-    """Find what UniTree did for NFT's and FTP's records; what goes past the archive is not its business."""
+    """Find what UniTree did for NFT's and FTP's records; it is not involved in transfers elsewhere."""
     served = [record for record in records if record.batch.operation != "elsewhere"]
     chance = Chance(seed, "unitree")
     hosts = sorted({record.batch.user.host for record in served})
@@ -115,7 +116,7 @@ def run_unitree(records: Iterable[Record], seed: int) -> UniTree:
 
 
 def _choose_staged(records: list[Record], chance: Chance) -> set[Record]:
-    """Choose the gets that find their file on tape only."""
+    """Choose the gets whose file is only on tape."""
     staged = set()
     last_used_s: dict[str, float] = {}
     for record in sorted(records, key=lambda record: record.requested_s):
@@ -140,7 +141,7 @@ def _stage_duration_s(chance: Chance) -> float:
 
 
 def _job_of(record: Record, tree: UniTree, is_staged: bool, chance: Chance) -> Job:
-    """Go back from a transfer to the start of its job."""
+    """Work backwards from a transfer to the start of its job."""
     operation, path = record.batch.operation, record.file.path
     description = {"put": f"put -d {path}", "get": f"get {path}", "copy": f"copy {path} {record.new_path}"}
     time_s = tree.server_s(record, record.requested_s) - record.open_s
@@ -154,7 +155,7 @@ def _job_of(record: Record, tree: UniTree, is_staged: bool, chance: Chance) -> J
     if is_staged:
         stage = Stage(time_s - chance.uniform(0.0, 0.3), _stage_duration_s(chance))
         time_s = stage.ended_s - stage.duration_s
-    # Most jobs start at once; some wait for a drive, or until their user's others are done.
+    # Most jobs start at once; some wait for a drive, or until other jobs of their user are done.
     queue_s = 0.1 + chance.exponential(0.6)
     if chance.happens(0.12 if is_staged else 0.03):
         queue_s += chance.exponential(180.0 if is_staged else 40.0)
@@ -164,13 +165,13 @@ def _job_of(record: Record, tree: UniTree, is_staged: bool, chance: Chance) -> J
 
 def _failed_attempt(record: Record, ended_s: float, chance: Chance) -> Attempt:
     duration_s = 0.1 + chance.exponential(1.5)
-    # What came through, at 2 MB/s: less than the file.
+    # The bytes that were moved, at 2 MB/s: less than the file.
     size_bytes = min(int(duration_s * 2e6 * chance.uniform()), record.file.size_bytes * 9 // 10)
     return Attempt(ended_s, duration_s, size_bytes, chance.pick(_ERRORS))
 
 
 def _keep_waiting(jobs: list[Job]) -> None:
-    """Let the first get from tape after a midnight have been asked for before it."""
+    """Move the start of the first get from tape after each midnight to before that midnight."""
     for midnight_s in moments_of_midnight():
         late = [
             job
@@ -183,7 +184,7 @@ def _keep_waiting(jobs: list[Job]) -> None:
 
 
 def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Job]:
-    """Jobs that NFT's log does not know, each a while after one that it does, by the same user."""
+    """Jobs that are not in NFT's log, each a while after one that is, by the same user."""
     moved = [record for record in written if record.batch.operation in ("put", "get")]
     for _ in range(FAILED_JOB_COUNT):
         record, starts_s = _moment_after(moved, chance)
@@ -204,9 +205,8 @@ def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Jo
     for rank in range(STAGED_IN_VAIN_COUNT):
         record, starts_s = _moment_after(got, chance)
         if rank == 0:
-            starts_s = (
-                CLOCK_CHANGE_S - 40.5
-            )  # no stage takes less than a minute: the clock is put back meanwhile
+            # No stage takes less than a minute, so the clock is put back during it.
+            starts_s = CLOCK_CHANGE_S - 40.5
         duration_s = _stage_duration_s(chance)
         stage = Stage(starts_s + chance.exponential(1.0) + duration_s, duration_s)
         job = _lone_job(record, "get", starts_s, stage.ended_s + chance.exponential(3.0))
@@ -241,7 +241,7 @@ def _spoil_starts(jobs: list[Job], chance: Chance) -> None:
 
 
 def _number(jobs: list[Job], chance: Chance) -> None:
-    """Number the jobs (in the order of their starts): personas, sessions, and within these."""
+    """Number the jobs (in the order of their starts): personas, sessions, and jobs within a session."""
     taken_count = chance.integer(0, len(PERSONAS))
     for job in jobs:
         taken_count += chance.integer(1, 2)
@@ -250,7 +250,7 @@ def _number(jobs: list[Job], chance: Chance) -> None:
     for job in jobs:
         batch = job.like.batch
         sessions.setdefault((batch.user.name, batch.interface, batch.process_id), []).append(job)
-    # The lowest number that is free; a session has it until its last job has ended.
+    # A session takes the lowest free number, and keeps it until its last job has ended.
     new_numbers, free, held = count(), list[int](), list[tuple[float, int]]()
     for members in sessions.values():
         while held and held[0][0] < members[0].started_s:

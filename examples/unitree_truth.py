@@ -1,4 +1,4 @@
-"""What is true of UniTree's logs, counted from the generator's own jobs and links."""
+"""The truth about UniTree's logs, counted from the generator's own jobs and links."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -20,17 +20,18 @@ from tapewise.examples.wallclock import is_repeated, is_writing, wall_time
 from tapewise.examples.writers import BLANK_SEPARATED, Line
 
 MEANING = (
-    "gets and waits are of all that ended while the logs were written, whatever line was broken afterwards; "
-    "gets those of NFT and FTP that succeeded, from disk or staged from tape. jobs, personas, stages and "
-    "failures are of the lines that can be read. So is compositions: puts and gets by the lines that tell of "
-    "them, job (COND), stage, attempt (one that failed) and twin (STAT), transfer (NFT)."
+    "gets and waits count everything that ended while the logs were written, even if a line was broken "
+    "afterwards; gets are those of NFT and FTP that succeeded, from disk or staged from tape. jobs, "
+    "personas, stages and failures count only lines that can be read. So does compositions, which has puts "
+    "and gets by the lines that report them: job (COND), stage, attempt (that failed) and twin (STAT), "
+    "transfer (NFT)."
 )
 
 
 def unitree_truth(
     logs: dict[str, list[Line]], tree: UniTree, links: list[Link]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tell what is true of each file of COND and STAT, and of UniTree."""
+    """Collect what is true of each file of COND and STAT, and of UniTree."""
     jobs = [job for job in tree.jobs if is_writing(job.ended_s)]
     loaded = [line for lines in logs.values() for line in lines if line.fate == "loaded"]
     logged = [line.job for line in loaded if line.job and line.detail == "unitree_jobs"]
@@ -72,10 +73,10 @@ def _laws() -> dict[str, Any]:
 
 def _file_truth(lines: list[Line]) -> dict[str, Any]:
     loaded = [line for line in lines if line.fate == "loaded"]
-    told = [(line, line.job) for line in loaded if line.job]
+    with_job = [(line, line.job) for line in loaded if line.job]
     tables = Counter(line.detail for line in loaded)
     outcomes = Counter(
-        (job.operation, line.part is not None) for line, job in told if line.detail == "transfers"
+        (job.operation, line.part is not None) for line, job in with_job if line.detail == "transfers"
     )
     counts: dict[str, Any] = {"unitree_jobs": tables["unitree_jobs"]}
     if tables["transfers"]:
@@ -89,7 +90,7 @@ def _file_truth(lines: list[Line]) -> dict[str, Any]:
         }
     flagged = {"ambiguous_local_time": sum(_has_repeated_time(line) for line in loaded)}
     if tables["unitree_jobs"]:
-        flagged["start_after_end"] = sum(_is_start_after_end(job) for _, job in told)
+        flagged["start_after_end"] = sum(_is_start_after_end(job) for _, job in with_job)
     return {
         "line_count": len(lines),
         "loaded_count": len(loaded),
@@ -101,7 +102,7 @@ def _file_truth(lines: list[Line]) -> dict[str, Any]:
 
 
 def _has_repeated_time(line: Line) -> bool:
-    """Whether a time of the line lies in the hour that occurred twice; COND's have two."""
+    """Whether a time of the line is in the hour that occurred twice; COND's lines have two times."""
     times_s = [line.at_s]
     if line.job and line.detail == "unitree_jobs":
         times_s.append(line.job.started_as_written_s)
@@ -109,7 +110,7 @@ def _has_repeated_time(line: Line) -> bool:
 
 
 def _is_start_after_end(job: Job) -> bool:
-    """Whether the clock times of the job, without their days, are the wrong way round."""
+    """Whether the clock times of the job, without their days, are in the wrong order."""
     return wall_time(job.started_as_written_s).time() > wall_time(job.ended_s).time()
 
 
@@ -121,17 +122,17 @@ def _gets(jobs: Iterable[Job], links: list[Link]) -> dict[str, Any]:
     origins = Counter(
         "tape" if job.stage else "disk" for job in jobs if job.record and job.operation == "get"
     )
-    told = [link for link in links if link.job.operation == "get" and link.nft_line]
-    of_told = Counter(link.origin for link in told)
-    untold = Counter(link.origin for link in told if not link.stat_line)
+    logged = [link for link in links if link.job.operation == "get" and link.nft_line]
+    of_logged = Counter(link.origin for link in logged)
+    not_in_stat = Counter(link.origin for link in logged if not link.stat_line)
     return {
         "by_origin": {origin: origins[origin] for origin in ("disk", "tape")},
         "hit_ratio": origins["disk"] / origins.total(),
-        "with_line_in_nft_log": {origin: of_told[origin] for origin in ("disk", "tape")},
-        "of_these_without_transfer_in_stat": {origin: untold[origin] for origin in ("disk", "tape")},
+        "with_line_in_nft_log": {origin: of_logged[origin] for origin in ("disk", "tape")},
+        "of_these_without_transfer_in_stat": {origin: not_in_stat[origin] for origin in ("disk", "tape")},
         "of_these_with_transfer_but_without_stage_in_stat": {
             "tape": sum(
-                link.origin == "tape" and bool(link.stat_line) and not link.stage_line for link in told
+                link.origin == "tape" and bool(link.stat_line) and not link.stage_line for link in logged
             )
         },
     }

@@ -1,8 +1,8 @@
-"""The two weeks of the example, and what its clocks showed.
+"""The two weeks of the example, and the local time of its clocks.
 
 Inside the generator a moment is a number of seconds after the start of the logs, Sunday 1998-10-18
-00:00 PDT. Only the writers turn it into the time on the wall. The one change of clocks that falls
-into these weeks is written out here, so no zone database is needed to remake the logs.
+00:00 PDT. Only the writers convert it into wall-clock time. The one clock change within these weeks is
+defined here, so no zone database is needed to regenerate the logs.
 """
 
 import math
@@ -15,7 +15,7 @@ UNTIL = "1998-11-01T00:00:00-08:00"
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
-# Two weeks and the hour that the night of the change had twice.
+# Two weeks, and the hour that occurred twice in the night of the clock change.
 DURATION_S = 14 * DAY_S + HOUR_S
 # Sunday 1998-10-25 02:00 PDT became 01:00 PST.
 CLOCK_CHANGE_S = 7 * DAY_S + 2 * HOUR_S
@@ -24,7 +24,7 @@ CLOCK_CHANGE = "1998-10-25T02:00:00-07:00"
 _FIRST_MIDNIGHT = datetime(1998, 10, 18)
 _REPEATED_HOUR = datetime(1998, 10, 25, 1)
 
-# Mondays 08:00 to 12:00. Requests are turned away twenty minutes before the daemons go down.
+# Mondays 08:00 to 12:00. Requests are refused from twenty minutes before the daemons go down.
 MAINTENANCE_WALL = (
     (datetime(1998, 10, 19, 8), datetime(1998, 10, 19, 12)),
     (datetime(1998, 10, 26, 8), datetime(1998, 10, 26, 12)),
@@ -33,13 +33,13 @@ _DRAIN_S = 20 * 60
 
 
 def wall_time(time_s: float) -> datetime:
-    """What the clock on the wall shows, to the whole second below."""
+    """The wall-clock time, rounded down to the second."""
     offset_s = HOUR_S if time_s >= CLOCK_CHANGE_S else 0
     return _FIRST_MIDNIGHT + timedelta(seconds=math.floor(time_s) - offset_s)
 
 
 def moments(wall: datetime) -> list[float]:
-    """When the wall showed this time: once, or twice in the repeated hour."""
+    """The moments at which the wall clock showed this time: one, or two in the repeated hour."""
     elapsed_s = (wall - _FIRST_MIDNIGHT).total_seconds()
     return [t for t in (elapsed_s, elapsed_s + HOUR_S) if 0 <= t < DURATION_S and wall_time(t) == wall]
 
@@ -63,7 +63,7 @@ def is_writing(time_s: float) -> bool:
 
 
 def is_accepting(time_s: float) -> bool:
-    """Whether the archive took new requests."""
+    """Whether the archive accepted new requests."""
     return 0 <= time_s < DURATION_S and not any(
         begin - _DRAIN_S <= time_s < end for begin, end in _MAINTENANCE_S
     )

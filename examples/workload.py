@@ -1,6 +1,6 @@
 """Who asks the archive for what, and when: sessions, batches and nightly jobs.
 
-A batch is what one user asks for in one go. How long anything takes is not decided here.
+A batch is a set of files that one user requests at once. This module does not decide how long anything takes.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _TAR_RECORD_BYTES = 10240
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """Files of one kind: how often a batch holds them, how large they are, how many come together."""
+    """Files of one kind: how often a batch consists of them, how large they are, how many are in a batch."""
 
     weight: float
     median_bytes: float
@@ -37,7 +37,7 @@ class SizeClass:
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """One thing that the users of an interface do; `request_count` is what two weeks of it come to."""
+    """One kind of request that the users of an interface make; `request_count` is the total for two weeks."""
 
     interface: str
     operation: str
@@ -49,11 +49,11 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class Robot:
-    """A script that makes the same requests by the clock, as the user with this rank.
+    """A script that makes the same requests at fixed times, as the user with this rank.
 
     With `is_one_file` it fetches one small file over and over, waiting for it to change. Several of
-    these gets end within a second and take equally long by the log's clock, so that the log holds
-    the same line several times: true repeats.
+    these gets end within a second and take equally long by the log's clock, so the log contains the
+    same line several times: true repeats.
     """
 
     interface: str
@@ -71,12 +71,12 @@ class Robot:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Files that one user asks for in one go.
+    """Files that one user requests at once.
 
     `operation` is put, get, copy, delete, rename, or elsewhere (between two machines that are not
-    the archive). At most `streams` of the files are under way at a time. The sizes of gets are those of
+    the archive). At most `streams` of the files are in progress at a time. The sizes of gets are those of
     the files that the user has stored, if there are any, unless `is_size_fixed`. A batch with
-    `is_one_file` asks for the same file again and again.
+    `is_one_file` requests the same file again and again.
     """
 
     starts_s: float
@@ -141,8 +141,8 @@ _HSI_HABITS = (
     Habit("htar", "get", 70, _HTAR_SIZES, failure_ratio=0.04),
 )
 
-# `cron` of those days ran a job twice in the night when the clock was put back, so what starts after
-# one o'clock leaves lines in both of the hours that the wall clock calls 01.
+# At that time `cron` ran a job twice in the night when the clock was put back, so jobs that start after
+# one o'clock leave lines in both hours that the wall clock shows as 01.
 _ROBOTS = {
     "nft": (
         Robot("nft", "put", 3, (1,), 10, 24, 400 * KB, streams=2),
@@ -153,7 +153,7 @@ _ROBOTS = {
         Robot("pftp", "get", 8, (0, 4, 12, 16, 20), 45, 5, 4096, dialect="serial", is_one_file=True),
     ),
     "hsi": (
-        # The target folder is gone, and nobody looks: these fail every night.
+        # The target folder no longer exists, and nobody checks: these fail every night.
         Robot("hsi", "put", 4, (1,), 5, 36, MB, failure_ratio=1.0),
         Robot("hsi", "get", 4, (1,), 8, 8, MB, failure_ratio=1.0),
         Robot("hsi", "put", 6, (1,), 40, 8, 5 * MB),
@@ -180,7 +180,7 @@ _CHECKPOINTS = {
 
 
 def plan(seed: int) -> list[Batch]:
-    """Plan the batches of all interfaces, in the order of their beginnings."""
+    """Plan the batches of all interfaces, in the order of their starts."""
     batches: list[Batch] = []
     for log, habits, people_of in (
         ("nft", _NFT_HABITS, nft_people),
@@ -198,7 +198,7 @@ def plan(seed: int) -> list[Batch]:
 
 
 def _sessions(habit: Habit, people: People, chance: Chance) -> Iterator[Batch]:
-    """Make sessions, a few batches of one user each, until the habit's requests are planned."""
+    """Make sessions of a few batches of one user each, until all of the habit's requests are planned."""
     planned_count = 0
     class_weights = list(accumulate(size_class.weight for size_class in habit.sizes))
     while planned_count < habit.request_count:
@@ -231,7 +231,7 @@ def _sessions(habit: Habit, people: People, chance: Chance) -> Iterator[Batch]:
 
 
 def _busy_moment(chance: Chance) -> float:
-    """Draw a moment by the profile of the day and the week, while the archive takes requests."""
+    """Draw a moment by the profile of the day and the week, at which the archive accepts requests."""
     while True:
         time_s = chance.uniform(0, DURATION_S)
         wall = wall_time(time_s)
@@ -241,7 +241,7 @@ def _busy_moment(chance: Chance) -> float:
 
 
 def _sizes(size_class: SizeClass, count: int, chance: Chance) -> tuple[int, ...]:
-    """Draw the sizes of a batch: files of one batch are more alike than files of two."""
+    """Draw the sizes of a batch: files within a batch are more alike than files of different batches."""
     batch_median_bytes = chance.lognormal(size_class.median_bytes, size_class.sigma)
     return tuple(0 if chance.happens(0.008) else _size(batch_median_bytes, chance) for _ in range(count))
 
@@ -251,7 +251,7 @@ def _size(median_bytes: float, chance: Chance) -> int:
 
 
 def _dialect(habit: Habit, chance: Chance) -> str:
-    """Choose how a PFTP client speaks: serial, in parallel, or from a list of files."""
+    """Choose how a PFTP client transfers files: serially, in parallel, or from a list of files."""
     if habit.interface != "pftp":
         return ""
     return chance.pick_by_weight(("serial", "parallel", "list"), (0.25, 0.90, 1.0))
@@ -284,7 +284,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
                 (size_bytes,),
                 _family(interface, user, chance),
                 _process_id(chance),
-                # Every other one of these clients counts in 32 bits; see the writer.
+                # Every second one of these clients counts in 32 bits; see the writer.
                 dialect=("parallel", "list")[rank % 2] if interface == "pftp" else "",
                 is_size_fixed=True,
             )
@@ -292,7 +292,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
 
 def _robot_batches(robot: Robot, people: People, chance: Chance) -> Iterator[Batch]:
     user = people.users[robot.rank]
-    # Its one file is always the same; other robots name their files anew every day.
+    # With `is_one_file` the file is always the same; other robots use new file names every day.
     poll_family = replace(new_family(user, chance), stem="status.")
     for hour in robot.hours:
         for starts_s in _each_day(hour, robot.minute):

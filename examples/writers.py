@@ -1,8 +1,8 @@
-"""From records to the lines of the logs.
+"""Turn records into the lines of the logs.
 
-The rounding is the daemons': NFT writes milliseconds, FTP whole seconds and 0.499 for whatever took
-less than one, PFTP hundredths with a third digit, HSI a rate and no time. All stamps are local times
-of the end, to the whole second below; UniTree's STAT goes to the millisecond below.
+The lines are rounded as the daemons round: NFT writes milliseconds, FTP whole seconds and 0.499 for less
+than one, PFTP hundredths with a third digit, HSI a rate and no time. All stamps are local times of the end,
+rounded down to the second, in UniTree's STAT to the millisecond.
 """
 
 import math
@@ -25,7 +25,7 @@ _PFTP_COMMANDS = {
     ("serial", "put"): "STOR", ("parallel", "put"): "PSTO", ("list", "put"): "LFSTO",
     ("serial", "get"): "RETR", ("parallel", "get"): "PRTR", ("list", "get"): "LFRTR",
 }  # fmt: skip
-# From when until when COND put blanks between its fields, and had no columns.
+# The period in which COND separated its fields by blanks instead of using columns.
 BLANK_SEPARATED = (datetime(1998, 10, 22, 9), datetime(1998, 10, 22, 15))
 _HSI_OPERATIONS = {"put": "LH", "get": "HL", "copy": "HH", "delete": "FU", "rename": "FR"}
 
@@ -35,8 +35,8 @@ class Line:
     """One line of a log, and what a reader has to make of it.
 
     `fate` is loaded, ignored or rejected; `detail` is the table (transfers, opens, namespace_events,
-    unitree_jobs or stages), the reason, or the kind of damage. `logged_bytes` is the size as the line tells
-    it. UniTree's lines have a job, and the stage or failed attempt that a line tells of; the others a record.
+    unitree_jobs or stages), the reason, or the kind of damage. `logged_bytes` is the size in the line.
+    UniTree's lines have a job, and the stage or failed attempt that they report; the others have a record.
     """
 
     text: bytes
@@ -54,7 +54,7 @@ def nft_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
     for record in records:
         batch, size_bytes = record.batch, record.file.size_bytes
         if batch.operation == "elsewhere":
-            # The other machine is any of two that are not the archive.
+            # The other machine is another one that is not the archive.
             sides = batch.user.host + chance.pick([letter for letter in "gkm" if letter != batch.user.host])
             fate, detail = "ignored", "no archive involved"
         else:
@@ -72,7 +72,7 @@ def _nft_seconds(record: Record) -> str:
 
 
 def cond_lines(tree: UniTree) -> Iterator[Line]:
-    """Write UniTree's jobs: user, start and end, persona, session, number in it, and what was asked for."""
+    """Write UniTree's jobs: user, start and end, persona, session, number in the session, and the request."""
     for job in tree.jobs:
         ended, started = wall_time(job.ended_s), wall_time(job.started_as_written_s)
         name, clocks, session = (
@@ -103,7 +103,7 @@ def stat_lines(tree: UniTree) -> Iterator[Line]:
             yield _stat_line(job, attempt.ended_s, text, "transfers", attempt.size_bytes, attempt)
         if job.record:
             size_bytes = job.record.file.size_bytes
-            # The server counts from when the file has its port.
+            # The server measures from the moment when the file has its port.
             duration_s = job.record.ended_s - (job.record.port_s or job.record.requested_s)
             text = f"File transfer {sides} {size_bytes} bytes in {duration_s:.3f} seconds"
             table = "namespace_events" if job.operation == "copy" else "transfers"
@@ -143,7 +143,7 @@ def pftp_lines(records: Iterable[Record]) -> Iterator[Line]:
 
 
 def hsi_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
-    """Write the HSI and HTAR server's log; blanks up to the process id, then tabs."""
+    """Write the HSI and HTAR server's log: blanks up to the process id, then tabs."""
     for record in records:
         batch = record.batch
         table = "transfers" if batch.operation in ("put", "get") else "namespace_events"
@@ -154,7 +154,7 @@ def hsi_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
             fields = _htar_fields(record, size_bytes)
         else:
             fields = _hsi_fields(record, size_bytes, chance)
-        # Latin-1 gives names back as the bytes that a client of 1998 sent.
+        # Latin-1 turns names back into the bytes that a client of 1998 sent.
         text = "\t".join([head, *fields]).encode("latin-1")
         yield Line(text, record.ended_s, record, "loaded", table, size_bytes)
 
@@ -188,7 +188,7 @@ def _htar_fields(record: Record, size_bytes: int) -> list[str]:
 
 
 def _rate(size_bytes: int, duration_s: float) -> str:
-    """In units of 1000 bytes a second."""
+    """The rate in units of 1000 bytes per second."""
     return f"{size_bytes / duration_s / 1000:.1f}" if size_bytes else "0.0"
 
 
@@ -209,16 +209,16 @@ def _ctime(time_s: float) -> str:
 
 
 def as_written(lines: Iterable[Line]) -> list[Line]:
-    """Put lines into the order of their stamps and drop what ended while nobody was writing.
+    """Sort lines by their stamps and drop those that ended while nothing was being written.
 
-    What still runs when the daemons go down for maintenance, or when the logs of these weeks are closed, is
-    in no log of ours.
+    Requests that are still running when the daemons go down for maintenance, or when the logs of these weeks
+    are closed, are in none of our logs.
     """
     return sorted((line for line in lines if is_writing(line.at_s)), key=lambda line: line.at_s)
 
 
 def by_day(lines: Iterable[Line]) -> dict[str, list[Line]]:
-    """Put lines into a file a day, by the day on which they were written; the keys are like 981018."""
+    """Split lines into one file per day, by the day on which they were written; keys look like 981018."""
     days: dict[str, list[Line]] = {}
     for line in lines:
         days.setdefault(f"{wall_time(line.at_s):%y%m%d}", []).append(line)
