@@ -1,1 +1,1 @@
-"""Names of people, machines and files, hidden before anything is written of them; keys and hashes."""
+"""Hides names of people, machines and files before anything is stored of them; keys and hashes."""

@@ -26,9 +26,9 @@ def test_the_lines_of_todays_versions_land(sample_logs: Path) -> None:
         "transfers",
         "namespace_events",
         "namespace_events",
-        "a request to the tape archive that moves nothing, or is told by another line",
+        "a request to the tape archive that moves nothing, or that another line reports",
         "opens",
-        *["a request to the tape archive that moves nothing, or is told by another line"] * 3,
+        *["a request to the tape archive that moves nothing, or that another line reports"] * 3,
     ]
     put, rm, rm_with_path, _, stage, *_ = found
     assert (put["direction"], put["size_bytes"], put["archive_path"]) == ("put", 2202, "/eos/testfile")
