@@ -183,7 +183,7 @@ def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: d
 
 def _describe_forgotten(forgotten: Forgotten, before: datetime, *, is_dry: bool) -> list[str]:
     tables = [f"{count:,} {name.replace('_', ' ')}" for name, count in forgotten.fact_counts.items() if count]
-    what = ", ".join(tables) if tables else "no row"
+    what = ", ".join(tables) if tables else "no rows"
     archive = escape_controls(forgotten.archive)
     if is_dry:
         return [

@@ -1,4 +1,4 @@
-"""COND: the job log of UniTree, a file a day.
+"""COND: the job log of UniTree, one file per day.
 
     002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 

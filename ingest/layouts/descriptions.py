@@ -26,7 +26,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
-# Raised when an unchanged layout gives other records than before.
+# Raise it when an unchanged layout gives different records than before.
 ENGINE_VERSION = 2
 # The size of each unit in the column's own unit (bytes, seconds, bytes a second).
 UNITS: dict[str, float] = {

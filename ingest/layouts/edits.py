@@ -18,7 +18,7 @@ def check_layouts(label: str, held: Format, given: Format) -> None:
     if old is not None and new is not None and new.extends(old):
         return
     raise SourceError(
-        f"{label} was read with another layout than the one in {given.name}.toml now",
+        f"{label} was read with a layout other than the one in {given.name}.toml now",
         hint="You may add [[lines]] after the others; any other edit changes what was loaded. Undo the edit,"
         " or read the logs of the source again with it (`tapewise sources replace`).",
     )

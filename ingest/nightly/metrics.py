@@ -112,7 +112,7 @@ class _Metrics(Collector):
                 _s(report.ended_at),
             ),
             ("last_run_duration_seconds", "How long the last run took", seconds),
-            ("last_run_exit_status", "0: all was read, 1: something failed", report.exit_status),
+            ("last_run_exit_status", "0: everything was read, 1: something failed", report.exit_status),
             ("database_size_bytes", "Size of the database on disk", report.database_bytes),
         ):
             if value is not None:

@@ -75,7 +75,7 @@ def get_key(settings: Settings) -> PseudonymKey:
     """The key, where one is required. Raises SettingsError if there is none."""
     key = read_key(settings)
     if key is None:
-        raise SettingsError("pseudonyms were requested, and there is no key for them", hint=HOW_TO_MAKE_ONE)
+        raise SettingsError("pseudonyms were requested, but there is no key for them", hint=HOW_TO_MAKE_ONE)
     return key
 
 
@@ -89,12 +89,12 @@ def check_key_id(label: str, held: str | None, given: str | None) -> None:
     other = "`tapewise sources drop` this source and read its logs again"
     if given is None:
         raise SourceError(
-            f"the names of {label} are pseudonyms, and none are requested now",
+            f"the names of {label} are pseudonyms, but none are requested now",
             hint=f"Give --pseudonymise (in tapewise.toml: pseudonymise = true), or {other}.",
         )
     if held is None:
         raise SourceError(
-            f"the names of {label} were loaded as they are, and pseudonyms are requested now",
+            f"the names of {label} were loaded as they are, but pseudonyms are requested now",
             hint=f"Omit --pseudonymise (in tapewise.toml: pseudonymise), or {other}.",
         )
     raise SourceError(

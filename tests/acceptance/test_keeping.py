@@ -93,7 +93,7 @@ def test_forgetting_asks_and_says_what_went(tapewise, tmp_path):
     assert done["fact_counts"]["transfers"] == 2
     assert (done["name_count"], done["is_dry_run"]) == (2, False)
     again = tapewise(*words, "--yes")
-    assert (again.returncode, again.stdout.split(":")[1].strip()[:6]) == (0, "no row")
+    assert (again.returncode, again.stdout.split(":")[1].strip()[:7]) == (0, "no rows")
     back = tapewise("forget", "--archive", "forgetful", "--before", "1997-10-01", "--yes")
     assert (back.returncode, "only a later day" in back.stderr) == (1, True)
     assert tapewise("forget", "--archive", "forgetful", "--before", "tomorrow").returncode == 2

@@ -107,7 +107,7 @@ def test_another_edit_is_refused_and_changes_nothing(warehouse, layout, log, tex
     with pytest.raises(SourceError) as raised:
         read(warehouse, layout, log)
     assert raised.value.message == (
-        "source 'site' of archive 'test' was read with another layout than the one in site.toml now"
+        "source 'site' of archive 'test' was read with a layout other than the one in site.toml now"
     )
     assert read_facts(warehouse) == facts
     with closing(warehouse.connect(Role.OWNER)) as connection:

@@ -183,7 +183,7 @@ def test_only_lines_may_be_added_and_only_behind(tmp_path):
         change("[a-z]+", "[a-z]{3}") + DELETE,
     ):
         with pytest.raises(
-            SourceError, match=r"source 's' was read with another layout than the one in site\.toml now"
+            SourceError, match=r"source 's' was read with a layout other than the one in site\.toml now"
         ):
             check_layouts("source 's'", held, make(tmp_path, text))
     with pytest.raises(SourceError):  # what was known is not known any more
