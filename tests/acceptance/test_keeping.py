@@ -82,8 +82,8 @@ def test_forgetting_asks_and_says_what_went(tapewise, tmp_path):
     ingest(tapewise, "a.log", archive="forgetful")
     words = ("forget", "--archive", "forgetful", "--before", "1997-10-02")
     assert tapewise(*words, "--dry-run").stdout.splitlines() == [
-        "Archive 'forgetful' would forget what is before 1997-10-02: 2 transfers, and 0 requests put together"
-        " of them.",
+        "Archive 'forgetful' would forget what is before 1997-10-02: 2 transfers, and 0 requests derived"
+        " from them.",
         "A dry run: nothing was written.",
     ]
     kept = tapewise(*words, input="n\n")

@@ -95,7 +95,7 @@ def test_lines_that_are_added_are_taken_up_and_nothing_counts_twice(warehouse, l
         ]
     # The layout of before does not know what is loaded by now.
     layout.write_text(SITE)
-    with pytest.raises(SourceError, match="was read with another layout"):
+    with pytest.raises(SourceError, match="was read with a layout other than the one in"):
         read(warehouse, layout, log)
 
 
