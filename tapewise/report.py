@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from tapewise.ingest.commands.ingest import check_dates
-from tapewise.ingest.commands.output import sum_failures, tell_failure
+from tapewise.ingest.commands.output import report_failure, sum_failures
 from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices, read_formats
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import FileResult, load_file
@@ -71,7 +71,7 @@ def report(
     check_dates(choices, log_date, paths)
     check_timezone(timezone or DEFAULT_ZONE)
     for path, error in choices.failures.items():
-        tell_failure(path, error)
+        report_failure(path, error)
     for path in choices.empty:
         click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
     if choices.formats:
@@ -102,7 +102,7 @@ def _load(
         except LogFileError as error:
             choices.failures[path] = error
             del choices.formats[path]
-            tell_failure(path, error)
+            report_failure(path, error)
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
         connection.execute("ANALYZE")  # without statistics, the planner takes new tables for empty
     return results

@@ -1,1 +1,1 @@
-"""The commands of `tapewise` that read logs and keep what was read."""
+"""The commands of `tapewise` that read logs and manage what was read."""

@@ -6,22 +6,22 @@ from typing import Any
 
 import click
 
-from tapewise.ingest.commands.output import sum_failures, tell_failure
+from tapewise.ingest.commands.output import report_failure, sum_failures
 from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.texts import escape_controls
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
-    """Say which formats fit the log files PATHS, compressed or not, and how many of their lines, best first.
+    """Show which formats fit the log files PATHS, compressed or not, and how many of their lines, best first.
 
-    A line fits a format that knows it, even if it is rejected for its date or a number. Blank lines do not
-    count. A small file is looked at whole, of a large one the beginning, middle and end (compressed: the
-    beginning). A format is told if it fits 95 % of the lines, and no other more than 5 %; `tapewise ingest`
-    without --format takes that one. Needs no warehouse.
+    A line fits a format that recognises it, even if it is rejected for its date or a number. Blank lines do
+    not count. A small file is examined whole, a large one at its beginning, middle and end (compressed: at
+    its beginning). A format is detected if it fits 95 % of the lines, and no other fits more than 5 %;
+    `tapewise ingest` without --format uses that one. Needs no warehouse.
 
     Example: tapewise detect /var/log/hpss/*
     """
@@ -31,7 +31,7 @@ def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
             detection = detect_format(path)
         except LogFileError as error:
             failures.append(error)
-            tell_failure(path, error, as_json=as_json)
+            report_failure(path, error, as_json=as_json)
             continue
         click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
     if failures:
@@ -41,11 +41,11 @@ def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
 def _describe(detection: Detection) -> list[str]:
     path = escape_controls(str(detection.path))
     if not detection.line_count:
-        return [f"{path}: no format can be told: it has no whole line that is not blank"]
+        return [f"{path}: no format detected: it has no whole line that is not blank"]
     found = detection.format
     where = " and ".join(", ".join(detection.places).rsplit(", ", 1))
     lines = [
-        f"{path}: {'no format can be told' if found is None else f'{found.name} ({found.title})'}",
+        f"{path}: {'no format detected' if found is None else f'{found.name} ({found.title})'}",
         f"  {detection.line_count:,} lines looked at: "
         + (
             "all that are not blank"

@@ -18,15 +18,17 @@ from tapewise.schema.tables.models import FACT_TABLES
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 
-LACKS_KEY = "(the names of this source are pseudonyms: who has their key and may read the file sees the line)"
-GONE = "(the line is no longer in that file: it is gone, or was rotated)"
+LACKS_KEY = (
+    "(the names of this source are pseudonyms: to show the line, we need their key and access to the file)"
+)
+GONE = "(the line is no longer in that file: the file is gone, or was rotated)"
 
 
 @click.group()
 def explain() -> None:
-    """From a row back to its line, and from a line to what became of it.
+    """Trace a row back to its line, or show what became of a line.
 
-    As this shows names and whole lines, it reads the warehouse as the loading role.
+    Because this shows names and whole lines, it reads the warehouse as the loading role.
     """
 
 
@@ -58,7 +60,7 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 
 def _find_key(settings: Settings) -> PseudonymKey | None:
-    """The key, if there is one that we may read: what the warehouse has can be told without it."""
+    """The key, if there is one that we may read: what the warehouse contains can be shown without it."""
     try:
         return read_key(settings)
     except SettingsError:
@@ -82,10 +84,10 @@ def archives() -> None:
 
 
 @archives.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object an archive, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per archive, each on a line.")
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
-    """List the archives and how much was read for each.
+    """List the archives and how much was loaded into each.
 
     Example: tapewise archives list
     """
@@ -113,13 +115,14 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, name: str, yes: bool) -> None:
-    """Drop archive NAME: its facts, names, ledger and workload models. Its log files stay where they are.
+    """Drop archive NAME: its facts, names, ledger and workload models. Its log files are left alone.
 
     Example: tapewise archives drop test --yes
     """
     if not yes:
         click.confirm(
-            f"Drop archive '{name}' with all that was read for it, and its workload models?", abort=True
+            f"Drop archive '{name}' with everything that was read for it, and its workload models?",
+            abort=True,
         )
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
         dropped = drop_archive(connection, name)

@@ -1,4 +1,4 @@
-"""`tapewise formats`: what can be read, and what a layout makes of a log."""
+"""`tapewise formats`: the formats that can be read, and the records that a layout makes of a log."""
 
 import json
 import textwrap
@@ -26,7 +26,7 @@ class _Formats(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the words name."""
+        """Return the command that `args` name; a format's name alone means `lines`."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["lines", *args]
         return super().resolve_command(ctx, args)
@@ -35,7 +35,7 @@ class _Formats(click.Group):
 @click.group(cls=_Formats, invoke_without_command=True)
 @click.pass_context
 def formats(context: click.Context) -> None:
-    """List the log formats; show one, or check a layout: a format of your own, described in a TOML file.
+    """List the log formats, show one, or check a layout (a format of your own, described in a TOML file).
 
     \b
     Example:
@@ -62,7 +62,7 @@ def list_command() -> None:
 @formats.command()
 @click.argument("name")
 def lines(name: str) -> None:
-    """Show the lines of format NAME with the records they become; NAME may be a layout's file.
+    """Show lines of format NAME with the records they become; NAME may be the path of a layout's file.
 
     Example: tapewise formats lines hsi
     """
@@ -81,13 +81,13 @@ def lines(name: str) -> None:
 @formats.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the layout of format NAME: a TOML file to start a site's own from.
+    """Print the layout of format NAME: a TOML file from which a site can start its own.
 
     Example: tapewise formats show xferlog > site.toml
     """
     if find_layout(find_format(name)) is None:
         shown = ", ".join(each.name for each in FORMATS.values() if find_layout(each))
-        raise FormatError(f"{name} is not made of a layout", hint=f"Those that are: {shown}.")
+        raise FormatError(f"{name} is not defined by a layout", hint=f"Those that are: {shown}.")
     own = Path(name)
     click.echo(own.read_text(encoding="utf-8") if own.is_file() else show_layout(name), nl=False)
 
@@ -95,28 +95,28 @@ def show(name: str) -> None:
 @formats.command()
 @click.argument("layout")
 @click.argument("log", type=click.Path(readable=False, path_type=Path))
-@click.option("--timezone", default="UTC", show_default=True, help="The zone of the log's times.")
+@click.option("--timezone", default="UTC", show_default=True, help="The time zone of the log's times.")
 @click.option(
     "--date",
     "log_date",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+    help="The date to use when the lines carry none.  [default: the date in the file's name]",
 )
 @click.option(
     "--failed",
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="Tell of so many rejected lines why.",
+    help="How many rejected lines to explain.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def check(
     layout: str, log: Path, timezone: str, log_date: datetime | None, failed: int, as_json: bool
 ) -> None:
-    """Read LOG with LAYOUT (a TOML file) and show what comes of it; nothing is loaded.
+    """Read LOG with LAYOUT (a TOML file) and show the result; nothing is loaded.
 
-    Shows which lines match which pattern, which fields come out, which views of mart they feed, and of lines
-    that are rejected how far each pattern matches. The exit status is 1 if any line is rejected.
+    Shows which lines match which pattern, which fields are filled, which views of mart they feed, and how far
+    each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
 
     Example: tapewise formats check site.toml site.log
     """
@@ -131,14 +131,14 @@ def check(
     }
     views = judge_views(there, is_of_parts=log_format.is_of_parts)
     if as_json:
-        told = {"format": log_format.name, "views": [asdict(view) for view in views]}
-        click.echo(json.dumps(asdict(found) | told, default=str))
+        described = {"format": log_format.name, "views": [asdict(view) for view in views]}
+        click.echo(json.dumps(asdict(found) | described, default=str))
     else:
         _print_check(found, log, views)
     if found.rejected:
         raise LogFileError(f"{log}: {found.rejected.total():,} of {found.line_count:,} lines are rejected")
     if not found.tables:
-        raise LogFileError(f"{log}: no line of it is a fact")
+        raise LogFileError(f"{log}: none of its lines is a fact")
 
 
 def _print_check(found: LayoutCheck, log: Path, views: list[Feed]) -> None:

@@ -1,4 +1,4 @@
-"""`tapewise ingest`: the files that are named, or what is new in all configured sources."""
+"""`tapewise ingest`: load the named files, or whatever is new in the configured sources."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tapewise.ingest.commands.output import describe_result, result_to_json, sum_failures, tell_failure
+from tapewise.ingest.commands.output import describe_result, report_failure, result_to_json, sum_failures
 from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import FileResult
@@ -44,63 +44,63 @@ FOR_PATHS = (
 @click.command()
 @click.option(
     "--archive",
-    help="The archive that wrote the logs; made at its first load. Without PATHS: only this one.",
+    help="The archive that wrote the logs; created at its first load. Without PATHS: read only this one.",
 )
 @click.option(
     "--kind",
     type=click.Choice(INGESTED_KINDS),
     default="measured",
     show_default=True,
-    help="Whether real machines wrote the logs; made-up ones are never added up with them.",
+    help="Whether real machines wrote the logs; synthetic ones are never added up with them.",
 )
 @click.option(
     "--format",
     "format_name",
-    help="The logs' format: see `tapewise formats`.  [default: each file's, by its lines]",
+    help="The logs' format: see `tapewise formats`.  [default: detected from each file's lines]",
 )
-@click.option("--timezone", help="The zone of the logs' times, such as America/Los_Angeles or UTC.")
-@click.option("--source", help="Tells streams of logs of one archive apart.  [default: the format's name]")
+@click.option("--timezone", help="The time zone of the logs, such as America/Los_Angeles or UTC.")
+@click.option("--source", help="Distinguishes an archive's streams of logs.  [default: the format's name]")
 @click.option(
     "--not-counted",
     is_flag=True,
-    help="Another source of the archive tells of the same transfers: keep these, but count those.",
+    help="Another source of the archive reports the same transfers: keep these, but count those.",
 )
 @click.option(
     "--shared",
     is_flag=True,
-    help="Another source of the archive reads these files, too, which have lines of two formats: a line that"
-    " one of the two holds is held for the other.",
+    help="Another source of the archive reads these files too, because they have lines of two formats: a line"
+    " that one of the two has loaded counts as held for the other.",
 )
 @click.option(
     "--complete",
     is_flag=True,
-    help="The files are complete: read a last line without newline too (if it goes on, it counts anew).",
+    help="The files are complete: read a last line without newline too (if it grows later, it counts again).",
 )
 @click.option(
     "--date",
     "log_date",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day of the file, where its lines have none.  [default: the date in the file's name]",
+    help="The date to use when the lines carry none.  [default: the date in the file's name]",
 )
 @click.option(
     "--pseudonymise",
     is_flag=True,
-    help="Make the names of users, machines and files into pseudonyms, with the key that"
+    help="Replace the names of users, machines and files with pseudonyms, using the key that"
     " TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml names.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be loaded; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Report what would be loaded; write nothing.")
 @click.option(
     "-j",
     "--jobs",
     type=click.IntRange(min=1),
-    help="Read so many files at a time.  [default: half the cores, if there is much to read]",
+    help="How many files to read at a time.  [default: half the cores, if there is much to read]",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a file, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.option(
     "--prometheus",
     "prometheus_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Without PATHS: write what was done to this file, for node_exporter's textfile collector.",
+    help="Without PATHS: write metrics of the run to this file, for node_exporter's textfile collector.",
 )
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
 @click.pass_context
@@ -118,12 +118,13 @@ def ingest(
     """Load log files, compressed or not, each line at most once.
 
     Reading a file again, a longer copy of it, or files that overlap counts nothing twice. Every line
-    is accounted for: loaded, held already, ignored or rejected, the latter two with the reason. A
-    file that cannot be read is told of, and the others are loaded; the exit status is then 1.
+    is accounted for: loaded, already held, ignored or rejected, the latter two with the reason. A
+    file that cannot be read is reported, and the others are loaded; the exit status is then 1.
 
-    With PATHS, --archive and --timezone are needed. Without --format each file is read as what its lines tell
-    (see `tapewise detect`), into the source of that name. Without PATHS, what is new in all sources that
-    tapewise.toml names is read, which is the nightly job; only one such run goes at a time.
+    With PATHS, --archive and --timezone are required. Without --format, each file's format is detected from
+    its lines (see `tapewise detect`), and the file goes into the source of that name. Without PATHS, whatever
+    is new in the sources that tapewise.toml names is read: this is the nightly job, and only one such run is
+    active at a time.
 
     \b
     Example:
@@ -141,7 +142,7 @@ def ingest(
             raise click.UsageError(
                 f"Missing argument 'PATHS...', and {settings.config} names no archives to read instead."
             )
-        from tapewise.ingest.commands.nightly import load_sources  # noqa: PLC0415  # what it needs beside, PATHS do not
+        from tapewise.ingest.commands.nightly import load_sources  # noqa: PLC0415  # its dependencies are not needed for PATHS
 
         load_sources(
             settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs
@@ -151,7 +152,7 @@ def ingest(
         if parameter.name in NEEDED_WITH_PATHS and context.params[parameter.name] is None:
             raise click.MissingParameter(ctx=context, param=parameter)
     if prometheus_file is not None:
-        raise click.UsageError("Option '--prometheus' is for what tapewise.toml names, without PATHS.")
+        raise click.UsageError("Option '--prometheus' is only for a run without PATHS.")
     assert archive is not None
     _load_paths(settings, archive, dry_run=dry_run, jobs=jobs, as_json=as_json, paths=paths, **of_paths)
 
@@ -173,7 +174,7 @@ def _load_paths(
     as_json: bool,
     paths: tuple[Path, ...],
 ) -> None:
-    """Load the files that the user named, each into the source that it is of."""
+    """Load the files that the user named, each into its source."""
     _check_names(archive, source)
     given = Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
     if given is not None:
@@ -182,7 +183,7 @@ def _load_paths(
     key = get_key(settings) if pseudonymise else None
     now = datetime.now(UTC)
 
-    def tell_of_wait() -> None:
+    def report_wait() -> None:
         if not as_json:
             click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
 
@@ -214,17 +215,17 @@ def _load_paths(
             ]
             results = zip(
                 tasks,
-                read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=tell_of_wait),
+                read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=report_wait),
                 strict=True,
             )
-            failures = _tell_results(warehouse, choices, paths, results, used, as_json=as_json)
+            failures = _report_results(warehouse, choices, paths, results, used, as_json=as_json)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
         raise sum_failures(failures, len(paths))
 
 
-def _tell_results(
+def _report_results(
     warehouse: Warehouse,
     choices: Choices,
     paths: Sequence[Path],
@@ -233,13 +234,13 @@ def _tell_results(
     *,
     as_json: bool,
 ) -> list[TapewiseError]:
-    """Tell what became of each file, and add to `used` the names of sources that are; gives the failures.
+    """Report what became of each file, add the names of the sources in use to `used`, return the failures.
 
-    Raises a failure that is no file's where no other file can be loaded either.
+    Raises a failure that concerns more than one file if no other file can be loaded either.
     """
     failures: list[TapewiseError] = []
     for path in choices.empty:
-        _tell_empty(path, as_json=as_json)
+        _report_empty(path, as_json=as_json)
     for path in (path for path in paths if path not in choices.empty):
         if path in choices.failures:
             result: FileResult | TapewiseError = choices.failures[path]
@@ -247,22 +248,22 @@ def _tell_results(
             task, result = next(results)
             target = task.source
             if not as_json:
-                _tell_choice(path, target.format, choices.reason)
+                _report_choice(path, target.format, choices.reason)
         if isinstance(result, FileResult):
-            failure = _tell_result(result, target, as_json=as_json)
+            failure = _report_result(result, target, as_json=as_json)
         elif isinstance(result, LogFileError) or (len(paths) > 1 and _is_back(warehouse, result)):
-            tell_failure(path, failure := result, as_json=as_json)
+            report_failure(path, failure := result, as_json=as_json)
         else:
             raise result
         if failure is not None:
             failures.append(failure)
-        if not isinstance(failure, LogFileError):  # what the database broke off is to be loaded again
+        if not isinstance(failure, LogFileError):  # a load that the database broke off is to be repeated
             used.add(target.name)
     return failures
 
 
-def _tell_result(result: FileResult, target: Source, *, as_json: bool) -> TapewiseError | None:
-    """Tell what became of a file's lines; gives the error if none of them is of its source's format."""
+def _report_result(result: FileResult, target: Source, *, as_json: bool) -> TapewiseError | None:
+    """Report what became of a file's lines; return the error if none of them is of its source's format."""
     if as_json:
         click.echo(json.dumps(result_to_json(result) | {"format": target.format.name}))
     else:
@@ -273,8 +274,8 @@ def _tell_result(result: FileResult, target: Source, *, as_json: bool) -> Tapewi
     return error
 
 
-def _tell_empty(path: Path, *, as_json: bool) -> None:
-    """Tell of a file that is passed over, because it has no whole line yet."""
+def _report_empty(path: Path, *, as_json: bool) -> None:
+    """Report a file that is passed over because it has no whole line yet."""
     if as_json:
         click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
     else:
@@ -282,7 +283,7 @@ def _tell_empty(path: Path, *, as_json: bool) -> None:
 
 
 def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
-    """Whether `error` is that the database broke off a load, and it can be reached again (once recovered)."""
+    """Whether the database broke off a load and can be reached again, once it has recovered."""
     if type(error) is not DatabaseError:
         return False
     try:
@@ -298,13 +299,13 @@ def _check_names(*names: str | None) -> None:
             raise click.BadParameter("a name is printable text", param_hint="'--archive' or '--source'")
 
 
-def _tell_choice(path: Path, log_format: Format, reason: str | None) -> None:
+def _report_choice(path: Path, log_format: Format, reason: str | None) -> None:
     if reason is not None:
         click.echo(f"{escape_controls(str(path))}: read as {log_format.name}, {reason}", err=True)
 
 
 def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
-    """Raise click's error if a day was given for files whose lines have dates, or for several files."""
+    """Raise click's error if a date was given for files whose lines have dates, or for several files."""
     if log_date is None:
         return
     for log_format in choices.distinct:

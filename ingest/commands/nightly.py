@@ -1,4 +1,4 @@
-"""The nightly job of `tapewise ingest`: reads what is new in the configured sources, and tells of it."""
+"""The nightly job of `tapewise ingest`: reads what is new in the configured sources and reports on it."""
 
 import json
 from contextlib import closing, nullcontext
@@ -35,11 +35,11 @@ def load_sources(
     *,
     jobs: int | None,
 ) -> None:
-    """Read what is new in the configured sources; tell of it, and write metrics if they are asked for.
+    """Read what is new in the configured sources, report on it, and write metrics if they are requested.
 
-    Raises ConfigError, and SettingsError for a place where no metrics can be written, before anything is
-    read; after everything that could be read was, LogFileError, or SettingsError where the metrics found no
-    room.
+    Before anything is read, raises ConfigError, or SettingsError if the metrics cannot be written where they
+    should go. After everything readable was read, raises LogFileError for what was not, or SettingsError if
+    there was no space for the metrics.
     """
     plans = plan_round(settings, archive)
     if prometheus_file is not None and not dry_run:
@@ -57,9 +57,9 @@ def load_sources(
             nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
         ):
             if not is_only:
-                # No failure: what the other run leaves unread the next one reads. Silence would show as an
-                # old time of the last run's end.
-                click.echo("Another run over the sources is under way; this one leaves all to it.")
+                # Not a failure: the next run reads what the other one leaves unread. If runs stopped ending,
+                # the metrics would show an old time for the end of the last run.
+                click.echo("Another run over the sources is under way; this one leaves everything to it.")
                 return
             for plan in plans:
                 _warn_of_globs(settings, plan)
@@ -69,7 +69,7 @@ def load_sources(
                 now=began_at,
                 is_dry=dry_run,
                 is_shown=not as_json,
-                tell=_tell_json if as_json else _tell,
+                on_result=_report_json if as_json else _report_error,
                 jobs=jobs,
             ):
                 outcomes.append(outcome)
@@ -90,8 +90,8 @@ def load_sources(
         hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
         failed = sum(bool(outcome.failures) for outcome in outcomes)
         raise LogFileError(
-            f"{failed} of {len(outcomes)} sources could not be read whole",
-            hint="\n".join([*(hint for hint in hints if hint), "What could be read was; see above."]),
+            f"{failed} of {len(outcomes)} sources could not be read completely",
+            hint="\n".join([*(hint for hint in hints if hint), "The rest was read; see above."]),
         )
 
 
@@ -105,15 +105,15 @@ def _warn_of_globs(settings: Settings, plan: SourcePlan) -> None:
         _warn(f"{where}: {said}")
 
 
-def _tell(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+def _report_error(_plan: SourcePlan, found: FileResult | TapewiseError) -> None:
     if isinstance(found, TapewiseError):
         _warn(found.message)
 
 
-def _tell_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:
-    _tell(plan, found)
-    told = {"error": found.message} if isinstance(found, TapewiseError) else result_to_json(found)
-    click.echo(json.dumps({"archive": plan.request.archive, "source": plan.request.name} | told))
+def _report_json(plan: SourcePlan, found: FileResult | TapewiseError) -> None:
+    _report_error(plan, found)
+    outcome = {"error": found.message} if isinstance(found, TapewiseError) else result_to_json(found)
+    click.echo(json.dumps({"archive": plan.request.archive, "source": plan.request.name} | outcome))
 
 
 def _write_report(
@@ -123,13 +123,13 @@ def _write_report(
     exit_status: int,
     outcomes: list[SourceOutcome],
 ) -> None:
-    """Write the metrics; those that only the database knows are left out if it cannot be asked."""
+    """Write the metrics; those from the database are left out if it cannot be reached."""
     lines, size = [], None
     if warehouse is not None:
         try:
             with closing(warehouse.connect(Role.LOADER)) as connection:
                 lines, size = read_lines(connection), read_database_bytes(connection)
         except (DatabaseError, psycopg.Error) as error:
-            _warn(f"{path} lacks what the database knows: {error}")
+            _warn(f"{path} lacks the metrics from the database: {error}")
     report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size)
     write_metrics(path, report)

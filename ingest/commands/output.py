@@ -1,4 +1,4 @@
-"""What a reading of a file did, as text for people and as JSON for programs."""
+"""The results of reading files, as text for people and as JSON for programs."""
 
 import json
 from collections import Counter
@@ -19,7 +19,7 @@ TEXT_WIDTH = 80
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     """The balance of a file in words: its lines by fate, the reasons, the first rejected lines.
 
-    Without `has_texts` what stands in those, which may be names, is left out.
+    Without `has_texts` the text of rejected lines, which may contain names, is left out.
     """
     tally = result.tally
     lines = [
@@ -30,7 +30,7 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     if result.log_date is not None:
         lines.append(f"  {result.log_date.describe()}")
     if not tally.line_count and not result.waiting_bytes:
-        lines.append("  empty: no line yet; it is read on when it has grown")
+        lines.append("  empty: no line yet; it is read when it has grown")
     elif result.is_unchanged:
         lines.append("  unchanged since it was last read: nothing is counted twice")
     elif tally.held_count:
@@ -54,9 +54,9 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
 def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
     """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
 
-    `rejected_samples` are the first rejected lines that this reading met, without
-    `has_texts` only their numbers and reasons. `log_date` is the day as of which the file was read, null
-    where its lines say it, and `log_date_from` what says it: name, --date or last reading.
+    `rejected_samples` are the first rejected lines of this reading; without `has_texts`, only their numbers
+    and reasons. `log_date` is the date that was assumed for the file, null if its lines have dates, and
+    `log_date_from` is where it comes from: name, --date or last reading.
     """
     tally, said = result.tally, result.log_date
     return {
@@ -78,16 +78,16 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
     }
 
 
-def tell_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
-    """Tell of a file that cannot be read or loaded: on stderr, and to programs on stdout too."""
+def report_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
+    """Report a file that cannot be read or loaded: on stderr, and with `as_json` on stdout too."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
 
 
 def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:
-    """The error in which a command ends that could not read some of its files."""
-    # What to do is told once, however many files want it.
+    """The error with which a command ends if it could not read some of its files."""
+    # Each hint is shown once, however many files it applies to.
     hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
     if len(failures) < file_count:
         hints["The others were read; see above."] = None
@@ -98,7 +98,7 @@ def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileE
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
-    """What a round did for a source, in one line; the lines are of the files that were opened."""
+    """What a round did for a source, on one line; the counts of lines cover the files that were opened."""
     empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
     files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
     if outcome.failures:

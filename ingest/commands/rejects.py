@@ -32,22 +32,24 @@ NOT_KEPT = "(its text is not kept)"
 
 
 @click.command()
-@click.option("--archive", help="Of this archive only.")
-@click.option("--source", help="Of the sources of this name only.")
+@click.option("--archive", help="Only of this archive.")
+@click.option("--source", help="Only of the sources with this name.")
 @click.option(
     "--file",
     "path",
     type=click.Path(readable=False, path_type=Path),
-    help="Of this log file only, be it there or not.",
+    help="Only of this log file, whether or not it still exists.",
 )
-@click.option("--reason", help="Rejected for this reason only, as the list has it.")
+@click.option("--reason", help="Only those rejected for this reason, as the list shows it.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),
-    help=f"How many lines are shown at most.  [default: {SHOWN_LINES}; all with --json]",
+    help=f"How many lines to show at most.  [default: {SHOWN_LINES}; all with --json]",
 )
 @click.option("--retry", is_flag=True, help="Read the files of these lines again.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, or with --retry a file.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object per rejected line, or with --retry per file."
+)
 @click.pass_obj
 def rejects(
     settings: Settings,
@@ -62,10 +64,11 @@ def rejects(
     """Show the rejected lines: how many by source and reason, then file, line number, reason and text.
 
     With --retry, the files that have such lines are read again: after an upgrade that can read more, when
-    a file was mended, or when a time that was still to come is past. What is loaded already is not loaded
-    twice. A file that is gone or cannot be read stays in the ledger as it is; the exit status is then 1.
+    a file was repaired, or when a time that was in the future has passed. Lines that are already loaded are
+    not loaded twice. A file that is gone or cannot be read stays in the ledger unchanged; the exit status is
+    then 1.
 
-    As this shows names and whole lines, it reads the warehouse as the loading role.
+    Because this shows names and whole lines, it reads the warehouse as the loading role.
 
     \b
     Example:
@@ -73,7 +76,7 @@ def rejects(
       tapewise rejects --archive hpss --retry
     """
     if retry and limit is not None:
-        raise click.UsageError("Option '--limit' is for what is shown: --retry reads whole files.")
+        raise click.UsageError("Option '--limit' is for listing lines: --retry reads whole files.")
     asked = RejectFilter(archive, source, None if path is None else ledger_path(path), reason)
     with open_ready_warehouse(settings) as warehouse:
         if retry:
@@ -111,7 +114,7 @@ def _show(warehouse: Warehouse, asked: RejectFilter, limit: int | None, *, as_js
             click.echo(f"  line {line.line_number:,}: {line.reason}: {text}")
     left = sum(each.line_count for each in counts) - limit
     if left > 0:
-        click.echo(f"\n{left:,} more: --limit shows more, --reason and --file choose.")
+        click.echo(f"\n{left:,} more: --limit shows more, --reason and --file narrow the list.")
 
 
 def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, *, as_json: bool) -> None:
@@ -123,11 +126,11 @@ def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, 
     newest = [file for file in files if file.is_newest]
     for file in newest:
 
-        def tell_of_wait(archive: str = file.archive) -> None:
+        def report_wait(archive: str = file.archive) -> None:
             if not as_json:
                 click.echo(escape_controls(f"Waiting for another load of '{archive}' to end ..."), err=True)
 
-        retry = retry_file(warehouse, file, now, key, tell_of_wait)
+        retry = retry_file(warehouse, file, now, key, report_wait)
         if as_json:
             click.echo(json.dumps(_to_json(retry)))
         if retry.error is not None:
@@ -138,19 +141,19 @@ def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, 
         elif not as_json:
             click.echo("\n".join(_describe(retry)))
     if not as_json:
-        _tell_of_the_rest(files, newest)
+        _report_the_rest(files, newest)
     if failed_count:
         raise LogFileError(
             f"{failed_count} of {len(newest)} files could not be read again", hint="\n".join(hints) or None
         )
 
 
-def _tell_of_the_rest(files: list[RejectedFile], newest: list[RejectedFile]) -> None:
+def _report_the_rest(files: list[RejectedFile], newest: list[RejectedFile]) -> None:
     if not files:
         click.echo("No file has such lines.")
     if older := len(files) - len(newest):
         click.echo(
-            f"{older:,} more stood under names where something else was read since: they cannot be read"
+            f"{older:,} more had names under which another file has been read since: they cannot be read"
             " again, and stay in the ledger."
         )
 
@@ -161,9 +164,9 @@ def _describe(retry: Retry) -> list[str]:
     path = escape_controls(retry.file.path)
     if retry.is_another:
         return [
-            f"{path}: is another file by now, and was read as such: {tally.loaded_count:,} loaded,"
+            f"{path}: is a different file by now, and was read as such: {tally.loaded_count:,} loaded,"
             f" {tally.rejected.total():,} rejected",
-            f"  the {before:,} rejected lines of the file that stood there stay in the ledger",
+            f"  the {before:,} rejected lines of the file that was there before stay in the ledger",
         ]
     return [f"{path}: {before:,} rejected -> {tally.rejected.total():,}; {tally.loaded_count:,} loaded"]
 

@@ -1,4 +1,4 @@
-"""`tapewise sources` and `tapewise forget`: what is kept of what was read, and what is not any more."""
+"""`tapewise sources` and `tapewise forget`: list, drop, replace or forget what was read."""
 
 import json
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from tapewise.schema.texts import escape_controls
 
 @click.group()
 def sources() -> None:
-    """List the sources of the archives, read one again under another format, or drop one."""
+    """List the sources of the archives, re-read one under another format, or drop one."""
 
 
 @sources.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a source, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per source, each on a line.")
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
-    """List the sources and how much was read for each; times by the archive's own clock.
+    """List the sources and how much was loaded from each; times are by the archive's own clock.
 
     Example: tapewise sources list
     """
@@ -61,34 +61,34 @@ def _describe(source: SourceSummary) -> str:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
-    """Drop SOURCE of ARCHIVE with all that was read for it, as if it never had been.
+    """Drop SOURCE of ARCHIVE with everything that was read for it, as if it had never existed.
 
-    For a source that was read with a wrong zone or format, or by mistake. Its log files stay where they are,
-    the archive and its other sources too.
+    For a source that was read with the wrong time zone or format, or by mistake. Its log files, the archive
+    and its other sources are left alone.
 
     Example: tapewise sources drop hpss pftp --yes
     """
     label = escape_controls(f"'{source}' of archive '{archive}'")
     if not yes:
-        click.confirm(f"Drop source {label} with all that was read for it?", abort=True)
+        click.confirm(f"Drop source {label} with everything that was read for it?", abort=True)
     with open_ready_warehouse(settings) as warehouse:
-        dropped = drop_source(warehouse, archive, source, _tell_of_wait(archive))
+        dropped = drop_source(warehouse, archive, source, _report_wait(archive))
     click.echo(
         f"Source {label} is dropped: {dropped.fact_count:,} rows of {dropped.log_file_count:,} files,"
         f" {dropped.name_count:,} names of users and hosts."
     )
     if dropped.has_left_cells:
         click.echo(
-            "Of the time that the archive has forgotten, its transfers stay in the ten-minute rollup: nothing"
-            " tells them from those of other sources any more."
+            "Its transfers from the time that the archive has forgotten stay in the ten-minute rollup: they"
+            " can no longer be separated from those of other sources."
         )
 
 
 @sources.command(name="replace")
 @click.argument("archive")
 @click.argument("source")
-@click.option("--format", "format_name", help="The format, or the file of a layout.  [default: as it was]")
-@click.option("--timezone", help="The zone of the logs' times.  [default: as it was]")
+@click.option("--format", "format_name", help="The format, or the file of a layout.  [default: unchanged]")
+@click.option("--timezone", help="The time zone of the logs.  [default: unchanged]")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def replace_command(
@@ -96,8 +96,8 @@ def replace_command(
 ) -> None:
     """Read the files of SOURCE of ARCHIVE again under another format, layout or time zone.
 
-    The files must be where they were read. The old rows stay until the new ones are there; if anything fails,
-    nothing has changed.
+    The files must still be where they were read. The old rows stay until the new ones are in place; if
+    anything fails, nothing changes.
 
     \b
     Example:
@@ -106,11 +106,11 @@ def replace_command(
     """
     label = escape_controls(f"'{source}' of archive '{archive}'")
     if format_name is None and timezone is None:
-        raise click.UsageError("Say how the files are to be read: --format, --timezone or both.")
+        raise click.UsageError("Say how to read the files: give --format, --timezone or both.")
     log_format = find_format(format_name) if format_name else None
     if not yes:
         click.confirm(
-            f"Read the files of source {label} again, and replace what was read of them?", abort=True
+            f"Read the files of source {label} again, and replace what was loaded from them?", abort=True
         )
     with open_ready_warehouse(settings) as warehouse:
         replaced = replace_source(
@@ -121,7 +121,7 @@ def replace_command(
             timezone=timezone,
             now=datetime.now(UTC),
             key=read_key(settings),
-            on_wait=_tell_of_wait(archive),
+            on_wait=_report_wait(archive),
         )
     for result in replaced.results:
         click.echo("\n".join(describe_result(result)))
@@ -136,18 +136,19 @@ def replace_command(
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DATE",
     required=True,
-    help="The first day that is kept, by the archive's own clock.",
+    help="The first day to keep, by the archive's own clock.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@click.option("--dry-run", is_flag=True, help="Say how much would be forgotten; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Report how much would be forgotten; write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object that says what was forgotten.")
 @click.pass_obj
 def forget(
     settings: Settings, archive: str, before: datetime, yes: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Forget an archive's single transactions from before a day; its ten-minute rollup stays.
+    """Forget an archive's individual transactions from before a date; its ten-minute rollup stays.
 
-    There is no way back: lines of that time that are read later, or again, are ignored ("before retention").
+    This cannot be undone: lines from that time that are read later, or again, are ignored ("before
+    retention").
 
     Example: tapewise forget --archive hpss --before 2010-01-01 --dry-run
     """
@@ -159,7 +160,7 @@ def forget(
         else:
             if not yes:
                 _confirm(warehouse.connect, archive, before, now)
-            forgotten = forget_detail(warehouse, archive, before.date(), now, _tell_of_wait(archive))
+            forgotten = forget_detail(warehouse, archive, before.date(), now, _report_wait(archive))
     if as_json:
         click.echo(json.dumps(asdict(forgotten) | {"is_dry_run": dry_run}, default=str))
         return
@@ -168,7 +169,7 @@ def forget(
 
 
 def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: datetime) -> None:
-    """Ask, with what would go; whoever asks for the impossible is told before."""
+    """Ask for confirmation, naming what would go; a request that cannot be met fails before the question."""
     with closing(connect(Role.LOADER)) as connection:
         asked = preview_forgetting(connection, archive, before.date(), now)
     click.confirm(
@@ -182,22 +183,22 @@ def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: d
 
 def _describe_forgotten(forgotten: Forgotten, before: datetime, *, is_dry: bool) -> list[str]:
     tables = [f"{count:,} {name.replace('_', ' ')}" for name, count in forgotten.fact_counts.items() if count]
-    what = ", ".join(tables) if tables else "no row"
+    what = ", ".join(tables) if tables else "no rows"
     archive = escape_controls(forgotten.archive)
     if is_dry:
         return [
             f"Archive '{archive}' would forget what is before {before:%Y-%m-%d}: {what}, and"
-            f" {forgotten.request_count:,} requests put together of them.",
+            f" {forgotten.request_count:,} requests derived from them.",
             "A dry run: nothing was written.",
         ]
     return [
         f"Archive '{archive}' has forgotten what was before {before:%Y-%m-%d}: {what}, and"
-        f" {forgotten.request_count:,} requests put together of them,"
+        f" {forgotten.request_count:,} requests derived from them,"
         f" {forgotten.name_count:,} names of users and hosts, {forgotten.text_count:,} texts of rejected"
         " lines.",
-        "mart.activity keeps that time by ten minutes, days and months.",
+        "mart.activity keeps that time in steps of ten minutes, days and months.",
     ]
 
 
-def _tell_of_wait(archive: str) -> Callable[[], None]:
+def _report_wait(archive: str) -> Callable[[], None]:
     return lambda: click.echo(escape_controls(f"Waiting for a load of '{archive}' to end ..."), err=True)

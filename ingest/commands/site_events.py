@@ -28,7 +28,7 @@ from tapewise.schema.texts import escape_controls
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """`value` without blanks around it, which must be text of some kind."""
+    """Return `value` without surrounding blanks; refuse an empty one, or one that is not valid UTF-8."""
     if value is None:
         return None
     try:
@@ -40,11 +40,13 @@ def _check_text(_context: click.Context, _parameter: click.Parameter, value: str
     return value.strip()
 
 
-_archive = click.option("--archive", required=True, callback=_check_text, help="The archive it is about.")
-_only_archive = click.option("--archive", callback=_check_text, help="Of this archive only.")
-_note = click.option("--note", required=True, callback=_check_text, help="What is known of it.")
-_until = click.option("--until", type=TypedTime(), help="When it was over.  [default: it is not over yet]")
-_json = click.option("--json", "as_json", is_flag=True, help="One JSON object each, on a line.")
+_archive = click.option(
+    "--archive", required=True, callback=_check_text, help="The archive that it concerns."
+)
+_only_archive = click.option("--archive", callback=_check_text, help="Only of this archive.")
+_note = click.option("--note", required=True, callback=_check_text, help="What is known about it.")
+_until = click.option("--until", type=TypedTime(), help="When it ended.  [default: it has not ended yet]")
+_json = click.option("--json", "as_json", is_flag=True, help="One JSON object per entry, each on a line.")
 
 
 @contextmanager
@@ -55,16 +57,14 @@ def _connect(settings: Settings) -> Iterator[psycopg.Connection]:
 
 @click.group()
 def outages() -> None:
-    """Record when an archive was known not to serve: explained silence."""
+    """Record when an archive was known to be out of service: explained silence."""
 
 
 @outages.command(name="add")
 @_archive
-@click.option("--since", type=TypedTime(), required=True, help="When the archive ceased to serve.")
+@click.option("--since", type=TypedTime(), required=True, help="When the archive went out of service.")
 @_until
-@click.option(
-    "--kind", type=click.Choice(OUTAGES.kinds), required=True, help="Whether people had planned it."
-)
+@click.option("--kind", type=click.Choice(OUTAGES.kinds), required=True, help="Whether it was planned.")
 @_note
 @click.pass_obj
 def add_outage(
@@ -103,7 +103,7 @@ def list_outages(settings: Settings, archive: str | None, as_json: bool) -> None
 @click.argument("outage_id", type=int)
 @click.pass_obj
 def remove_outage(settings: Settings, outage_id: int) -> None:
-    """Remove the outage of number OUTAGE_ID, recorded by mistake.
+    """Remove outage number OUTAGE_ID, which was recorded by mistake.
 
     Example: tapewise outages remove 3
     """
@@ -112,7 +112,7 @@ def remove_outage(settings: Settings, outage_id: int) -> None:
 
 @click.group()
 def config_changes() -> None:
-    """Record when an archive was known to be set up otherwise, so that its logs mean something else."""
+    """Record when an archive was known to be configured differently, so that its logs mean something else."""
 
 
 @config_changes.command(name="add")
@@ -128,10 +128,10 @@ def config_changes() -> None:
     "--kind",
     type=click.Choice([kind.replace(" ", "-") for kind in CONFIG_CHANGES.kinds]),
     required=True,
-    help="Reads go past the disk cache; or a class of service has no disk; or what the note says.",
+    help="Reads bypass the disk cache; or a class of service has no disk; or what the note says.",
 )
 @click.option(
-    "--class-of-service", callback=_check_text, help="The class of service it is about.  [default: all]"
+    "--class-of-service", callback=_check_text, help="The class of service that it concerns.  [default: all]"
 )
 @_note
 @click.pass_obj
@@ -144,7 +144,7 @@ def add_config_change(
     class_of_service: str | None,
     note: str,
 ) -> None:
-    """Record a change of configuration; tape-only is of a class of service.
+    """Record a change of configuration; tape-only applies to a class of service.
 
     Times without an offset are by the archive's own clock; where that shows a time twice (daylight
     saving), give the offset.
@@ -186,7 +186,7 @@ def list_config_changes(settings: Settings, archive: str | None, as_json: bool) 
 @click.argument("change_id", type=int)
 @click.pass_obj
 def remove_config_change(settings: Settings, change_id: int) -> None:
-    """Remove the change of number CHANGE_ID, recorded by mistake.
+    """Remove change number CHANGE_ID, which was recorded by mistake.
 
     Example: tapewise config-changes remove 3
     """
@@ -209,7 +209,7 @@ def _remove(settings: Settings, table: EventTable, event_id: int) -> None:
 
 
 def _describe(table: EventTable, event: SiteEvent) -> str:
-    """An event in one line: its number, archive, time, kind and note."""
+    """An event on one line: its number, archive, time, kind and note."""
     of_class = f", class of service {event.class_of_service}" if event.class_of_service else ""
     return escape_controls(
         f"{table.noun} {event.id} of {event.archive}: {_describe_span(event)},"
@@ -226,7 +226,7 @@ def _describe_span(event: SiteEvent) -> str:
 
 
 def _to_json(table: EventTable, event: SiteEvent) -> dict[str, Any]:
-    """An event by the names of the columns in `mart`; times in UTC."""
+    """An event keyed by the column names of `mart`; times are in UTC."""
     names = {"id": "outage_id", "kind": "outage_kind"}
     if table is CONFIG_CHANGES:
         names = {"id": "config_change_id", "kind": "change_kind"}

@@ -1,1 +1,1 @@
-"""Which format a log file is of, and what a format or layout makes of its lines."""
+"""Detects the format of a log file, and shows what a format or layout makes of its lines."""

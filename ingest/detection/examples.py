@@ -1,4 +1,4 @@
-"""A format's example lines and the records they become, for people who want to know how a log is read."""
+"""A format's example lines and the records they become, to show people how a log is read."""
 
 from datetime import UTC, date, datetime
 from typing import Any
@@ -12,9 +12,9 @@ EXAMPLE_DATE = date(1997, 11, 5)
 
 
 def read_examples(log_format: Format) -> list[tuple[str, dict[str, Any]]]:
-    """Each example line with the fields of its record that are neither null nor false; times as UTC.
+    """Each example line with the fields of its record that are neither null nor false; times are in UTC.
 
-    Lines that have no date are read as of `EXAMPLE_DATE`.
+    Lines without a date are read as of `EXAMPLE_DATE`.
     """
     settings = LineSettings(
         "UTC",

@@ -1,4 +1,4 @@
-"""What a layout makes of a log: for `tapewise formats check`. Needs no database."""
+"""Checks what a layout makes of a log, for `tapewise formats check`. Needs no database."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ SAMPLE_COUNT = 3
 
 @dataclass
 class FieldCount:
-    """How many facts have the column, or the flag set, and some of its values."""
+    """How many facts have a value in the column (a flag: are set), and some of the values."""
 
     count: int = 0
     samples: list[Any] = field(default_factory=list)
@@ -32,7 +32,7 @@ class FieldCount:
 
 @dataclass(frozen=True)
 class FailedLine:
-    """A line that no record could be made of; `hints` say of each pattern how far it matches."""
+    """A line that could not become a record; `hints` say how far each pattern matches it."""
 
     line_number: int
     text: str
@@ -44,8 +44,9 @@ class FailedLine:
 class LayoutCheck:
     """What became of a log's lines.
 
-    `patterns`: lines by the name of the pattern that matched them; `tables`, `ignored`, `rejected`: by table
-    or reason; `fields`: by table and column; `failed`: the first lines that were rejected.
+    `patterns` counts lines by the name of the pattern that matched them; `tables`, `ignored` and `rejected`
+    count them by table or reason; `fields` is keyed by table and column; `failed` holds the first lines that
+    were rejected.
     """
 
     line_count: int = 0
@@ -60,14 +61,14 @@ class LayoutCheck:
 def check_log(
     log_format: Format, path: Path, timezone: str, log_date: date | None, failed_count: int
 ) -> LayoutCheck:
-    """Read the log with the layout, and tell of the first `failed_count` lines that were rejected why.
+    """Read the log with the layout, and explain the first `failed_count` rejected lines.
 
-    Raises FormatError for a format that is no layout, LogFileError for a log that cannot be read.
+    Raises FormatError for a format without a layout, LogFileError for a log that cannot be read.
     """
     parser = log_format.parse
     if not isinstance(parser, LayoutParser):
         raise FormatError(
-            f"{log_format.name} is not made of a layout",
+            f"{log_format.name} is not defined by a layout",
             hint="`tapewise detect` and `tapewise ingest --dry-run` show what it makes of a log.",
         )
     settings = LineSettings(
@@ -111,29 +112,29 @@ def _count_field(found: FieldCount, values: pl.Series, *, is_flag: bool) -> None
     there = values.filter(values) if is_flag else values.drop_nulls()
     found.count += there.len()
     if not is_flag and len(found.samples) < SAMPLE_COUNT:
-        fresh = [
+        new = [
             each for each in there.unique(maintain_order=True).head(SAMPLE_COUNT) if each not in found.samples
         ]
-        found.samples += fresh[: SAMPLE_COUNT - len(found.samples)]
+        found.samples += new[: SAMPLE_COUNT - len(found.samples)]
 
 
 def _explain(parser: LayoutParser, text: str, reason: str, owner: int | None) -> tuple[str, ...]:
     if reason == JOINED:
-        return ("`line_start` is in it twice, and what follows the second one is a line by itself",)
+        return ("`line_start` occurs in it twice, and what begins at the second one is a line of its own",)
     if owner is not None:
         name = parser.layout.lines[owner].name
         if reason == UNRECOGNISED:
-            return (f"{name} matches, but a value is not there, is no number, or is not in its map",)
+            return (f"{name} matches, but a value is missing, is not a number, or is not in its map",)
         return (f"{name} matches",)
     hints = []
     for kind in parser.layout.lines:
         if kind.mark is not None and kind.mark not in text:
-            hints.append(f"{kind.name}: has not its mark {kind.mark!r}")
+            hints.append(f"{kind.name}: the line lacks its mark {kind.mark!r}")
             continue
         failure = find_failure("".join(kind.pattern), text)
         group = f" (group {failure.group})" if failure.group else ""
         here = text[failure.length : failure.length + 20]
-        stands = f"there stands '{here}'" if here else "the line ends there"
-        place = f"matches up to character {failure.length}, then wants '{failure.wanted}'{group}"
-        hints.append(f"{kind.name}: {place}; {stands}")
+        found = f"found '{here}'" if here else "the line ends there"
+        place = f"matches up to character {failure.length}, then expects '{failure.wanted}'{group}"
+        hints.append(f"{kind.name}: {place}; {found}")
     return tuple(hints)

@@ -1,8 +1,9 @@
-"""Which formats fit a log file: asked of a sample of its lines, and answered by one rule.
+"""Detects which formats fit a log file, from a sample of its lines and by one rule.
 
-A line fits a format that knows it for one of its own: it becomes a fact, is ignored with a reason, or is
-rejected for what stands in it (no such date, a number out of range), but not as "not a line of this format".
-Blank lines say nothing. A format whose lines have no date is tried as of any day: that changes no fit.
+A line fits a format that recognises it as its own: it becomes a fact, is ignored with a reason, or is
+rejected for its contents (no such date, a number out of range), but not as "not a line of this format".
+Blank lines do not count. A format whose lines have no date is tried with an arbitrary date, which does not
+affect the fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,9 +23,9 @@ from tapewise.ingest.sources.sources import EARLIEST_AT
 
 # One piece is ten thousand lines or more; all formats together read three of them in about a second.
 PIECE_BYTES = 600_000
-# No log has such lines: what goes on for longer is looked at as far as this.
+# No log has longer lines: only this much of a longer one is examined.
 MAX_LINE_BYTES = 8_000_000
-# The best format is taken if it fits so many of the lines and no other fits more than so few, in percent.
+# In percent of the lines: the best format must fit at least the first, and the others at most the second.
 BEST_PERCENT = 95
 OTHERS_PERCENT = 5
 WHOLE = ("all",)
@@ -32,7 +33,7 @@ WHOLE = ("all",)
 
 @dataclass(frozen=True)
 class FormatFit:
-    """How many of the `line_count` lines looked at, none of them blank, are lines of the format."""
+    """How many of the `line_count` examined lines, none of them blank, are lines of the format."""
 
     format: Format
     fit_count: int
@@ -40,17 +41,17 @@ class FormatFit:
 
     @property
     def fit_ratio(self) -> float:
-        """The share of the lines that fit; 0 where there are none."""
+        """The share of the lines that fit; 0 if there are no lines."""
         return self.fit_count / self.line_count if self.line_count else 0.0
 
 
 @dataclass(frozen=True)
 class Detection:
-    """What a file's lines tell of its format.
+    """How well each format fits a file.
 
-    `line_count` lines, none of them blank, were looked at, in the `places` of the file (beginning, middle,
-    end; or all of it). `fits` holds every format, the best first. `is_unfinished`: the file is one line that
-    has no newline, or none.
+    `line_count` lines, none of them blank, were examined in the `places` of the file (beginning, middle, end;
+    or all of it). `fits` contains every format, the best first. `is_unfinished`: the file is a single line
+    without a newline, or empty.
     """
 
     path: Path
@@ -61,12 +62,12 @@ class Detection:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all lines of the file were looked at."""
+        """Whether all lines of the file were examined."""
         return self.places == WHOLE
 
     @property
     def format(self) -> Format | None:
-        """The format that the lines tell, None if they do not tell one."""
+        """The detected format, or None."""
         return choose_format(self.fits)
 
 
@@ -79,11 +80,11 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
 
 
 def detect_format(path: Path) -> Detection:
-    """How well each format fits the file, judged by some megabyte of it.
+    """Determine how well each format fits the file, from a megabyte or two of it.
 
-    A small file is looked at whole, of a large one the beginning, middle and end; a large compressed file
-    tells of its beginning only, as it cannot be read elsewhere. A last line without newline, which may not
-    be finished, says nothing unless it is the only one. Raises LogFileError where the file cannot be read.
+    A small file is examined whole, a large one at its beginning, middle and end; a large compressed file only
+    at its beginning, because it cannot be read elsewhere. A last line without a newline, which may be
+    unfinished, does not count unless it is the only line. Raises LogFileError if the file cannot be read.
     """
     with open_log(path) as reader:
         places, pieces, is_unfinished = _take_pieces(reader, path)
@@ -96,9 +97,9 @@ def detect_format(path: Path) -> Detection:
 
 
 def describe_share(fit: FormatFit) -> str:
-    """The share that fits, to a tenth of a percent; only all is `100.0 %`, and none `0.0 %`."""
+    """The share that fits, to a tenth of a percent; only all lines are `100.0 %`, and only none `0.0 %`."""
     tenths = 1000 * fit.fit_count
-    # Rounded towards the half, so that what misses a threshold is not shown as if it reached it.
+    # Rounded towards 50 %, so that a share that misses a threshold is not shown as reaching it.
     is_most = 2 * fit.fit_count >= fit.line_count
     return f"{(tenths // fit.line_count if is_most else -(-tenths // fit.line_count)) / 10:.1f} %"
 
@@ -117,19 +118,19 @@ def _count_fits(log_format: Format, lines: pl.Series) -> int:
 
 
 def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:
-    """Whole lines of the file after the names of their places, and whether it is one that has no end yet."""
+    """The names of the sampled places, their whole lines, and whether the file has no newline yet."""
     head = _read_up_to(reader, 3 * PIECE_BYTES)
     if len(head) < 3 * PIECE_BYTES:
         return WHOLE, [_whole_lines(head)], b"\n" not in head
     size = path.stat().st_size
     with path.open("rb") as raw:
         if raw.read(PIECE_BYTES) != head[:PIECE_BYTES]:
-            # Compressed: what was unpacked is the beginning.
+            # Compressed: only the beginning was unpacked.
             return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
         pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
         for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
             raw.seek(start)
-            # Most likely within a line.
+            # `start` is most likely within a line.
             pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
     return ("beginning", "middle", "end"), pieces, False
 
@@ -143,7 +144,7 @@ def _read_up_to(reader: LogFileReader, size: int) -> bytes:
 
 
 def _finish_line(reader: LogFileReader, head: bytes, rest: bytes = b"") -> bytes:
-    """`head`, which goes on with `rest` and what the reader has, with one whole line in it at least."""
+    """`head`, extended from `rest` and then from the reader until it contains at least one whole line."""
     for piece in _rest_pieces(reader, rest):
         if b"\n" in head or len(head) > MAX_LINE_BYTES:
             break
@@ -158,7 +159,7 @@ def _rest_pieces(reader: LogFileReader, rest: bytes) -> Iterator[bytes]:
 
 
 def _whole_lines(content: bytes, *, is_rest: bool = False) -> bytes:
-    """The lines of `content` that have their end; where none has, all of it as one, unless it `is_rest`."""
+    """The lines of `content` that end in it; if none does, all of it as one line, unless it `is_rest`."""
     end = content.rfind(b"\n") + 1
     if end or is_rest or not content:
         return content[:end]

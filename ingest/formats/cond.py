@@ -1,23 +1,23 @@
-"""COND: the job log of UniTree, a file a day.
+"""COND: the job log of UniTree, one file per day.
 
     002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 
 = user number, start and end of the job, persona, session (100 is session 0), number of the job in the
-session, and what was asked for, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, 41 onwards.
-Variants separate all fields by blanks. There is no date: the file's own is taken, for the end of
-the job (read as of 5 November 1997, in California):
+session, and what was requested, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, 41 onwards.
+Variants separate all fields by blanks. The lines have no date: the file's own is used, for the end of the job
+(here 5 November 1997, in California):
 
     event_at 1997-11-05 22:07:31 UTC, interface unitree, direction put, operation put, user 002718,
     persona 2360, session_number 2, job_number 17, started_at 1997-11-05 22:06:48 UTC,
     duration_s 43.0, description put -d /scratch/k/run 7/out.tar
 
-The persona ties a job to its lines in the STAT log; it comes again within a day now and then. A job that
-starts after it ends was either logged wrong or ran over midnight, and nothing in the line tells which:
-it is kept as it stands, without a duration, and flagged. How a completion status is written is not known:
-it stays at the end of the description, and whether the job failed is not known from this log.
+The persona ties a job to its lines in the STAT log; now and then it is reused within a day. A job that starts
+after it ends was either logged wrongly or ran past midnight, and the line does not show which: it is kept as
+it is, without a duration, and flagged. How a completion status is written is not known: it remains at the end
+of the description, and this log does not show whether the job failed.
 
-The operation is the description's first word, if that is a command; what else stands there may be the
-name of a file, and the operation is then `other`.
+The operation is the description's first word, if that is a command. Any other word may be the name of a file,
+and the operation is then `other`.
 """
 
 from functools import partial
@@ -37,8 +37,8 @@ from tapewise.ingest.records.joined_lines import reject_joined
 from tapewise.schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
-# A persona of five digits leaves no blank before the session. A digit in column 41 would be a number
-# that runs over its columns, so that these are none.
+# A persona of five digits leaves no blank before the session. A digit in column 41 would belong to a number
+# that overruns its columns, and the line would not be in fixed columns.
 FIXED = (
     rf"^(?<user>[ 0-9]{{6}}) (?<start_text>{_CLOCK}) (?<end_text>{_CLOCK}) (?<persona_text>[ 0-9]{{5}})"
     r"(?<session_text>[1-9][0-9]{2}) (?<job_text>[ 0-9]{6})(?<description>(?:[^0-9].*)?)$"
@@ -55,7 +55,7 @@ SESSION_BASE = 100
 MOVES = ("put", "get")
 MAX_NUMBER = 2**31 - 1
 WORD = r"^([^ \t]+)"
-# FTP's commands, as UniTree takes them. Any other word may be a name.
+# FTP's commands, as UniTree accepts them. Any other word may be a name.
 OPERATIONS = (
     "put", "get", "mput", "mget", "append", "dir", "ls", "cd", "pwd", "del", "delete", "mdelete", "rm",
     "mkdir", "rmdir", "ren", "rename", "mv", "cp", "copy", "chmod", "chown", "chgrp", "stage", "stat",
@@ -65,19 +65,19 @@ OTHER_OPERATION = "other"
 
 
 def _is_in_columns() -> pl.Expr:
-    """Whether the fixed columns hold one number each; a blank within one says that they are none."""
+    """Whether the fixed columns contain one number each, without a blank within it."""
     texts = (pl.col("fixed").struct.field(f"{name}_text").str.strip_chars(" ") for name in NUMBERS)
     user = pl.col("fixed").struct.field("user").str.strip_chars(" ")
     return pl.all_horizontal(text.str.contains("^[0-9]+$") for text in (user, *texts)).fill_null(False)
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of COND lines; the module's docstring shows a line and its record.
+    """Parse COND lines into a record frame; the module's docstring shows a line and its record.
 
     Raises FormatError without `settings.log_date`.
     """
     if settings.log_date is None:
-        raise FormatError("lines of format cond have no date", hint="Give the day of the file.")
+        raise FormatError("lines of format cond have no date", hint="Give the date of the file.")
     day = pl.lit(f"{settings.log_date:%Y-%m-%d} ")
     start, end = event_time(pl.col("start"), settings), event_time(pl.col("end"), settings)
     line, fixed, separated = pl.col("line"), pl.col("fixed").struct, pl.col("separated").struct

@@ -1,16 +1,17 @@
-"""HPSS's daily report: what the site's own scripts counted of a day, in tables.
+"""HPSS's daily report: tables of what the site's own scripts counted for a day.
 
-The lines are read unfolded (`hpss_report.py` puts date, system, table and headings into each); TABs between:
+The lines are read unfolded: `hpss_report.py` adds date, system, table and headings to each. TABs separate the
+fields:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  ...  Mounts=702  MountTime=10-09:34:44
 
     reported_on 2018-08-09, system Archive, operation tape_drives, item IBM3592,
     figures {"drive_count": 19, "mount_count": 702, "mounted_s": 898484, ...}
 
-`event_at` is noon of that day: a report tells of a day, and noon is on every clock, once. Client hosts and
-users stand in `host` and `user`, so that they can be hidden; all else that has figures is an `item`, and what
-is told within it (a user's application, a storage class's number) a `part`. Where one line tells of several
-parts, their figures are called `part/figure`.
+`event_at` is noon of that day: a report covers a day, and noon occurs exactly once on every clock. Client
+hosts and users go into `host` and `user`, so that they can be hidden. Anything else that has figures is an
+`item`, and a subdivision of it (a user's application, a storage class's number) is a `part`. If one line
+covers several parts, their figures are named `part/figure`.
 """
 
 import json
@@ -32,12 +33,12 @@ from tapewise.ingest.records.format import (
 )
 
 TABLE_HEADING = "heading of a report"
-NOTHING_TOLD = "no figures in this line"
+NO_FIGURES = "no figures in this line"
 GROUPS = r"^(?<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\t(?<system>[^\t]*)\t(?<title>[^\t]+)\t(?<cells>[^\t].*)$"
 
 
 def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
-    """What stands in titles and cells: columns of the record, and `fate` where it is none."""
+    """Parse titles and cells into columns of the record; `fate` says why a row is not a record."""
     schema = dict.fromkeys(("operation", "item", "part", "host", "user", "figures", "fate"), pl.String())
     read: list[dict[str, Any]] = []
     for title, cells in rows:
@@ -46,13 +47,13 @@ def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
             first, *_ = parts = cells.split(report.SEPARATOR)
             row = None if first == report.UNKNOWN else read_row(title, parts)
             if first == report.HEADING:
-                found["fate"] = NOTHING_TOLD if title == report.NO_CHANGES else TABLE_HEADING
+                found["fate"] = NO_FIGURES if title == report.NO_CHANGES else TABLE_HEADING
             elif row is not None:
                 figures = row["figures"]
                 found |= row | {
-                    "fate": None if figures else NOTHING_TOLD,
+                    "fate": None if figures else NO_FIGURES,
                     "figures": json.dumps(figures, separators=(",", ":")),
-                    # Of seconds and gigabytes fewer are believed than of what is counted.
+                    # The largest plausible number of seconds or gigabytes is smaller than that of counts.
                     "largest": max(
                         (
                             float(value)
@@ -67,7 +68,7 @@ def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of unfolded lines; the module's docstring shows one and its record."""
+    """Parse unfolded lines into a record frame; the module's docstring shows one and its record."""
     cut = (
         bare_lines(lines)
         .with_columns(pl.col("line").str.extract_groups(GROUPS).alias("groups"))

@@ -1,4 +1,4 @@
-"""What the headings of HPSS's daily report stand for, and the figures below them."""
+"""The meaning of the headings in HPSS's daily report, and the figures below them."""
 
 import re
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from typing import Any
 from tapewise.ingest.formats import hpss_report as report
 
 TOTALS = ("total", "Total", "TOTAL")
-# A user may be called so.
+# Such a name is a total only in these tables: elsewhere it may be a user's.
 WITH_TOTALS = ("io_by_gateway", "io_by_client", "io_by_application", "migration")
 
 Figure = float | int
 
 
 class _NoFigureError(ValueError):
-    """A cell that holds no number of its kind."""
+    """A cell that does not contain a number of its kind."""
 
 
 def _count(text: str) -> Figure:
@@ -76,8 +76,8 @@ _DRIVES: dict[str, _Meaning] = {
     "MountTime": ("mounted_s", _span),
     "Mnt%": ("mounted_ratio", _ratio),
 }
-# The operation that a table becomes, and what its headings mean. A heading that is not known makes the line
-# unknown: a figure that nobody has named would be lost.
+# The operation that a table becomes, and what its headings mean. An unknown heading makes the line unknown:
+# otherwise a figure without a name would be lost.
 TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
     report.TABLES[0]: ("io_by_gateway", {"Host": "host", **_IO}),
     report.TABLES[1]: ("io_by_client", {"Host": "host", **_IO}),
@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
 
 
 def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
-    """The record's columns that a table's row gives; None if it is none. Without figures it tells nothing."""
+    """The columns of the record for a row of a table; None if it is not one. A row may have no figures."""
     if title not in TABLES:
         return None
     operation, meanings = TABLES[title]
@@ -127,7 +127,7 @@ def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
 
 
 def _read_part(operation: str, head: str, value: str) -> dict[str, Figure]:
-    """The figures of one of several parts that a line tells of."""
+    """The figures of one of the several parts on a line."""
     match operation:
         case "free_slots":
             free, _, total = value.partition("/")

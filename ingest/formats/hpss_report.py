@@ -1,4 +1,4 @@
-"""Puts into each line of HPSS's daily report what the lines before it say: date, system, table, headings.
+"""Adds to each line of HPSS's daily report what the lines before it say: date, system, table, headings.
 
     HPSS Report for Date 2018-08-09
 
@@ -7,12 +7,13 @@
     ========  =====  ======  =====  =======  ==============  ============== =====  ============== =====
      IBM3592     19       0      1      702     19-00:00:00      1-00:00:00   5.3     10-09:34:44  54.7
 
-The last line becomes, with TABs between:
+The last line becomes, separated by TABs:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  Cleans=0  ... Mnt%=54.7
 
-A table's columns are as wide as its rule of `=` says. A blank line ends it. What belongs to no table, or does
-not keep to its columns, becomes `2018-08-09 <system> <table> ? <line>`, and is no line of this format.
+The rule of `=` gives the widths of a table's columns. A blank line ends the table. A line that belongs to no
+table, or does not fit its columns, becomes `2018-08-09 <system> <table> ? <line>`, and is not a line of this
+format.
 """
 
 import re
@@ -22,7 +23,7 @@ import polars as pl
 from tapewise.ingest.records.format import Unfold
 
 SEPARATOR = "\t"
-# In the place of the first cell: a line that carries no figures, and one that is not understood.
+# In place of the first cell: a line without figures, and one that is not understood.
 HEADING, UNKNOWN = "#", "?"
 DATE = re.compile(r"HPSS Report for Date ([0-9]{4}-[0-9]{2}-[0-9]{2})$")
 UNFOLDED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\t[^\t]*\t[^\t]+\t[^\t]+")
@@ -37,7 +38,7 @@ TABLES = (
     "Migration Purge Report",
     "Tape Drive Report",
 )
-# A title with the system in front, and titles that speak of all of them.
+# A title with the system in front, and titles that cover all systems.
 _OF_SYSTEM = re.compile(rf"([^\s:]+) *: ({'|'.join(map(re.escape, (*TABLES, NO_CHANGES)))})$")
 _OF_ALL = {
     "Tape Drive Replacement:": "Tape Drive Replacement",
@@ -54,10 +55,10 @@ _VOLUME = re.compile(r"Volume (\S+) moved +(\d+) times, mounted +(\d+) times$")
 
 
 def make_unfold() -> Unfold:
-    """What unfolds the lines of one file, from its beginning on."""
+    """Return a function that unfolds the lines of one file, block by block from its beginning."""
     report = _Report()
 
-    # A loop over lines, because each depends on those before it; a day's report has some hundreds.
+    # A loop over lines, because each depends on those before it; a day's report has a few hundred.
     def unfold(lines: pl.Series) -> pl.Series:
         return pl.Series(lines.name, [report.unfold(line) for line in lines], dtype=pl.String)
 
@@ -65,7 +66,7 @@ def make_unfold() -> Unfold:
 
 
 class _Report:
-    """Where in a report we are: its date, and the table that the next line belongs to."""
+    """The position in a report: its date, and the table to which the next line belongs."""
 
     def __init__(self) -> None:
         self._date: str | None = None
@@ -87,15 +88,15 @@ class _Report:
         if found := DATE.match(text):
             self._date = found[1]
             self._begin_table("", "")
-            return self._put_together("", "Report", [HEADING, text])
+            return self._join("", "Report", [HEADING, text])
         if self._date is None:
             return line
-        if unfolded := self._find_title(text) or self._find_itself(text):
+        if unfolded := self._find_title(text) or self._unfold_lone_line(text):
             return unfolded
         cells = self._cut(bare) if self._table else None
-        return self._put_together(self._system, self._table or "?", cells or [UNKNOWN, text])
+        return self._join(self._system, self._table or "?", cells or [UNKNOWN, text])
 
-    def _put_together(self, system: str, table: str, cells: list[str]) -> str:
+    def _join(self, system: str, table: str, cells: list[str]) -> str:
         # A TAB within the line would look like one of ours.
         date = self._date or ""
         return SEPARATOR.join(each.replace(SEPARATOR, " ") for each in (date, system, table, *cells))
@@ -109,27 +110,25 @@ class _Report:
         if not table:
             return None
         self._begin_table(system, table)
-        return self._put_together(system, table, [HEADING, text])
+        return self._join(system, table, [HEADING, text])
 
-    def _find_itself(self, text: str) -> str | None:
-        """A line that says by itself what it is."""
+    def _unfold_lone_line(self, text: str) -> str | None:
+        """Unfold a line that says by itself what it is, else None."""
         if found := _VOLUME.match(text):
             volume, moved, mounted = found.groups()
-            return self._put_together(
-                "", VOLUMES, [f"Volume={volume}", f"moved={moved}", f"mounted={mounted}"]
-            )
+            return self._join("", VOLUMES, [f"Volume={volume}", f"moved={moved}", f"mounted={mounted}"])
         if found := _ACCOUNTING.match(text):
-            return self._put_together(self._system, ACCOUNTING, [f"Total={found[1]}"])
+            return self._join(self._system, ACCOUNTING, [f"Total={found[1]}"])
         if (found := _DRIVES.match(text)) and (cells := _match_all(_DRIVE, found[2])):
             drives = [f"{system} {kind}={count}" for count, system, kind in cells]
-            return self._put_together("", DRIVES, [f"LSM={_tidy(found[1])}", *drives])
+            return self._join("", DRIVES, [f"LSM={_tidy(found[1])}", *drives])
         if self._table == FREE_SLOTS and (cells := _match_all(_SLOTS, text)):
             slots = [f"{_tidy(name)}={counts}" for name, counts in cells]
-            return self._put_together("", FREE_SLOTS, slots)
+            return self._join("", FREE_SLOTS, slots)
         return None
 
     def _cut(self, line: str) -> list[str] | None:
-        """The cells of a table's line; None where it does not keep to the columns."""
+        """The cells of a table's line; None if it does not fit the columns."""
         is_matrix = self._table == MOVES
         text = line.strip()
         if not self._columns:
@@ -147,7 +146,7 @@ class _Report:
             if _MATRIX_RULE.match(text):
                 return [HEADING, text]
             source, bar, _ = line.partition("|")
-            # Of what stands between the columns only the lines that are drawn are no figures.
+            # Between the columns, only the drawn lines (`|`) are not figures.
             cells = self._cut_columns(line.replace("|", " ")[len(source) :].rjust(len(line)).rstrip())
             return [f"LSM={_tidy(source)}", *cells] if bar and cells is not None else None
         return self._cut_columns(line)
@@ -165,7 +164,7 @@ class _Report:
 
 
 def _match_all(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
-    """What the pattern finds, if that is all of the text; else nothing."""
+    """The groups of all matches, if together they cover the whole text; else nothing."""
     found, position = [], 0
     while position < len(text):
         match = pattern.match(text, position)
@@ -177,5 +176,5 @@ def _match_all(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
 
 
 def _tidy(name: str) -> str:
-    """`LSM  1, 4` as `1,4`; what is no LSM keeps its name."""
+    """Return `LSM  1, 4` as `1,4`; anything other than an LSM keeps its name."""
     return re.sub(r"\s*,\s*", ",", re.sub(r"^\s*LSM\s+", "", name)).strip()

@@ -1,12 +1,12 @@
 r"""The server log of HSI and HTAR, the command-line clients of HPSS.
 
-Blanks up to the process id, then TABs (shown as `|`). An HSI line:
+Blanks separate the fields up to the process id, then TABs (shown as `|`). An HSI line:
 
     Tue Mar  5 09:14:22 2019 n7.example.org hsi 507 2211|LH|0|0.03|7340032|24466.8|4|a 7|/home/k/a 7|m12
 
 = ctime at the end, client host, program, user id, process id, operation, return code (0 is
-success), seconds to open the file, bytes, 1000 bytes a second, class of service, local path, HPSS
-path (in that order whatever the direction), account:
+success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path,
+HPSS path (in that order whatever the direction), account:
 
     event_at 2019-03-05 17:14:22 UTC (in California), interface hsi, direction put, operation LH,
     user 507, host n7.example.org, open_s 0.03, size_bytes 7340032,
@@ -15,9 +15,9 @@ path (in that order whatever the direction), account:
 
 Operations: LH local to HPSS, HL HPSS to local, HH a copy inside, FU unlink (one path; the bytes are
 the size of the deleted file), FR rename (old and new path). The last three move nothing between a
-client and the archive, so that they are name-space events.
+client and the archive, so they are name-space events.
 
-An HTAR line has seconds, and the archive's path only; the field before the class of service (the
+An HTAR line has seconds, and only the archive's path; the field before the class of service (the
 host of an FTP server, mostly empty) is not kept:
 
     Tue Mar  5 09:31:07 2019 n7.example.org htar 507 2304|create|LH|0|536870912|2.56|209715.2|/k/a.tar||5|m12
@@ -55,8 +55,8 @@ _RATE = f"(?<rate_text>{DECIMAL})"
 _ACCOUNT = r"(?<account>[^\t]*)"
 _CLASS = r"(?<class_of_service>[^\t]*)"
 
-# How many paths there are depends on the operation: `_is_whole` judges that. The optional fields are
-# nested so that each TAB can be read in one way only, which makes the match twice as fast.
+# The number of paths depends on the operation: `_is_whole` checks it. The optional fields are nested so
+# that each TAB can match in only one way, which makes the match twice as fast.
 HSI_LINE = (
     rf"^{CTIME} +(?<host>[^ \t]+) +hsi +(?<user>[^ \t]+) +[0-9]+\t(?<operation>LH|HL|HH|FU|FR)\t{_STATUS}"
     rf"\t(?<open_text>{DECIMAL})\t{_SIZE}\t{_RATE}\t{_CLASS}"
@@ -66,12 +66,12 @@ HTAR_LINE = (
     rf"^{CTIME} +(?<host>[^ \t]+) +htar +(?<user>[^ \t]+) +[0-9]+\t(?<verb>[A-Za-z]+)\t(?<way>LH|HL)"
     rf"\t{_STATUS}\t{_SIZE}\t(?<seconds_text>{DECIMAL})\t{_RATE}\t(?<tar_path>[^\t]+)\t[^\t]*\t{_CLASS}\t{_ACCOUNT}$"
 )
-# Only lines with this are matched with HTAR_LINE: a match that fails late is slow.
+# Only lines that contain this are matched with HTAR_LINE: a match that fails late is slow.
 HTAR_MARK = " htar "
 EVENT_KINDS = {"HH": "copy", "FU": "delete", "FR": "rename"}
-# A kilobyte is 1000 bytes to both programs.
+# Both programs count a kilobyte as 1000 bytes.
 RATE_UNIT_BYTES = 1000
-# How far a rate may be from bytes by seconds, beyond the rounding of their last digits.
+# How far a rate may deviate from bytes divided by seconds, beyond the rounding of their last digits.
 RATE_TOLERANCE = 0.01
 
 EITHER = ("time_text", "host", "user", "status_text", "size_text", "rate_text", "class_of_service", "account")
@@ -80,7 +80,7 @@ HTAR_ONLY = ("way", "seconds_text", "tar_path")
 
 
 def _is_whole() -> pl.Expr:
-    """Whether an HSI line has the paths of its operation, and the account where it must be."""
+    """Whether an HSI line has the paths that its operation needs, and the account where it is required."""
     operation, has_second = pl.col("operation"), (pl.col("second_path") != "").fill_null(False)
     return (
         pl.when(operation == "FU")
@@ -92,18 +92,18 @@ def _is_whole() -> pl.Expr:
 
 
 def _rounding(text: pl.Expr) -> pl.Expr:
-    """Half a unit of the last digit that is printed."""
+    """Half a unit of the last printed digit."""
     decimals = text.str.extract(r"\.([0-9]+)$").str.len_bytes().fill_null(0)
     return 0.5 * pl.lit(10.0).pow(-decimals.cast(pl.Float64))
 
 
 def _is_rate_inconsistent() -> pl.Expr:
-    """Whether an HTAR line's rate cannot be its bytes by its seconds, whatever was rounded away.
+    """Whether an HTAR line's rate cannot be its bytes divided by its seconds, however they were rounded.
 
-    Of zero seconds nothing can be said.
+    Zero seconds do not allow the check: the result is false.
     """
     seconds, size_bytes = pl.col("seconds"), pl.col("size_bytes")
-    # Of the few lines that have seconds only: what is null costs nothing.
+    # Only for the few lines that have seconds: null values cost nothing.
     rate_text = pl.when(seconds.is_not_null()).then("rate_text")
     rate, rate_error = pl.col("rate_bytes_per_s"), RATE_UNIT_BYTES * _rounding(rate_text)
     slowest = size_bytes / (seconds + _rounding(pl.col("seconds_text")))
@@ -124,7 +124,7 @@ def _duration() -> pl.Expr:
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of HSI and HTAR lines; the module's docstring shows them and a record."""
+    """Parse HSI and HTAR lines into a record frame; the module's docstring shows them and a record."""
     line, hsi, htar = pl.col("line"), pl.col("hsi").struct, pl.col("htar").struct
     is_hsi, is_htar = hsi.field("user").is_not_null(), htar.field("user").is_not_null()
     is_event = pl.col("kind").is_not_null()

@@ -1,4 +1,4 @@
-"""Puts into a line with which a run of HTAR ends what the lines before it say of the run.
+"""Adds to the line that ends a run of HTAR what the lines before it say about the run.
 
     + htar -cvf /home/k/run7.tar run7
     HTAR: a   run7/in
@@ -9,9 +9,9 @@ The last line becomes
 
     HTAR: HTAR FAILED (put) hpss_WriteList error -27, file offset 3298534883328 - aborting
 
-It is a `put`, a `get` or a `listing`, which is no transfer, as the command, the last member or the last error
-shows; else `unknown`. The exit status that a wrapper adds, `72 = /usr/bin/htar -cvf ...`, is marked if the
-run had a result before: then that result is what counts.
+The command, the last member or the last error shows whether the run was a `put`, a `get` or a `listing` (not
+a transfer); else it is `unknown`. The exit status that a wrapper adds, `72 = /usr/bin/htar -cvf ...`, is
+marked if the run already had a result, because then that result counts.
 """
 
 import polars as pl
@@ -22,7 +22,7 @@ PUT, GET, LISTING, UNKNOWN = "put", "get", "listing", "unknown"
 FAILED = r"^HTAR:? HTAR FAILED *$"
 RESULT = r"^HTAR:? (?:HTAR (?:FAILED|SUCCESSFUL)|(?:Create|Extract|Listing|Build Index) complete)"
 EXIT_STATUS = r"^ *[0-9]+ = (?:[^ ]*/)?htar[^ /]* "
-# A shell that echoes its commands, or a prompt; of the options, c, x, t, X and K say what is done.
+# A command that the shell echoes, or that follows a prompt; the options c, x, t, X and K say what is done.
 COMMAND = r"^(?:\++ (?:[^ ]+: )?|.*[$>%#] )(?:[^ ]*/)?htar(?: +-[^ ]+)*? +-?[BEhmopPqvw]*([cxtKX])"
 WAYS = {"c": PUT, "x": GET, "t": LISTING, "K": LISTING, "X": LISTING}
 MEMBER = r"^HTAR: ([axi]|[-bcdlps][-rwxsStT]{9}) "
@@ -31,26 +31,26 @@ ERROR_OF_PUT = r"^ERROR: .*(?:\(create\)|oversize member|generating filename lis
 AFTER_RESULT = " (after the result)"
 
 
-# What is known of a run before a line: the way and the last error, or "", and whether there was a result.
+# What is known about a run before a line: its way and its last error (or ""), and whether it had a result.
 _NOTHING = pl.DataFrame({"way": [""], "error": [""], "has_result": [False]})
 
 
 def make_unfold() -> Unfold:
-    """What unfolds the lines of one file, from its beginning on."""
+    """Return a function that unfolds the lines of one file, block by block from its beginning."""
     known = _NOTHING
 
     def unfold(lines: pl.Series) -> pl.Series:
         nonlocal known
-        told = lines.alias("line").to_frame()
-        runs = pl.concat([known, told.select(**_tell_runs())]).select(pl.all().forward_fill())
+        block = lines.alias("line").to_frame()
+        runs = pl.concat([known, block.select(**_read_runs())]).select(pl.all().forward_fill())
         known = runs.tail(1)
-        return runs.head(-1).hstack(told).select(_end_run().alias(lines.name)).to_series()
+        return runs.head(-1).hstack(block).select(_end_run().alias(lines.name)).to_series()
 
     return unfold
 
 
-def _tell_runs() -> dict[str, pl.Expr]:
-    """What a line says of the run that it is of, null where it says nothing."""
+def _read_runs() -> dict[str, pl.Expr]:
+    """What a line says about its run; null if it says nothing."""
     line = pl.col("line")
     member, option, error = (line.str.extract(each) for each in (MEMBER, COMMAND, ERROR))
     is_result, is_start = line.str.contains(RESULT), option.is_not_null() | member.is_not_null()
@@ -73,14 +73,14 @@ def _tell_runs() -> dict[str, pl.Expr]:
 
 
 def _end_run() -> pl.Expr:
-    """The line, with what is known of its run if it says how the run ended."""
+    """The line; if it says how its run ended, with what is known about the run."""
     line, way, error = pl.col("line"), pl.col("way"), pl.col("error")
-    told = pl.when(way == "").then(pl.lit(UNKNOWN)).otherwise(way)
+    known_way = pl.when(way == "").then(pl.lit(UNKNOWN)).otherwise(way)
     reason = pl.when(error == "").then(pl.lit("")).otherwise(pl.lit(" ") + error)
     is_marked = line.str.contains(EXIT_STATUS) & pl.col("has_result") & ~line.str.ends_with(AFTER_RESULT)
     return (
         pl.when(line.str.contains(FAILED))
-        .then(line.str.strip_chars_end(" ") + pl.lit(" (") + told + pl.lit(")") + reason)
+        .then(line.str.strip_chars_end(" ") + pl.lit(" (") + known_way + pl.lit(")") + reason)
         .when(is_marked)
         .then(line + pl.lit(AFTER_RESULT))
         .otherwise(line)

@@ -8,11 +8,11 @@ seconds. `s` is the archive, so this is a put by machine `k`:
     event_at 1997-11-05 22:07:31 UTC (in California), direction put, operation ks, user 002718,
     host k, size_bytes 73400320, duration_s 41.902
 
-Which machine a letter stands for is not known; letters are kept as they are, and only the small `s`
-is the archive. What goes from `s` to `s` is a copy inside the archive; where neither letter is `s`,
+Which machine a letter stands for is not known; letters are kept as they are, and only the lower-case
+`s` is the archive. A transfer from `s` to `s` is a copy inside the archive; if neither letter is `s`,
 no archive is involved.
 
-FTP transfers stand in the same file, rounded to whole seconds, those below one second as 0.499.
+FTP transfers are in the same file, rounded to whole seconds, those below one second as 0.499.
 Nothing else tells them apart, so the flags say how a duration is written: one NFT transfer in a
 thousand looks coarse by chance.
 """
@@ -50,7 +50,7 @@ ARCHIVE = "s"
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of NFT lines; the module's docstring shows a line and its record."""
+    """Parse NFT lines into a record frame; the module's docstring shows a line and its record."""
     is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
     is_copy = is_put & is_get
     is_subsecond = is_ftp_subsecond(pl.col("duration_text"))

@@ -11,14 +11,14 @@ descriptor:
     size_bytes 1073741824, duration_s 12.48
 
 HPSS 7.4 also logs that a file was opened, with neither seconds nor bytes; `r` or `w` before the
-access mode says what for:
+access mode shows whether for reading or writing:
 
     Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0
 
-Paths may hold blanks, and what looks like the fields after them: those furthest to the right count.
-Commands with P and LF in front are parallel. A direction that contradicts a command we know makes
-the line no line of this format, since one of the two is not what we take it for; commands that we
-do not know are believed. The log has no status: it tells of transfers that were completed.
+Paths may contain blanks, and text that looks like the fields after them: the rightmost match counts.
+Commands that begin with P or LF are parallel. If the direction contradicts a command we know, the
+line is not a line of this format, since one of the two is not what we take it for; for commands that
+we do not know, the direction is believed. The log has no status: it lists completed transfers.
 """
 
 from functools import partial
@@ -52,7 +52,7 @@ TRANSFER = (
     f" [ab] (?<way>[io]) (?<operation>[A-Za-z0-9]+_Cmd){_USER}"
 )
 OPEN = f"^{CTIME} (?<host>[^ ]+) (?<archive_path>.+) [ab] (?<operation>POPN_Cmd) (?<mode>[a-z][a-z+]*){_USER}"
-# Only lines with this are matched with OPEN: a match that fails late is slow.
+# Only lines that contain this are matched with OPEN: a match that fails late is slow.
 OPEN_MARK = " POPN_Cmd "
 KNOWN_WAYS = {
     "STOR_Cmd": "i",
@@ -65,7 +65,7 @@ KNOWN_WAYS = {
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of the FTP daemon's lines; the module's docstring shows them and a record."""
+    """Parse the FTP daemon's lines into a record frame; the module's docstring shows them and a record."""
     line, transfer, opening = pl.col("line"), pl.col("transfer").struct, pl.col("opening").struct
     is_transfer, is_open = transfer.field("user").is_not_null(), opening.field("user").is_not_null()
     way, mode = pl.col("way"), opening.field("mode")

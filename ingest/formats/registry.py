@@ -1,4 +1,4 @@
-"""The log formats that can be read; each is a module, or a layout, that says what its lines look like."""
+"""The log formats that can be read; a module or a layout describes the lines of each."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -22,14 +22,14 @@ FORMATS: dict[str, Format] = {
     for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
-# What a run of HTAR was asked for stands in lines before the one that says how it ended.
+# What a run of HTAR was to do is in lines before the one that says how it ended.
 FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
 
 
 def find_format(name: str, folder: Path | None = None) -> Format:
-    """The format called `name`, or the one that the layout's file of that path describes.
+    """The format called `name`, or the one that the layout file at that path describes.
 
-    A relative path is from `folder`, or from where we are. Raises `FormatError`.
+    A relative path starts from `folder`, or else from the current folder. Raises `FormatError`.
     """
     if is_layout_path(name):
         return _load_own(Path(name) if folder is None else folder / name)
@@ -41,17 +41,17 @@ def find_format(name: str, folder: Path | None = None) -> Format:
 
 
 def restore_format(name: str, layout_text: str | None) -> Format:
-    """The format of a source that the warehouse has: with a `layout_text`, the layout it was read with."""
+    """The format of a source in the warehouse; with a `layout_text`, the layout with which it was read."""
     return find_format(name) if layout_text is None else _restore(name, layout_text)
 
 
-@lru_cache(maxsize=100)  # asked for anew for each file
+@lru_cache(maxsize=100)  # requested again for each file
 def _restore(name: str, layout_text: str) -> Format:
     return make_format(name, layout_text, f"layout {name} in the warehouse", is_own=True, is_checked=True)
 
 
 def _load_own(path: Path) -> Format:
-    """A site's own format. It cannot have the name of one of ours, unless it is that one."""
+    """A site's own format. It cannot have the name of one of ours, unless it is the same."""
     own = load_layout(path)
     ours = FORMATS.get(own.name)
     if ours is None:
@@ -59,6 +59,6 @@ def _load_own(path: Path) -> Format:
     if ours.parse == own.parse:
         return ours
     raise LayoutError(
-        f"{path}: a format is called {own.name!r} already",
-        hint="Give the file another name: it is the format's.",
+        f"{path}: a format called {own.name!r} already exists",
+        hint="Rename the file: the format is named after it.",
     )

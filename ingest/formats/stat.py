@@ -1,4 +1,4 @@
-"""STAT: what UniTree did for its jobs: files moved, and files staged from tape.
+"""STAT: what UniTree did for its jobs, which is moving files and staging them from tape.
 
     97/11/05 14:07:31.383 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds
 
@@ -8,22 +8,22 @@ and destination machine, bytes, seconds. `s` is the archive, so this is a put by
     event_at 1997-11-05 22:07:31.383 UTC (in California), interface unitree, direction put,
     operation transfer, persona 2360, host k, size_bytes 34713600, duration_s 25.115
 
-What failed brings the error codes of source and sink: the first is `status_code`, all of it `status_text`.
+A failure adds the error codes of source and sink: the first is `status_code`, the whole text `status_text`.
 
     97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
 
-Some lines of real logs say `LEN failure`; where that stood is not known. A transfer whose tail speaks of a
+Some lines of real logs say `LEN failure`; where in the line is not known. A transfer whose tail mentions a
 failure failed.
 
-A file that had to come from tape brings a line of its own, before its transfer: a stage, in whole
-seconds and without a size.
+A file that had to come from tape has a line of its own before its transfer: a stage, in whole seconds and
+without a size.
 
     97/11/05 14:35:01.060 3298  File staged in 180 seconds
 
-As in the NFT log, what goes from `s` to `s` is a copy inside the archive, and where neither is `s` no archive
-is involved. The same transfers stand in the NFT log: say `--not-counted` for one of the two. So the flags
-say of a duration what they say there: whole seconds, or 0.499, are those of a coarser clock. NFT's log does
-not report failures: where STAT is not counted, its failed transfers are, as those of interface nft.
+As in the NFT log, a transfer from `s` to `s` is a copy inside the archive, and if neither is `s`, no archive
+is involved. The NFT log has the same transfers: give `--not-counted` for one of the two. So the flags of a
+duration mean the same as there: whole seconds, or 0.499, come from a coarser clock. NFT's log does not report
+failures: if STAT is not counted, its failed transfers still are, as those of interface nft.
 """
 
 from functools import partial
@@ -64,7 +64,7 @@ MAX_PERSONA = 2**31 - 1
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of STAT lines; the module's docstring shows them and their records."""
+    """Parse STAT lines into a record frame; the module's docstring shows them and their records."""
     is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
     is_staged = pl.col("staged").is_not_null()
     is_copy = (is_put & is_get).fill_null(False)
@@ -105,7 +105,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         len(lines),
         with_fates(
             records,
-            # What a tail would mean is known for transfers only.
+            # The meaning of a tail is known only for transfers.
             is_line=pl.col("duration_text").is_not_null()
             & ~(is_staged & pl.col("status_text").is_not_null()),
             time=event_time(pl.col("local"), settings),

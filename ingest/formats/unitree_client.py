@@ -1,23 +1,23 @@
 """UniTree's FTP server at the German climate computing centre (DKRZ): the events of a client's transfer.
 
-The layout is ours: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, and
-shows no line. One line:
+The layout is ours: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but shows no
+line. One line:
 
     1996-02-14 09:12:03.417 uftpd start op=RETR cache=miss cap=4f21.0007 uid=2718 gid=310 family=7
         copies=1 host=cray net=hippi size=34713600 path=/run 7/out.tar
 
-= date and time of the event, the server, the event and what it alone tells, then the same fields for all:
-FTP's operation code, the file's capability (which names one file for ever), user and group, family, number
-of copies, client machine and its network, size, and path (the rest of the line: it may hold blanks). `-`
-stands for what is not known. Three events make one transfer:
+= date and time of the event, the server, the event and its own fields, then the fields that all events share:
+FTP's operation code, the file's capability (which identifies one file for ever), user and group, family,
+number of copies, client machine and its network, size, and path (the rest of the line: it may contain
+blanks). `-` stands for an unknown value. Three events make one transfer:
 
-- `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit, miss; `-` of a put)
+- `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit, miss; `-` for a put)
 - `stage` is a row of `stages`: the file is on disk now; `tape_s` says how long that took
-- `end` is a row of `transfers`; `disk_s` says how long the file took to or from the disk, `rc` how it
-  ended (0: well)
+- `end` is a row of `transfers`; `disk_s` says how long the file took to or from the disk, `rc` how the
+  transfer ended (0: successfully)
 
-The group is the `account`, the family the `class_of_service`. Events of another kind are rejected, and kept
-as rejected lines are.
+The group is the `account`, the family the `class_of_service`. Events of any other kind are rejected, and kept
+like other rejected lines.
 """
 
 from functools import partial
@@ -62,7 +62,7 @@ TABLES = {"start": "transfer_starts", "stage": "stages", "end": "transfers"}
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """The record frame of these lines; the module's docstring shows a line and what becomes of it."""
+    """Parse the lines into a record frame; the module's docstring shows a line and what becomes of it."""
     event = pl.col("event")
     names = ("capability", "user", "account", "family", "host", "network")
     records = (
@@ -94,19 +94,19 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_duration_below_clock=(pl.col("duration_s") < settings.clock_resolution_s).fill_null(False),
         )
     )
-    # What an event alone tells must be what it tells.
-    is_told = (
+    # Each event has its own fields, and no other event has them.
+    has_own_fields = (
         (event == "start").eq(pl.col("cache").is_not_null())
         & (event == "stage").eq(pl.col("tape_text").is_not_null())
         & (event == "end").eq(pl.col("disk_text").is_not_null())
     )
-    # A put brings no file from tape, and who asked for what is what the events are put together by.
+    # A put stages no file from tape; user and host are needed to match the events of a transfer.
     is_possible = ~((event == "stage") & (pl.col("direction") == "put"))
     is_complete = pl.col("user").is_not_null() & pl.col("host").is_not_null()
     is_code_out_of_range = pl.col("code_text").is_not_null() & pl.col("status_code").is_null()
     fated = with_fates(
         records,
-        is_line=(is_told & is_possible & is_complete).fill_null(False),
+        is_line=(has_own_fields & is_possible & is_complete).fill_null(False),
         time=event_time(pl.col("local"), settings),
         size_text=pl.col("size_text"),
         is_number_out_of_range=is_code_out_of_range

@@ -1,4 +1,4 @@
-"""What the two logs of UniTree's events at DKRZ share: stamps, `-` for what is not known, unknown events."""
+"""What the two logs of UniTree's events at DKRZ share: stamps, `-` for unknown values, unknown events."""
 
 from collections.abc import Sequence
 
@@ -15,14 +15,15 @@ UNKNOWN_EVENT = "event of an unknown kind"
 
 
 def value_or_null(text: pl.Expr) -> pl.Expr:
-    """The text of a field, null where it says that the value is not known."""
+    """The text of a field; null if it is `-`, an unknown value."""
     return pl.when(text != NOT_KNOWN).then(text)
 
 
 def name_unknown_events(records: pl.LazyFrame, head: str, known: Sequence[str]) -> pl.LazyFrame:
-    """`records` of `with_fates`, with the reason for lines that begin as `head` says with no `known` event.
+    """Give the rejected lines that begin with an event not in `known` their own reason.
 
-    `head` is a regular expression with a group `event`.
+    `records` comes from `with_fates`; `head` is a regular expression for the beginning of a line, with a
+    group `event`.
     """
     event = pl.col("line").str.extract_groups(head).struct.field("event")
     is_unknown = pl.col("rejected").is_not_null() & (~event.is_in(known)).fill_null(False)

@@ -1,4 +1,4 @@
-"""Columns of a layout's records: which a table takes, and the expressions that make them of groups."""
+"""Columns of a layout's records: which columns a table takes, and how they are made from groups."""
 
 import re
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from tapewise.schema.tables.models import FACT_TABLES
 
 TABLES = {table.name: table for table in FACT_TABLES}
 FATES = ("table", "ignored", "rejected")
-# Of every fact, by another name there.
+# Every fact has these, under another name in its table.
 _OF_ALL = ("event_at", "user", "host")
-# What is UTF-8, without NUL, in hexadecimal digits.
+# Hexadecimal digits of valid UTF-8 without NUL.
 _NEXT = "[89ab][0-9a-f]"
 _TEXT_IN_HEX = (
     "^(?:0[1-9a-f]|[1-7][0-9a-f]|(?:c[2-9a-f]|d[0-9a-f])NEXT|e0[ab][0-9a-f]NEXT|e[1-9abcef]NEXTNEXT"
@@ -28,7 +28,7 @@ _ONE_OF = re.compile(r"(\w+) in \((.*)\)")
 
 @cache
 def columns_of_table(table: str) -> frozenset[str]:
-    """The columns of the record that rows of that table are made of."""
+    """The columns of the record from which rows of that table are made."""
     return frozenset(
         name
         for name in RECORD_SCHEMA
@@ -38,7 +38,7 @@ def columns_of_table(table: str) -> frozenset[str]:
 
 @cache
 def needed_columns(table: str) -> tuple[str, ...]:
-    """Those without which there is no row. Flags are false unless said."""
+    """The columns without which there is no row. Flags are not among them: their default is false."""
     rows = TABLES[table].columns
     needed = (
         name
@@ -50,7 +50,7 @@ def needed_columns(table: str) -> tuple[str, ...]:
 
 @cache
 def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
-    """The texts that a column may hold, of the columns that may not hold any."""
+    """The permitted texts of each column that does not accept arbitrary ones."""
     allowed = {}
     for check in TABLES[table].constraints:
         if isinstance(check, sa.CheckConstraint) and (found := _ONE_OF.fullmatch(str(check.sqltext))):
@@ -59,7 +59,7 @@ def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
 
 
 def kind_of(name: str) -> str:
-    """What the column of that name holds: `time`, `flag`, `text` or `number`."""
+    """What the column of that name contains: `time`, `flag`, `text` or `number`."""
     dtype = RECORD_SCHEMA[name]
     if dtype == UTC_TIME:
         return "time"
@@ -68,7 +68,7 @@ def kind_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """A column's values, and where they could not be made: the text is none such, or the number too large."""
+    """A column's values, and where there is none: the text is invalid, or the number is out of range."""
 
     value: pl.Expr
     is_wrong: pl.Expr | None = None
@@ -76,7 +76,7 @@ class Made:
 
 
 def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
-    """The column's text or flag; wrong where `map` does not have what stands there."""
+    """The column's text or flag; wrong where `map` lacks the text of the line."""
     if column.first:
         text = pl.coalesce(texts)
     else:
@@ -96,13 +96,13 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
 
 
 def decode_percent(text: pl.Expr) -> pl.Expr:
-    """The text with each `%` and two hexadecimal digits read as the byte they stand for.
+    """Replace each `%` and two hexadecimal digits with the byte that they stand for.
 
-    As it is where a `%` has no such digits behind it, or where the bytes are no text in UTF-8.
+    The text is unchanged if a `%` is not followed by such digits, or if the bytes are not valid UTF-8.
     """
     is_broken = text.str.contains("%(?:[^0-9A-Fa-f]|.?$|.[^0-9A-Fa-f])")
     is_encoded = text.str.contains("%", literal=True) & ~is_broken
-    # What is before the first % has no digits of its own.
+    # The part before the first % has no digits of its own.
     parts = pl.when(is_encoded).then(pl.lit("00") + text).str.split("%")
     part = pl.element()
     in_hex = part.str.slice(0, 2).str.to_lowercase() + part.str.slice(2).str.encode("hex")
@@ -112,7 +112,7 @@ def decode_percent(text: pl.Expr) -> pl.Expr:
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
-    """The column's number in its own unit; wrong where the text is none, out of range where too large."""
+    """The column's number in its own unit; wrong if the text is not a number, out of range if too large."""
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
@@ -130,7 +130,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     value = value.cast(dtype, strict=False)
     is_wrong, is_unread = pl.lit(False), pl.lit(False)
     for text, number in zip(texts, read, strict=True):
-        # Asked of the few texts only that gave no number.
+        # Only for the few texts that gave no number.
         odd = pl.when(number.is_null()).then(text)
         is_digits = odd.str.contains(r"^[+-]?[0-9]+(?:\.[0-9]*)?$")
         is_wrong |= (~is_digits).fill_null(False)

@@ -1,4 +1,4 @@
-"""What can be wrong with a layout besides its form: groups, columns and tables that do not fit."""
+"""Checks a layout beyond its form: groups, columns and tables must fit together."""
 
 from collections import Counter
 from typing import NoReturn
@@ -13,7 +13,7 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
-# The keys that a column takes, by what it holds; all take group, groups and join.
+# The keys that a column accepts, by what it contains; all accept group, groups and join.
 _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
@@ -21,13 +21,13 @@ _KEYS = {
     "text": _COMMON | {"first", "decode", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
-# What says that a time is known to the day only.
+# The flag of a time that is known only to the day.
 DAY_ONLY = "is_time_of_day_unknown"
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
 
 def check_layout(layout: Layout, label: str) -> None:
-    """Raise LayoutError, which begins with `label`, unless each of the patterns can make its records."""
+    """Raise LayoutError, which begins with `label`, unless every pattern can make its records."""
     names = Counter(kind.name for kind in layout.lines)
     if doubles := [name for name, count in names.items() if count > 1]:
         _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")
@@ -49,7 +49,7 @@ def _fail(where: str, key: str, reason: str, hint: str | None = None) -> NoRetur
     message = (
         f"{where}.{key}: {reason}" if "lines[" in where or "columns" in where else f"{where}: {key}: {reason}"
     )
-    raise LayoutError(escape_controls(message), hint=hint or "docs/reference/layouts.md tells every key.")
+    raise LayoutError(escape_controls(message), hint=hint or "docs/reference/layouts.md describes every key.")
 
 
 def _find_groups(where: str, kind: Line) -> tuple[str, ...]:
@@ -63,8 +63,9 @@ def _compile(where: str, key: str, pattern: str) -> list[str]:
         return pl.Series([""]).str.extract_groups(pattern).struct.fields
     except pl.exceptions.ComputeError as error:
         # polars shows the expression and puts a caret below it.
-        told = str(error).strip().rpartition("error: ")[2]
-        _fail(where, key, f"is no regular expression: {told}", "Its dialect is Rust's: docs.rs/regex.")
+        reason = str(error).strip().rpartition("error: ")[2]
+        hint = "Its dialect is Rust's: docs.rs/regex."
+        _fail(where, key, f"is not a valid regular expression: {reason}", hint)
 
 
 def _check_line_start(label: str, layout: Layout, line_start: str) -> None:
@@ -84,11 +85,13 @@ def _check_column(where: str, name: str, value: Value) -> None:
     if not isinstance(value, Column):
         is_wanted = {"flag": type(value) is bool, "text": type(value) is str, "number": _is_number(value)}
         if not is_wanted.get(kind):
-            told = {"flag": "true or false", "text": "a text", "number": "a number", "time": "a table"}[kind]
-            raise LayoutError(escape_controls(f"{where}: {told} is wanted, and {value!r} is none"))
+            expected = {"flag": "true or false", "text": "a string", "number": "a number", "time": "a table"}[
+                kind
+            ]
+            raise LayoutError(escape_controls(f"{where}: expected {expected}, got {value!r}"))
         return
     for key in sorted(value.model_fields_set - _KEYS[kind]):
-        _fail(where, key, f"is no key of a column that holds a {kind}")
+        _fail(where, key, f"is not a key of a column that holds a {kind}")
     ways = [key for key in ("layout", "epoch", "day_of_file", "formula") if getattr(value, key)]
     if kind == "time" and len(ways) != 1:
         raise LayoutError(
@@ -101,14 +104,14 @@ def _check_column(where: str, name: str, value: Value) -> None:
     if kind == "time" and value.zone and not value.layout:
         _fail(where, "zone", "is for times with a layout: an epoch has no zone")
     if value.formula and FORMULAS[value.formula] != name:
-        _fail(where, "formula", f"gives {FORMULAS[value.formula]}")
+        _fail(where, "formula", f"gives {FORMULAS[value.formula]}, not {name}")
     values = [*(value.map or {}).values(), value.otherwise, value.missing]
     wanted_type = {"flag": bool, "text": str}.get(kind)
     for each in values:
         if each is not None and wanted_type is not None and not isinstance(each, wanted_type):
-            _fail(where, "map", f"{each!r} is no {kind}")
+            _fail(where, "map", f"{each!r} is not a {kind}")
     if kind == "number" and value.missing is not None and not _is_number(value.missing):
-        _fail(where, "missing", f"{value.missing!r} is no number")
+        _fail(where, "missing", f"{value.missing!r} is not a number")
     if kind == "flag" and value.map is None:
         _fail(where, "map", "is needed: which texts are true, which false")
 
@@ -140,16 +143,16 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
             _fail(
                 where,
                 "pattern",
-                f"group {group!r} is no column of {table}, and none is made of it",
-                f"{_takes(table)} What is only read over stands in (?:...).",
+                f"group {group!r} is not a column of {table}, and no column uses it",
+                f"{_takes(table)} Write (?:...) around text that is only skipped.",
             )
     for name, value in said.items():
-        if name not in layout.columns:  # a group that is taken as it is
+        if name not in layout.columns:  # a group that is used as it is
             _check_column(f"{where}: group {name!r}", name, value)
     for name in needed_columns(table):
         if name not in said and not (name == "event_at" and "started_at" in said):
             raise LayoutError(
-                f"{where}: {table} need {name!r}", hint="Call a group so, or say in columns what it is."
+                f"{where}: {table} need {name!r}", hint="Name a group after it, or define it in columns."
             )
     for name, value in said.items():
         _check_inputs(f"{where}: columns.{name}", value, said)
@@ -161,7 +164,7 @@ def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
         return
     for name in value.formula.replace("-", " ").replace("+", " ").replace("/", " ").split():
         if name not in said:
-            raise LayoutError(f"{where}.formula: there is no {name!r} to reckon with")
+            raise LayoutError(f"{where}.formula: it needs {name!r}, which is not defined")
 
 
 def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) -> None:
@@ -172,11 +175,11 @@ def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) ->
         values = [*(value.map or {}).values(), value.otherwise, value.missing]
     for each in values:
         if each is not None and each not in allowed:
-            raise LayoutError(escape_controls(f"{where}: {each!r} is none of {', '.join(allowed)}"))
+            raise LayoutError(escape_controls(f"{where}: {each!r} is not one of {', '.join(allowed)}"))
 
 
 def _check_dates(label: str, layout: Layout) -> None:
-    """All times are of days that the lines tell, or all of such that the file tells: it is dated, or not."""
+    """Check that all times get their dates from the same place: all from the lines, or all from the file."""
     ways = {
         "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
         for kind in layout.lines
@@ -190,7 +193,7 @@ def _check_dates(label: str, layout: Layout) -> None:
             isinstance(each, Column) and each.day_of_file for each in layout.columns_of(kind).values()
         )
         if kind.table is not None and is_of_file and DAY_ONLY not in columns_of_table(kind.table):
-            _fail(f"{label}: lines[{kind.name}]", "table", f"{kind.table} need the time of the day")
+            _fail(f"{label}: lines[{kind.name}]", "table", f"{kind.table} need the time of day")
     if len(ways) > 1:
         raise LayoutError(
             f"{label}: columns: some times have {' and some '.join(sorted(ways))}",

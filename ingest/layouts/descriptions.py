@@ -1,4 +1,4 @@
-"""What a layout's TOML file holds.
+"""The contents of a layout's TOML file.
 
     title = "transfer log of a site's own"
     clock_resolution_s = 0.001
@@ -13,12 +13,12 @@
 
     [[lines]]
     name = "transfer"
-    table = "transfers"                                 # or: ignored = "why such lines tell of no traffic"
+    table = "transfers"                                 # or: ignored = "why such lines report no traffic"
     pattern = '(?<event_at>.{19}) (?<direction>[a-z]+) ...'
     columns = { operation = "copy" }                    # of these lines
 
-A line is what the first pattern makes of it that matches all of it. A group that is called after a column of
-the record, and that `columns` does not mention, is taken as it is.
+The first pattern that matches the whole line determines its record. A group that is named after a column of
+the record, and that `columns` does not mention, is used as it is.
 """
 
 import json
@@ -26,9 +26,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
-# Raised when an unchanged layout gives other records than before.
+# Raise it when an unchanged layout gives different records than before.
 ENGINE_VERSION = 2
-# How many of the column's own unit (bytes, seconds, bytes a second) one of these is.
+# The size of each unit in the column's own unit (bytes, seconds, bytes a second).
 UNITS: dict[str, float] = {
     "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
@@ -45,24 +45,24 @@ FORMULAS: dict[str, str] = {
 
 
 class Part(BaseModel):
-    """A table of a layout's file: unknown keys are refused."""
+    """A table in a layout's file; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Fraction(Part):
-    """What a time has beyond its seconds, where it stands in a group of its own."""
+    """The fraction of a second of a time, if it is in a group of its own."""
 
     group: str
     unit: TimeUnit
 
 
 class Column(Part):
-    """How a column is made of a pattern's groups; `group` is the one of the column's own name unless said.
+    """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
-    Of several `groups` texts are joined by `join`, or with `first` the first that is there taken; numbers are
-    added up. `decode` reads `%2F` as `/`, before `replace`. `map` gives the values of texts,
-    `otherwise` that of any other text, `missing` that where the group took no part in the match.
+    With several `groups`, texts are joined by `join`, or with `first` the first one present is used; numbers
+    are added up. `decode` reads `%2F` as `/`, before `replace`. `map` gives the values of texts, `otherwise`
+    the value of any other text, and `missing` the value if the group took no part in the match.
     """
 
     group: str | None = None
@@ -84,7 +84,7 @@ class Column(Part):
     formula: Formula | None = None
 
     def source_groups(self, column: str) -> tuple[str, ...]:
-        """The groups that it is made of; `column` is its name."""
+        """The groups from which the column is made; `column` is its name."""
         if self.formula or self.day_of_file:
             return ()
         own = self.groups or (self.group or column,)
@@ -103,10 +103,10 @@ Value = StrictBool | int | float | str | Column
 
 
 class Line(Part):
-    """A kind of line: a pattern that matches all of it, and the table it is a fact of, or why it is ignored.
+    """A kind of line: a pattern for the whole line, and the table of its fact or the reason to ignore it.
 
-    A `pattern` may come in pieces, which are put one behind the other. With a `mark`, only lines that hold
-    that text are matched: a match that fails late is slow.
+    A `pattern` may come in pieces, which are concatenated. With a `mark`, only lines that contain that text
+    are matched, because a match that fails late is slow.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -118,7 +118,7 @@ class Line(Part):
 
     @property
     def regex(self) -> str:
-        """The pattern as it is matched; its last group, `matched`, tells a match without other groups."""
+        """The pattern as it is matched; its last group, `matched`, shows a match without other groups too."""
         return f"^(?:{''.join(self.pattern)})(?<matched>)$"
 
     @field_validator("pattern", mode="before")
@@ -134,10 +134,10 @@ class Line(Part):
 
 
 class Layout(Part):
-    """A log format, described. `nulls` are texts that mean that there is no value; `about` is for people.
+    """The description of a log format. `nulls` are texts that mean no value; `about` is for people.
 
-    `line_start` is a pattern of how all lines start: by it, lines that ran together are found. `of_parts`
-    says that transfers are reads and writes within files.
+    `line_start` is a pattern for the beginning of every line, by which lines that ran together are found.
+    `of_parts` says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -151,13 +151,13 @@ class Layout(Part):
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
 
     def columns_of(self, line: Line) -> dict[str, Value]:
-        """What is said of the columns of such lines, there or for all lines."""
+        """The columns described for such lines: their own, and those for all lines."""
         return {**self.columns, **line.columns}
 
     def meaning(self) -> str:
-        """All that a record depends on, as a text: equal layouts have the same.
+        """Everything on which a record depends, as a text: equal layouts have the same meaning.
 
-        Only what differs from the default, so that a new key changes no layout that does not use it.
+        It contains only what differs from the default, so that a new key does not change layouts without it.
         """
         said: dict[str, Any] = self.model_dump(
             mode="json", exclude={"title", "about", "examples"}, exclude_defaults=True
@@ -165,7 +165,7 @@ class Layout(Part):
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:
-        """Whether every line that `other` knows has the same record here: only patterns were added behind."""
+        """Whether lines that `other` knows have the same record here: patterns were only added at the end."""
         count = len(other.lines)
         mine, theirs = (
             each.model_dump(exclude={"title", "about", "examples", "lines"}) for each in (self, other)

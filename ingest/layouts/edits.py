@@ -1,4 +1,4 @@
-"""What may change of a layout once a source was read with it."""
+"""Which edits of a layout are allowed once a source was read with it."""
 
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
@@ -6,10 +6,10 @@ from tapewise.schema.errors import SourceError
 
 
 def check_layouts(label: str, held: Format, given: Format) -> None:
-    """Raise SourceError unless `given` makes of every line that `held` knows the record that it made.
+    """Raise SourceError unless `given` makes the same record as `held` from every line that `held` knows.
 
-    Both are called the same. Patterns that are added behind the others make facts of lines that were
-    rejected, and change no fact. Whatever else is edited could give lines that are loaded another time: they
+    Both have the same name. Patterns that are added after the others turn rejected lines into facts, and
+    change no existing fact. With any other edit, lines that are already loaded could get another time, and
     would count twice.
     """
     if held.layout_text is None and given.layout_text is None:
@@ -18,7 +18,7 @@ def check_layouts(label: str, held: Format, given: Format) -> None:
     if old is not None and new is not None and new.extends(old):
         return
     raise SourceError(
-        f"{label} was read with another layout than {given.name}.toml has now",
-        hint="Another [[lines]] may be added behind the others; more than that changes what was loaded. Undo"
-        " the edit, or have the logs of the source read again with it (`tapewise sources replace`).",
+        f"{label} was read with a layout other than the one in {given.name}.toml now",
+        hint="You may add [[lines]] after the others; any other edit changes what was loaded. Undo the edit,"
+        " or read the logs of the source again with it (`tapewise sources replace`).",
     )

@@ -1,4 +1,4 @@
-"""Layouts' files: read, checked, made into formats. Those that come with Tapewise lie beside this module."""
+"""Reads and checks layout files, and makes formats of them. Tapewise's own are next to this module."""
 
 import re
 import tomllib
@@ -24,27 +24,27 @@ from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
 SUFFIX = ".toml"
-HOW_TO = "docs/how-to/own-format.md shows how a layout is written; `tapewise formats show xferlog` is one."
+HOW_TO = "docs/how-to/own-format.md shows how to write a layout; `tapewise formats show xferlog` prints one."
 _FOLDER = files("tapewise.ingest.layouts")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-# Of examples that have no date.
+# For examples without a date.
 _SOME_DAY = date(1997, 11, 5)
 
 
 def is_layout_path(name: str) -> bool:
-    """Whether that is the path of a layout's file, and no format's name."""
+    """Whether `name` is the path of a layout's file rather than a format's name."""
     return name.endswith(SUFFIX) or "/" in name
 
 
 def load_layout(path: Path) -> Format:
-    """The format that a site's file describes; it is called as the file is, without `.toml`.
+    """The format that a site's file describes; it is named after the file, without `.toml`.
 
-    Raises LayoutError that names the file and the key.
+    Raises LayoutError, which names the file and the key.
     """
     label = escape_controls(str(path))
     if path.suffix != SUFFIX or not _NAME.fullmatch(path.stem):
         raise LayoutError(
-            f"{label}: the file of a layout is called like the format, with .toml: letters, digits, - and _",
+            f"{label}: a layout's file is named after its format, plus .toml: letters, digits, - and _",
             hint=HOW_TO,
         )
     try:
@@ -52,7 +52,7 @@ def load_layout(path: Path) -> Format:
     except OSError as error:
         raise LayoutError(
             f"{label}: the layout cannot be read: {error.strerror}",
-            hint="A relative path in tapewise.toml is from the folder of that file.",
+            hint="A relative path in tapewise.toml starts from the folder of that file.",
         ) from None
     except UnicodeDecodeError:
         raise LayoutError(f"{label}: the layout is not UTF-8", hint="Save it as UTF-8.") from None
@@ -65,7 +65,7 @@ def read_shipped() -> dict[str, Format]:
         (each for each in _FOLDER.iterdir() if each.name.endswith(SUFFIX)), key=lambda each: each.name
     )
     names = [each.name.removesuffix(SUFFIX) for each in found]
-    # Tests check them; here that would cost every command time.
+    # Tests check them; checking them here would slow down every command.
     return {
         name: make_format(name, each.read_text(encoding="utf-8"), each.name, is_own=False, is_checked=True)
         for name, each in zip(names, found, strict=True)
@@ -80,7 +80,7 @@ def show_layout(name: str) -> str:
 def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: bool = False) -> Format:
     """The format called `name` that the TOML `text` describes. Raises LayoutError, which begins with `label`.
 
-    With `is_own` it is a site's, and the format keeps the text. What `is_checked` is not looked at again.
+    With `is_own` it is a site's own, and the format keeps the text. With `is_checked` it is not checked here.
     """
     layout = _read_layout(text, label)
     if not is_checked:
@@ -97,7 +97,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     log_format = Format(
         name=name,
         title=layout.title,
-        # Whoever edits a layout need not think of it; and no two layouts have the same.
+        # Derived, so that nobody has to raise it after an edit, and no two layouts share one.
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
         examples=layout.examples,
@@ -114,10 +114,10 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
 
 
 def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
-    """The tables of facts that some lines may say of that they failed."""
+    """The tables of facts for which some lines may report a failure."""
     found = set()
     for kind in layout.lines:
-        # Not by polars: formats are made at import, and a process that forks later must not have its threads.
+        # Without polars: formats are made at import, and a process that forks later must not have threads.
         groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex)
         if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
             found.add(kind.table)
@@ -125,7 +125,7 @@ def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
 
 
 def find_layout(log_format: Format) -> Layout | None:
-    """The layout that the format is made of; None if it is written in Python."""
+    """The layout that defines the format; None if the format is written in Python."""
     return log_format.parse.layout if isinstance(log_format.parse, LayoutParser) else None
 
 
@@ -133,26 +133,26 @@ def _read_layout(text: str, label: str) -> Layout:
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise LayoutError(f"{label}: is no TOML: {error}", hint=HOW_TO) from None
+        raise LayoutError(f"{label}: is not valid TOML: {error}", hint=HOW_TO) from None
     try:
         return Layout.model_validate(said)
     except ValidationError as error:
-        raise LayoutError(f"{label}: {_tell_faults(error.errors(), said)}", hint=HOW_TO) from None
+        raise LayoutError(f"{label}: {_describe_faults(error.errors(), said)}", hint=HOW_TO) from None
 
 
-def _tell_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> str:
-    told = {}
+def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> str:
+    reasons = {}
     for fault in faults:
         place = list(fault["loc"])
         value = place.index("columns") + 2 if "columns" in place else len(place)
         if len(place) > value:
-            # A column is a constant or a table, and pydantic tells of each why it is none.
+            # A column is a constant or a table, and pydantic says for each why the value is not one.
             is_of_table = "Column" in str(place.pop(value))
             is_table = isinstance(fault["input"], dict) or len(place) > value
             if is_of_table != is_table:
                 continue
             if not is_table:
-                told[".".join(map(str, place))] = "is neither a text, a number, true or false, nor a table"
+                reasons[".".join(map(str, place))] = "must be a string, a number, true, false or a table"
                 continue
         reason = fault["msg"].removeprefix("Value error, ")
         if fault["type"] == "extra_forbidden":
@@ -160,17 +160,17 @@ def _tell_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> str:
         elif fault["type"] == "missing":
             reason = "is missing"
         elif fault["type"] == "tuple_type":
-            reason = "must be a list ([[lines]] begins one kind of lines, each time)"
+            reason = "must be a list (write [[lines]] before each kind of line)"
         elif fault["type"] == "model_type":
-            reason = "is no table"
+            reason = "is not a table"
         elif fault["type"] == "too_short" and len(faults) > 1:
-            continue  # what is wrong with its items is told
+            continue  # the faults of its items are reported
         if place and place[0] == "lines" and len(place) > 1:
             kind = said["lines"][place[1]]
             name = kind.get("name", place[1]) if isinstance(kind, dict) else place[1]
             place[:2] = [f"lines[{name}]"]
-        told[".".join(map(str, place))] = reason
-    return escape_controls("; ".join(f"{key}: {reason}" for key, reason in told.items()))
+        reasons[".".join(map(str, place))] = reason
+    return escape_controls("; ".join(f"{key}: {reason}" for key, reason in reasons.items()))
 
 
 def _check_examples(log_format: Format, label: str) -> None:

@@ -1,4 +1,4 @@
-"""Records of the lines of a layout. No Python loop over lines: each pattern takes a column of them."""
+"""Makes records of lines with a layout. No Python loop over lines: each pattern matches a column of them."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,7 @@ from tapewise.ingest.records.joined_lines import reject_joined
 
 @dataclass(frozen=True)
 class LayoutParser:
-    """The `parse` of a layout's format; equal where the layouts mean the same."""
+    """The `parse` of a layout's format; two are equal if their layouts mean the same."""
 
     meaning: str = field(repr=False)
     layout: Layout = field(compare=False, repr=False)
@@ -25,10 +25,10 @@ class LayoutParser:
         return self.find_owners(lines, settings)[0]
 
     def find_owners(self, lines: pl.Series, settings: LineSettings) -> tuple[pl.DataFrame, pl.Series]:
-        """The record frame, and by line the index of the pattern that matched it, null where none did."""
+        """The record frame and, for each line, the index of the pattern that matched it; null if none did."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        # Of no lines, too, a frame costs milliseconds: as much as thousands of lines.
+        # Even a frame without lines costs milliseconds, as much as thousands of lines.
         parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
         for index, kind in enumerate(self.layout.lines):
@@ -64,7 +64,7 @@ def _extract(kind: Line) -> pl.Expr:
 def _give_fate(
     lines: pl.DataFrame, *, ignored: str | None = None, rejected: str | None = None
 ) -> pl.DataFrame:
-    """The record frame of lines that all have that fate, with their `row`; no pattern is their `owner`."""
+    """The record frame of lines that all have this fate, with their `row`; no pattern is their `owner`."""
     fates = {"table": None, "ignored": ignored, "rejected": rejected}
     records = complete_records(
         lines.height,

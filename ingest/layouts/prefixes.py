@@ -1,11 +1,11 @@
-"""How far a pattern matches a line that it does not match: for people who write one."""
+"""Finds how far a pattern matches a line before it fails, for people who write patterns."""
 
 import re
 from dataclasses import dataclass
 
 import polars as pl
 
-# An escape, a class, a repetition; what else stands in a pattern is a bracket or a character.
+# An escape and a repetition, and the start of a named group; the rest is brackets, classes and characters.
 _ESCAPE = re.compile(r"\\(?:[pPx]\{[^}]*\}|x[0-9A-Fa-f]{2}|[pP].|.)", re.DOTALL)
 _REPETITION = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
 _GROUP = re.compile(r"\(\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
@@ -15,7 +15,7 @@ _GROUP = re.compile(r"\(\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
 class Failure:
     """The pattern matches the line up to character `length`; then `wanted` does not match.
 
-    `group` is the first group within what is wanted, None if there is none.
+    `group` is the first group within `wanted`, or None.
     """
 
     length: int
@@ -24,13 +24,13 @@ class Failure:
 
 
 def find_failure(pattern: str, line: str) -> Failure:
-    """Where `pattern`, which does not match all of `line`, ceases to match: by trying its beginnings."""
+    """Find where `pattern`, which does not match all of `line`, stops matching, by trying its beginnings."""
     pieces = split_pattern(pattern)
     for count in range(len(pieces), -1, -1):
         found = pl.Series([line]).str.extract(f"^({''.join(pieces[:count])})", 1)[0]
         if found is not None:
             rest = pieces[count:]
-            # Characters that stand for themselves are told together.
+            # Literal characters are reported together.
             size = next((i for i, piece in enumerate(rest) if not _is_plain(piece)), len(rest))
             wanted = "".join(rest[: max(size, 1)])
             group = _GROUP.search(wanted)
@@ -39,7 +39,10 @@ def find_failure(pattern: str, line: str) -> Failure:
 
 
 def split_pattern(pattern: str) -> list[str]:
-    """The pattern in pieces, of which each beginning is a pattern; one with `|` outside brackets is one."""
+    """Split the pattern so that any number of leading pieces is a pattern.
+
+    A pattern with `|` outside brackets stays in one piece.
+    """
     pieces: list[str] = []
     at = 0
     while at < len(pattern):
@@ -56,7 +59,7 @@ def _is_plain(piece: str) -> bool:
 
 
 def _find_end(pattern: str, at: int) -> int:
-    """Where the escape, class, group or character that begins at `at` ends."""
+    """The end of the escape, class, group or character that begins at `at`."""
     if (escape := _ESCAPE.match(pattern, at)) is not None:
         return escape.end()
     if pattern[at] == "[":
@@ -72,7 +75,7 @@ def _find_end(pattern: str, at: int) -> int:
 def _find_class_end(pattern: str, at: int) -> int:
     at += 1
     at += pattern.startswith("^", at)
-    at += pattern.startswith("]", at)  # which stands for itself there
+    at += pattern.startswith("]", at)  # which is literal there
     while at < len(pattern) and pattern[at] != "]":
         if (escape := _ESCAPE.match(pattern, at)) is not None:
             at = escape.end()

@@ -1,4 +1,4 @@
-"""What becomes of lines that one pattern of a layout has matched: their columns, times and fates."""
+"""Makes records of the lines that one pattern of a layout has matched: their columns, times and fates."""
 
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -29,14 +29,14 @@ from tapewise.ingest.records.format import (
     LineSettings,
 )
 
-# What the steps below ask for, whether the layout has it or not.
+# The steps below need these columns, whether the layout has them or not.
 _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")
 
 
 def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str, Value]:
-    """How each column of such lines is made: as the layout says, or of the group that is called so.
+    """How each column of such lines is made: as the layout says, or from the group of the same name.
 
-    What it says for all lines holds for those that are of a table with that column, and have its groups.
+    What the layout says for all lines applies if their table has the column, and they have its groups.
     """
     groups, takes = set(groups), columns_of_table(kind.table or "")
     said: dict[str, Value] = {name: Column() for name in groups & takes}
@@ -48,7 +48,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
 
 
 def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
-    """The records of `lines`, which have their text (`line`) and what the pattern found there (`groups`)."""
+    """Make the records of `lines`, which have their text (`line`) and what the pattern found (`groups`)."""
 
     def group(name: str) -> pl.Expr:
         text = pl.col("groups").struct.field(name)
@@ -97,7 +97,7 @@ def _read_stamp(name: str, value: Column, group: Callable[[str], pl.Expr], setti
 def _measure(
     records: pl.LazyFrame, said: dict[str, Value], stamps: dict[str, Stamp], settings: LineSettings
 ) -> pl.LazyFrame:
-    """Add the event's time (`at`, `is_ambiguous`, `time_rejected`), `started_at` and what formulas give."""
+    """Add the event's time (`at`, `is_ambiguous`, `time_rejected`), `started_at` and results of formulas."""
     times = {name: each.settle(pl.col(f"{name} stamp"), settings) for name, each in stamps.items()}
     formulas = {value.formula for value in said.values() if isinstance(value, Column)}
     if "size_bytes / rate_bytes_per_s" in formulas:
@@ -105,7 +105,7 @@ def _measure(
         records = records.with_columns(duration_s=pl.when((size > 0) & (rate > 0)).then(size / rate))
     event, start = times.get("event_at"), times.get("started_at")
     if start is None:
-        assert event is not None  # `files.py` sees to it
+        assert event is not None  # `contradictions.py` ensures it
         return records.with_columns(
             at=event.at, is_ambiguous=event.is_ambiguous, time_rejected=event.rejected, is_backwards=False
         )
@@ -114,7 +114,7 @@ def _measure(
     start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
     records = records.with_columns(started_at=start.at)
     if event is None:
-        # One that is out of range is told of as such, not by the time that it gives.
+        # A duration out of range is rejected as such, not because of the time that it would give.
         duration_s = pl.when(pl.col("duration_s") <= MAX_DURATION_S).then("duration_s")
         us = (duration_s * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
         end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
@@ -127,9 +127,10 @@ def _measure(
         is_ambiguous=event.is_ambiguous | start_is_ambiguous,
         time_rejected=pl.coalesce(event.rejected, start_rejected),
     ).with_columns(is_backwards=(pl.col("started_at") > pl.col("at")).fill_null(False))
-    # In an hour that clocks repeat a start can seem to be after the end: neither it nor a duration is known.
+    # In an hour that clocks repeat, a start can seem to be after the end: then neither the start nor the
+    # duration is known.
     start_at = pl.when(~pl.col("is_backwards")).then("started_at")
-    # Not `/ 1e6`, which polars rounds otherwise for one line than for many.
+    # Not `/ 1e6`, which polars rounds differently for one line and for many.
     seconds = ((pl.col("at") - start_at).dt.total_microseconds() * 1e-6).round(6)
     return records.with_columns(
         started_at=start_at,
@@ -166,7 +167,7 @@ def _give_fates(
                 pl.when("is_backwards").then(pl.lit(START_AFTER_END)),
             ),
         ),
-        # Says with `size_bytes`, which is null then, that there is a size and it is out of range.
+        # With a null `size_bytes`, this means that there is a size and it is out of range.
         size_text=pl.when("is_size_outside").then(pl.lit("")),
         is_number_out_of_range=pl.col("is_outside"),
         table=pl.lit(table),
@@ -178,7 +179,7 @@ def _give_fates(
 
 
 def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
-    """Whether a value is not there without which there is no row, or is none that the column may have."""
+    """Whether a needed value is missing, or a value is not one that the column permits."""
     lacks = [
         pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
         for name in needed_columns(table)
@@ -193,7 +194,7 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
-    """Flags are false unless the layout says else, or null where a log may not say; some we see ourselves."""
+    """Flags as the layout gives them, else false, or null where a log may not say; two are derived here."""
     flags = {
         name: pl.col(name).fill_null(False)
         for name in said

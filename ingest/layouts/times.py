@@ -1,4 +1,4 @@
-"""Times of a layout: what a column's description makes of its groups."""
+"""Times of a layout: reads them from groups as a column describes."""
 
 import re
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ _WITH_OFFSET = frozenset("z+")
 
 
 def find_codes(layout: str) -> frozenset[str]:
-    """The letters behind the percent signs."""
+    """The letters after the percent signs."""
     return frozenset(_CODE.findall(layout))
 
 
 def lacks_year(column: Column) -> bool:
-    """Whether the text of the time has no year, so that the file must tell it."""
+    """Whether the text of the time has no year, so that the file must supply it."""
     return column.layout is not None and not find_codes(column.layout) & _WITH_YEAR
 
 
 def lacks_day(column: Column) -> bool:
-    """Whether the time is of a day that the file must tell."""
+    """Whether the time has no day, so that the file must supply it."""
     return column.day_of_file or (column.layout is not None and not find_codes(column.layout) & _WITH_DAY)
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A time as a line gives it: by a zone's clocks, or (`is_utc`) the same everywhere.
+    """A time as a line gives it: by a zone's clocks, or in UTC (`is_utc`).
 
-    It is null where none `is_given`, or where what is given is no time.
+    It is null if none `is_given`, or if what is given is not a time.
     """
 
     at: pl.Expr
@@ -46,19 +46,19 @@ class Stamp:
     is_utc: bool = False
 
     def settle(self, at: pl.Expr, settings: LineSettings) -> EventTime:
-        """The event time, where column `at` holds what `self.at` gives."""
+        """The event time, where column `at` contains the result of `self.at`."""
         if self.is_utc:
             return absolute_time(at, settings)
         return event_time(at, settings)
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
-    """The time that a line gives: `texts` in its layout, or so long since 1970; null if there is none.
+    """The time that a line gives: `texts` in its layout, or as an epoch since 1970; null if there is none.
 
-    Raises FormatError where the file's day is needed and not known.
+    Raises FormatError if the file's date is needed and not known.
     """
     if column.day_of_file:
-        noon = datetime.combine(_need_date(settings), time(12))  # which every zone has every day
+        noon = datetime.combine(_need_date(settings), time(12))  # noon occurs in every zone every day
         return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True))
     is_given = texts.is_not_null()
     if column.epoch is not None:
@@ -85,14 +85,14 @@ def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, setting
 
 
 def absolute_time(at: pl.Expr, settings: LineSettings) -> EventTime:
-    """A time (UTC) that no clock shows twice; null where it could not be read."""
+    """The event time of a time in UTC, which is never ambiguous; `at` is null if it could not be read."""
     window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
     rejected = pl.when(at.is_null()).then(pl.lit(NO_SUCH_TIME)).when(~window).then(pl.lit(OUTSIDE_WINDOW))
     return EventTime(at=at, is_ambiguous=pl.lit(False), rejected=rejected)
 
 
 def _add(at: pl.Expr, fraction: pl.Expr | None, column: Column) -> pl.Expr:
-    """The time with its fraction of a second, which is null where it is a second or more."""
+    """Add the fraction of a second to the time; null if the fraction is a second or more."""
     if fraction is None or column.fraction is None:
         return at
     us = (decimal_number(fraction) * (UNITS[column.fraction.unit] * 1e6)).round()
@@ -102,5 +102,5 @@ def _add(at: pl.Expr, fraction: pl.Expr | None, column: Column) -> pl.Expr:
 
 def _need_date(settings: LineSettings) -> date:
     if settings.log_date is None:
-        raise FormatError("the lines have no date", hint="Give the day of the file.")
+        raise FormatError("the lines have no date", hint="Give the date of the file.")
     return settings.log_date

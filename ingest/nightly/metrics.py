@@ -1,4 +1,4 @@
-"""What the ledger holds and what the last round did, as a file for node_exporter's textfile collector."""
+"""Metrics of the ledger and of the last round, as a file for node_exporter's textfile collector."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ LABELS = ("archive", "source")
 
 @dataclass(frozen=True)
 class SourceLines:
-    """What the ledger has of one source; the counts are in the order of `FATES`."""
+    """The ledger's figures of one source; the counts are in the order of `FATES`."""
 
     archive: str
     source: str
@@ -32,7 +32,7 @@ class SourceLines:
 
 @dataclass(frozen=True)
 class RoundReport:
-    """What is told of a round that has ended. Without the database, of `lines` and size there is none."""
+    """The report on a round that has ended. Without the database, `lines` is empty and the size is None."""
 
     began_at: datetime
     ended_at: datetime
@@ -43,7 +43,7 @@ class RoundReport:
 
 
 def read_lines(connection: psycopg.Connection) -> list[SourceLines]:
-    """What the ledger has of each source that logs were read of."""
+    """The ledger's figures of each source from which logs were read."""
     rows = connection.execute(
         "SELECT archives.name, sources.name, sum(loaded_count)::bigint, sum(held_count)::bigint,"
         " sum(ignored_count)::bigint, sum(rejected_count)::bigint, max(last_event_at), max(last_read_at)"
@@ -58,16 +58,16 @@ def read_lines(connection: psycopg.Connection) -> list[SourceLines]:
 
 
 def read_database_bytes(connection: psycopg.Connection) -> int:
-    """What the database takes on its server's disk."""
+    """The size of the database on its server's disk, in bytes."""
     row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
     assert row is not None
     return int(row[0])
 
 
 def check_target(path: Path) -> None:
-    """Raise SettingsError if `write_metrics` could not write `path`, or would replace what is no file.
+    """Raise SettingsError if `write_metrics` could not write `path`, or would replace anything but a file.
 
-    Asked before a round, not only after hours of it.
+    Called before a round, so that it does not fail only after hours.
     """
     hint = "It was named by --prometheus, TAPEWISE_PROMETHEUS_FILE or prometheus_file. Nothing was read."
     if path.exists() and not path.is_file():
@@ -75,14 +75,14 @@ def check_target(path: Path) -> None:
     if not path.parent.is_dir():
         raise SettingsError(f"{path.parent}: there is no such folder to write metrics in", hint=hint)
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise SettingsError(f"{path.parent}: no file can be made in this folder, for metrics", hint=hint)
+        raise SettingsError(f"{path.parent}: no file can be created in this folder, for metrics", hint=hint)
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:
-    """Write the file whole or not at all, readable by everybody. Raises SettingsError naming it."""
+    """Write the file completely or not at all, readable by everyone. Raises SettingsError that names it."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(report))
-    # node_exporter reads *.prom only, so never this one.
+    # node_exporter reads only *.prom, so never this one.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_bytes(generate_latest(registry))
@@ -112,8 +112,8 @@ class _Metrics(Collector):
                 _s(report.ended_at),
             ),
             ("last_run_duration_seconds", "How long the last run took", seconds),
-            ("last_run_exit_status", "0: all was read, 1: something failed", report.exit_status),
-            ("database_size_bytes", "What the database takes on disk", report.database_bytes),
+            ("last_run_exit_status", "0: everything was read, 1: something failed", report.exit_status),
+            ("database_size_bytes", "Size of the database on disk", report.database_bytes),
         ):
             if value is not None:
                 yield GaugeMetricFamily(f"tapewise_{name}", text, value)

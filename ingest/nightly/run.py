@@ -1,7 +1,7 @@
-"""A round over the archives and sources of `tapewise.toml`: everything in them that was not read yet.
+"""A round over the archives and sources of `tapewise.toml` reads everything in them that was not read yet.
 
-What a night missed the next one reads, because nothing is asked but what the ledger has. One round of a
-warehouse goes at a time. A file that is still the one that was last read, unchanged, is not opened.
+What one night missed, the next one reads, because only the ledger decides what was read. A warehouse has one
+round at a time. A file that is unchanged since it was last read is not opened.
 """
 
 import time
@@ -28,7 +28,7 @@ from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 
 @dataclass
 class SourceOutcome:
-    """What a round did for one source. The counts of lines are of the files that were opened."""
+    """What a round did for one source. The counts of lines cover the files that were opened."""
 
     archive: str
     source: str
@@ -54,11 +54,11 @@ class SourceOutcome:
         self.rejected_count += tally.rejected.total()
 
 
-Tell = Callable[[SourcePlan, FileResult | TapewiseError], None]
+OnResult = Callable[[SourcePlan, FileResult | TapewiseError], None]
 
 
 def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
-    """How long a round is under way, if one is; None stands for an age that is hidden from us."""
+    """How long each round under way has been running; None for an age that we may not see."""
     rows = connection.execute(
         "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
         " WHERE relation = 'ledger.rounds'::regclass AND mode = 'ShareUpdateExclusiveLock' AND granted"
@@ -69,17 +69,17 @@ def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
 
 @contextmanager
 def hold_round(warehouse: Warehouse) -> Iterator[bool]:
-    """Whether this is the only round of the warehouse; if so it stays that until the block ends.
+    """Yield whether this is the warehouse's only round; if so, it stays the only one until the block ends.
 
-    The lock is of a table that only the loader can lock so, and that no load needs. It is the connection's:
-    it goes with the process, however that ends.
+    The lock is on a table that only the loader can lock in this mode, and that no load needs. It belongs to
+    the connection, so it ends with the process, however that ends.
     """
     with closing(warehouse.connect(Role.LOADER)) as connection:
         yield _is_only_round(connection)
 
 
 def _is_only_round(connection: psycopg.Connection) -> bool:
-    """Take the lock, which lasts as long as the transaction that begins here."""
+    """Try to take the lock, which lasts as long as the transaction that begins here."""
     while True:
         try:
             connection.execute("LOCK TABLE ledger.rounds IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")
@@ -88,7 +88,7 @@ def _is_only_round(connection: psycopg.Connection) -> bool:
             if find_rounds(connection):
                 return False
             connection.rollback()
-            time.sleep(0.1)  # let go of meanwhile, or an upgrade is under way
+            time.sleep(0.1)  # released meanwhile, or an upgrade is under way
         else:
             return True
 
@@ -100,15 +100,15 @@ def read_sources(
     now: datetime,
     is_dry: bool,
     is_shown: bool,
-    tell: Tell,
+    on_result: OnResult,
     jobs: int | None = None,
 ) -> Iterator[SourceOutcome]:
-    """Read what is new in the sources; a file that cannot be read keeps nothing else out.
+    """Read what is new in the sources; a file that cannot be read does not hold up the others.
 
-    Gives the outcome of each source when the last of its files is read. `now` is when the round began.
-    `is_dry` writes nothing, `is_shown` shows progress on a terminal, `jobs` is how many files are read at a
-    time (None: one a core). `tell` gets every file that was opened, and every failure. Raises nothing for a
-    file, a source's settings or the database: these are the failures of the outcome.
+    Yields the outcome of each source when its last file has been read. `now` is when the round began.
+    `is_dry` writes nothing, `is_shown` shows progress on a terminal, and `jobs` is how many files are read at
+    a time (None: one per core). `on_result` gets every file that was opened, and every failure. Problems with
+    a file, a source's settings or the database are not raised: they are the failures of the outcome.
     """
     outcomes = [SourceOutcome(plan.request.archive, plan.request.name) for plan in plans]
     queues = []
@@ -117,10 +117,10 @@ def read_sources(
             queues.append(_plan_tasks(warehouse, plan, outcome, now, is_dry=is_dry))
         except TapewiseError as error:
             queues.append([])
-            _fail(plan, outcome, error, tell)
+            _fail(plan, outcome, error, on_result)
     left = Counter({number: len(queue) for number, queue in enumerate(queues)})
     yield from (outcome for number, outcome in enumerate(outcomes) if not left[number])
-    # In turn, so that archives are loaded beside each other: one takes one file at a time.
+    # The sources take turns, so that archives are loaded in parallel: each takes one file at a time.
     turns = [
         (number, task) for row in zip_longest(*queues) for number, task in enumerate(row) if task is not None
     ]
@@ -129,15 +129,15 @@ def read_sources(
         plan, outcome = plans[number], outcomes[number]
         if isinstance(found, FileResult):
             outcome.add(found)
-            tell(plan, found)
+            on_result(plan, found)
             if (fault := found.find_fault(task.source.format)) is not None:
-                _fail(plan, outcome, fault, tell)
+                _fail(plan, outcome, fault, on_result)
         else:
-            _fail(plan, outcome, found, tell)
+            _fail(plan, outcome, found, on_result)
         left[number] -= 1
         if not left[number]:
             if not is_dry and len(plan.paths) == len(outcome.failures):
-                _drop_unused(warehouse, task.source, plan, outcome, tell)
+                _drop_unused(warehouse, task.source, plan, outcome, on_result)
             yield outcome
 
 
@@ -146,7 +146,7 @@ def _plan_tasks(
 ) -> list[FileTask]:
     """The files of the source that must be opened."""
     if not plan.paths:
-        raise LogFileError(f"{plan.request.archive}/{plan.request.name}: no file of it is there")
+        raise LogFileError(f"{plan.request.archive}/{plan.request.name}: no files found")
     source = prepare_source(warehouse, plan.request, is_dry=is_dry)
     changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
     outcome.untouched_count = len(plan.paths) - len(changed)
@@ -154,28 +154,28 @@ def _plan_tasks(
 
 
 def _drop_unused(
-    warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, tell: Tell
+    warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, on_result: OnResult
 ) -> None:
-    """Drop a source none of whose files was accepted, unless it holds others: they will be read again."""
+    """Drop a source if none of its files was accepted, and it holds no others; they will be read again."""
     try:
-        # What the database broke off is not refused.
+        # A load that the database broke off was not refused.
         if all(isinstance(failure, LogFileError) for failure in outcome.failures):
             drop_unused_source(warehouse, source)
     except DatabaseError as error:
-        _fail(plan, outcome, error, tell)
+        _fail(plan, outcome, error, on_result)
 
 
-def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, tell: Tell) -> None:
-    # A database that is gone, or other settings, all files of a source meet with: that is told once.
+def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, on_result: OnResult) -> None:
+    # A lost database, or changed settings, affect all files of a source: report that once.
     is_of_all = not isinstance(error, LogFileError)
     if is_of_all and any(type(failure) is type(error) for failure in outcome.failures):
         return
     outcome.failures.append(error)
-    tell(plan, error)
+    on_result(plan, error)
 
 
 def prepare_source(warehouse: Warehouse, request: SourceRequest, *, is_dry: bool) -> Source:
-    """The source of `request`, made if need be and not `is_dry`. Raises SourceError, DatabaseError."""
+    """Return the source of `request`, creating it unless `is_dry`. Raises SourceError or DatabaseError."""
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
             if is_dry:
@@ -196,7 +196,7 @@ def _broken_off(error: psycopg.Error) -> DatabaseError:
 def _leave_untouched(
     warehouse: Warehouse, source: Source, plan: SourcePlan, now: datetime, *, is_dry: bool
 ) -> list[Path]:
-    """The files that must be opened; of the others the ledger is told that they were looked at."""
+    """The files that must be opened; the ledger records that the others were looked at."""
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
             untouched = find_untouched(connection, source, plan.paths, is_complete=plan.settings.complete)

@@ -1,4 +1,4 @@
-"""What a round over the configured sources will read: each source, and the files that its globs match."""
+"""Plans a round over the configured sources: each source, and the files that its globs match."""
 
 import glob
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from tapewise.schema.texts import escape_controls
 
 @dataclass(frozen=True)
 class SourcePlan:
-    """A source as configured, and what its globs match: files, oldest first.
+    """A source as configured, and the files that its globs match, oldest first.
 
-    `unmatched` says of each glob without a file what it matches instead.
+    `unmatched` says, for each glob that matches no file, what it matches instead.
     """
 
     request: SourceRequest
@@ -31,13 +31,13 @@ class SourcePlan:
 def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
     """The configured sources, or those of one archive, with the files that their globs match now.
 
-    Raises ConfigError that names file and field: no such archive, format or zone, one file in two sources
-    of an archive, or pseudonyms asked for without a key; SettingsError for a key that cannot be read.
+    Raises ConfigError, which names file and field, for an unknown archive, format or zone, for one file in
+    two sources of an archive, or for pseudonyms without a key; SettingsError for a key that cannot be read.
     """
     if archive is not None and archive not in {each.name for each in settings.archives}:
         raise ConfigError(
             f"{settings.config}: no archive is called '{archive}'",
-            hint="Without PATHS, what is read is what that file says.",
+            hint="Without PATHS, only archives named in that file are read.",
         )
     plans = []
     for each in settings.archives:
@@ -90,15 +90,15 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
 
 
 def _order(path: Path) -> tuple[float, str]:
-    """Logs in the order in which their last lines were written, as they were rotated."""
+    """Sort key: logs in the order in which their last lines were written, as they were rotated."""
     try:
         return path.stat().st_mtime, str(path)
     except OSError:
-        return 0, str(path)  # gone meanwhile; its reading says so
+        return 0, str(path)  # gone meanwhile; reading it reports that
 
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
-    """Raise ConfigError if two sources of an archive have a file in common, and do not say so.
+    """Raise ConfigError if two sources of an archive have a file in common without being `shared`.
 
     Its lines would be counted twice.
     """
@@ -113,5 +113,6 @@ def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
                     f"{config}: archives[{plan.request.archive}]: {escape_controls(str(path))} is in sources"
                     f" '{owner}' and '{plan.request.name}'",
                     hint="Narrow the globs of one of them: the lines would count twice. If the file has lines"
-                    " of two formats, say `shared = true` of one: what one holds is held for the other.",
+                    " of two formats, set `shared = true` for one: what one has loaded is then held for the"
+                    " other.",
                 )

@@ -1,1 +1,1 @@
-"""Names of people, machines and files, hidden before anything is written of them; keys and hashes."""
+"""Hides names of people, machines and files before anything about them is stored; keys and hashes."""

@@ -1,8 +1,8 @@
 """The keys by which analysts recognise a file whose name they may not see.
 
-A plain hash of a path would confirm a guessed path, and millions of guesses take a second. So a key is
-HMAC-SHA-256 with a secret of the warehouse, in `ledger.secrets`, which only its owner and the loader can read
-(decision 0017).
+A plain hash of a path would confirm a guessed path, and millions of guesses take a second. So a key is the
+HMAC-SHA-256 with a secret of the warehouse, which is in `ledger.secrets`, where only the owner and the loader
+can read it (decision 0017).
 """
 
 import polars as pl
@@ -17,7 +17,7 @@ SECRET_NAME = "file keys"  # noqa: S105  # the name of its row
 class FileKeys:
     """Makes the keys of files with the warehouse's secret, which it reads through `connection`.
 
-    Raises DatabaseError if the warehouse has no secret: other keys than those of its facts would be made.
+    Raises DatabaseError if the warehouse has no secret: new keys would not match those of its facts.
     """
 
     def __init__(self, connection: psycopg.Connection) -> None:

@@ -1,4 +1,4 @@
-"""HMAC-SHA-256 of whole columns: nobody can make, or test a guess against, such a hash without its key."""
+"""HMAC-SHA-256 of whole columns: without the key, nobody can make such a hash, or test a guess against it."""
 
 from typing import Any, cast
 
@@ -10,7 +10,7 @@ _DIGITS = 16  # 64 bits
 
 def make_hmac(column: pl.Expr, key: str) -> pl.Expr:
     """The HMAC of each value (Binary or String) as 64 hexadecimal digits; null stays null."""
-    # `chash` is polars_hash's, which pl.Expr does not know of.
+    # polars_hash registers `chash`, which the type pl.Expr does not have.
     return cast(pl.Expr, cast(Any, column).chash.hmac_sha256(key=key))
 
 

@@ -1,14 +1,14 @@
-"""Names of people, machines and files in records become pseudonyms, before anything is written of them.
+"""Replaces names of people, machines and files in records with pseudonyms, before anything is stored.
 
-The same name has the same pseudonym everywhere, so that what was counted or joined by name still is:
+The same name has the same pseudonym everywhere, so that counting and joining by name still work:
 
     kim                                p4f0c3b2a1d9e8f70
     /home/kim/run 7/out.tar.gz         /p…/p…/p…/p….tar.gz
     ~kim//notes.TXT/                   ~p…//p….TXT/
     put -d /scratch/k/run 7/out.tar    put -d /p…/p…/p… p…/p….tar
 
-Slashes stay where they are, and so do `~`, `.`, `..` and what programs write for a stream; a file's
-suffix stays where it is one that says what kind of file it is. Any other may be a name: `letter.kim`.
+Slashes stay as they are, and so do `~`, `.`, `..` and what programs write for a stream. A file's suffix
+stays if it is known to denote a kind of file; any other suffix may be a name: `letter.kim`.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from tapewise.ingest.records.columns import NAME_COLUMNS
 from tapewise.ingest.records.format import Format
 
 SUFFIXES = (
-    # packed and put together; HTAR's index
+    # compressed files and archives; HTAR's index
     "tar", "tgz", "tbz", "tbz2", "txz", "gz", "bz2", "xz", "zst", "z", "lz4", "zip", "7z", "cpio", "idx",
     # data
     "bin", "cdf", "chk", "csv", "dat", "data", "db", "dmp", "dump", "fits", "grb", "grb2", "grib", "grib2",
@@ -37,15 +37,15 @@ SUFFIXES = (
 )  # fmt: skip
 SUFFIX = rf"(?i)((?:\.(?:{'|'.join(SUFFIXES)})){{1,2}})$"
 KEPT = (".", "..", "<stdin>", "<stdout>")
-# Deeper folders are too few for it.
+# Paths with more levels are too few to be worth it.
 LEVELS = 6
 OPTION = "^-[A-Za-z]$"
-# What STAT logs are known to say of a failure: codes of source and sink.
+# The failure texts known from STAT logs: codes of source and sink.
 STATUS = r"^(?:-?[0-9]{1,4}(?: \(Ftp [0-9]{1,4}\))?|LEN failure)$"
 
 
 def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> pl.DataFrame:
-    """The records of a block with pseudonyms for names, and without the texts of their lines.
+    """Replace the names in the records of a block with pseudonyms, and remove the texts of their lines.
 
     `records` has the columns of `RECORD_SCHEMA`, and `text`.
     """
@@ -57,10 +57,10 @@ def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> 
 
 
 def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.Series:
-    """Each path with a pseudonym for each of its components.
+    """Replace each component of each path with a pseudonym.
 
-    Many files have one folder, and many folders one above them: at each of the last `levels` the path of a
-    folder is made once.
+    Many files share a folder, and many folders share a parent: at each of the last `levels`, the path of a
+    folder is processed once.
     """
     if not levels:
         return _each_once(
@@ -80,7 +80,7 @@ def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.
 
 
 def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Texts with pseudonyms for all but a command in front and options of one letter."""
+    """Replace all words with pseudonyms, except a leading command and one-letter options."""
 
     def hide(words: pl.Series, is_first: pl.Series) -> pl.Series:
         is_kept = (is_first & words.is_in(OPERATIONS)) | words.str.contains(OPTION)
@@ -90,7 +90,7 @@ def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
 
 
 def _hide_status(texts: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Texts of failures, where they are none of those known with pseudonyms for their words."""
+    """Replace the words of failure texts with pseudonyms, unless the text is a known one."""
 
     def hide(distinct: pl.Series) -> pl.Series:
         words = _hide_parts(distinct, " ", lambda words, _: hide_paths(words, key))
@@ -123,7 +123,7 @@ def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
 def _hide_parts(
     texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> pl.Series:
-    """Texts without nulls, their parts hidden; `hide` gets the parts, and which of them are first."""
+    """Hide the parts of texts (no nulls); `hide` gets the parts, and which of them come first."""
     parts = (
         texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
     ).explode("part")
@@ -133,7 +133,7 @@ def _hide_parts(
 
 
 def _each_once(names: pl.Series, hide: Callable[[pl.Series], pl.Series]) -> pl.Series:
-    """`hide` of each name, made once for those that are equal; null stays null."""
+    """Apply `hide` to each distinct name once; null stays null."""
     distinct = names.drop_nulls().unique()
     made = pl.DataFrame({"name": distinct, "hidden": hide(distinct)})
     frame = names.alias("name").to_frame()

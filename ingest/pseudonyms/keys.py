@@ -1,8 +1,8 @@
-"""The key with which names are made into pseudonyms: where it comes from, and what is made of it.
+"""The key with which names become pseudonyms: where it comes from, and what is derived from it.
 
-It stands in the environment or in a file, never in the database, a message or a command's arguments.
-Everything that the warehouse gets is HMAC-SHA-256 with one of three keys derived from it, so that a
-pseudonym is no hash of a line, and neither helps to guess the other.
+It is kept in the environment or in a file, never in the database, a message or a command's arguments.
+Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from it, so that a
+pseudonym is not a hash of a line, and neither helps to guess the other.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from tapewise.schema.errors import SettingsError, SourceError
 from tapewise.schema.settings import Settings, read_secret_file
 
 MIN_KEY_BYTES = 32
-# Of 10 million names, two have one pseudonym with a chance of 3 in a million.
+# Among 10 million names, the chance that two share a pseudonym is 3 in a million.
 DIGITS = 16
 MARK = "p"
 HOW_TO_MAKE_ONE = (
@@ -25,9 +25,9 @@ HOW_TO_MAKE_ONE = (
 
 
 class PseudonymKey:
-    """A key; `id` tells it from others and gives nothing of it away. Keeps only what is derived of it.
+    """A key; `id` identifies it and reveals nothing about it. Keeps only what is derived from the secret.
 
-    Raises SettingsError for one that is too short.
+    Raises SettingsError for a secret that is too short.
     """
 
     def __init__(self, secret: str) -> None:
@@ -47,22 +47,22 @@ class PseudonymKey:
         return pl.lit(MARK) + make_hmac(names, self._names).str.head(DIGITS)
 
     def hash_lines(self, lines: pl.Expr) -> pl.Expr:
-        """A signed 64-bit number of each line (Binary or String) that nobody can make without the key."""
+        """A signed 64-bit hash of each line (Binary or String), which nobody can make without the key."""
         return hash_with_key(lines, self._lines)
 
     def seal_digest(self, digest: str) -> str:
-        """A digest (128 bits, hexadecimal) in the place of the unkeyed digest of lines.
+        """A keyed digest (128 bits, hexadecimal) that replaces the unkeyed digest of lines.
 
-        Of a short file, or piece of one, the unkeyed one would let names be guessed.
+        For a short file, or a short piece of one, the unkeyed digest would allow names to be guessed.
         """
         return hmac.new(self._lines.encode(), digest.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def read_key(settings: Settings) -> PseudonymKey | None:
-    """The key that the environment has or that a file holds, None if neither is named.
+    """The key from the environment or from a file, or None if neither is named.
 
-    Read when it is wanted, not with the settings: who may not read the key may ask the warehouse all the
-    same. Raises SettingsError, which never says what the key is.
+    It is read when it is needed, not with the settings, so that someone who may not read the key can still
+    query the warehouse. Raises SettingsError, which never contains the key.
     """
     if settings.pseudonym_key is not None:
         return PseudonymKey(settings.pseudonym_key.get_secret_value())
@@ -72,30 +72,30 @@ def read_key(settings: Settings) -> PseudonymKey | None:
 
 
 def get_key(settings: Settings) -> PseudonymKey:
-    """The key, where one is needed. Raises SettingsError if there is none."""
+    """The key, where one is required. Raises SettingsError if there is none."""
     key = read_key(settings)
     if key is None:
-        raise SettingsError("pseudonyms are asked for, and there is no key for them", hint=HOW_TO_MAKE_ONE)
+        raise SettingsError("pseudonyms were requested, but there is no key for them", hint=HOW_TO_MAKE_ONE)
     return key
 
 
 def check_key_id(label: str, held: str | None, given: str | None) -> None:
     """Raise SourceError if the names of source `label` were not made with the key that is given now.
 
-    Both are the ids of keys; None: names stay as they are.
+    `held` and `given` are ids of keys; None means that names are stored as they are.
     """
     if held == given:
         return
     other = "`tapewise sources drop` this source and read its logs again"
     if given is None:
         raise SourceError(
-            f"the names of {label} are pseudonyms, and none are asked for now",
-            hint=f"Say --pseudonymise (in tapewise.toml: pseudonymise = true), or {other}.",
+            f"the names of {label} are pseudonyms, but none are requested now",
+            hint=f"Give --pseudonymise (in tapewise.toml: pseudonymise = true), or {other}.",
         )
     if held is None:
         raise SourceError(
-            f"the names of {label} were loaded as they are, and pseudonyms are asked for now",
-            hint=f"Leave --pseudonymise (in tapewise.toml: pseudonymise) away, or {other}.",
+            f"the names of {label} were loaded as they are, but pseudonyms are requested now",
+            hint=f"Omit --pseudonymise (in tapewise.toml: pseudonymise), or {other}.",
         )
     raise SourceError(
         f"the pseudonyms of {label} were made with key {held}, not with {given}",

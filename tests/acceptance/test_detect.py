@@ -54,11 +54,11 @@ def test_detect_says_what_fits_and_how_much_of_the_file(tapewise, mixed):
         "hsi.log: hsi (HSI and HTAR server log of HPSS)",
         "  20 lines looked at: all that are not blank",
         "  hsi     95.0 %  19",
-        "half.log: no format can be told",
+        "half.log: no format detected",
         "  10 lines looked at: all that are not blank",
         "  nft     60.0 %  6",
         "  hsi     40.0 %  4",
-        "empty: no format can be told: it has no whole line that is not blank",
+        "empty: no format detected: it has no whole line that is not blank",
     ]
 
 
@@ -91,12 +91,13 @@ def test_a_folder_of_several_formats_is_loaded_each_file_into_its_formats_source
     result = ingest(tapewise, "mixed", "nft.log", "hsi.log", "cond.971001", "half.log")
     assert result.returncode == 1
     assert result.stderr.splitlines() == [
-        "nft.log: read as nft, as its lines tell",
-        "hsi.log: read as hsi, as its lines tell",
-        "cond.971001: read as cond, as its lines tell",
-        "tapewise: half.log: no format can be told: nft fits 60.0 %, hsi fits 40.0 % of 10 lines",
+        "nft.log: read as nft, detected from its lines",
+        "hsi.log: read as hsi, detected from its lines",
+        "cond.971001: read as cond, detected from its lines",
+        "tapewise: half.log: no format detected: nft fits 60.0 %, hsi fits 40.0 % of 10 lines",
         "tapewise: 1 of 4 files could not be read.",
-        "Say --format; `tapewise detect` shows how well each fits, `tapewise formats` what they are.",
+        "Give --format; `tapewise detect` shows how well each format fits, and `tapewise formats` lists"
+        " them.",
         "The others were read; see above.",
     ]
     loaded = {("nft", "nft"): 20, ("hsi", "hsi"): 19, ("cond", "cond"): 3}
@@ -129,7 +130,7 @@ def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
     (mixed / "first.log").write_text(HSI[:30])
     names = ["empty.log", "blank.log", "begun.gz", "first.log"]
     result = ingest(tapewise, "fresh", *names, "nft.log")
-    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, as its lines tell\n")
+    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, detected from its lines\n")
     assert result.stdout.splitlines()[:5] == [
         *(f"{name}: no whole line yet; passed over until it has one" for name in names),
         "nft.log: 20 lines = 20 loaded + 0 held + 0 ignored + 0 rejected",
@@ -141,7 +142,7 @@ def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
     given = ingest(tapewise, "fresh", "--format", "nft", "empty.log")
     assert (given.returncode, given.stdout.splitlines()[1]) == (
         0,
-        "  empty: no line yet; it is read on when it has grown",
+        "  empty: no line yet; it is read when it has grown",
     )
     write(mixed, "empty.log", (HSI, 4))
     assert ingest(tapewise, "fresh", *names[:3]).returncode == 0
@@ -159,7 +160,7 @@ def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
     assert ingest(tapewise, "held", "--source", "gw1", "nft.log").returncode == 0
     write(mixed, "few.log", (NFT, 30), (HSI, 5))
     result = ingest(tapewise, "held", "--source", "gw1", "few.log")
-    assert (result.returncode, result.stderr) == (0, "few.log: read as nft, as source 'gw1' is\n")
+    assert (result.returncode, result.stderr) == (0, "few.log: read as nft, the format of source 'gw1'\n")
     assert "35 lines = 10 loaded + 20 held + 0 ignored + 5 rejected" in result.stdout
     wrong = ingest(tapewise, "held", "--source", "gw1", "hsi.log")
     assert wrong.returncode == 1
@@ -169,7 +170,7 @@ def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
 def test_a_source_that_has_brought_nothing_has_no_format_yet(tapewise, mixed):
     assert ingest(tapewise, "empty", "--source", "gw1", "--format", "pftp", "nft.log").returncode == 1
     result = ingest(tapewise, "empty", "--source", "gw1", "nft.log")
-    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, as its lines tell\n")
+    assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, detected from its lines\n")
     assert sources(tapewise, "empty") == {("gw1", "nft"): 20}
 
 
@@ -177,7 +178,7 @@ def test_logs_of_the_same_transfers_are_not_counted_twice_unasked(tapewise, mixe
     write(mixed, "stat.log", (STAT, 20))
     result = ingest(tapewise, "twice", "nft.log", "stat.log")
     assert (result.returncode, result.stdout) == (1, "")
-    assert "nft and stat tell of the same transfers" in result.stderr
+    assert "nft and stat report the same transfers" in result.stderr
     assert "--not-counted" in result.stderr
     assert ingest(tapewise, "twice", "nft.log").returncode == 0
     assert ingest(tapewise, "twice", "--not-counted", "stat.log").returncode == 0
@@ -189,7 +190,7 @@ def test_logs_of_the_same_transfers_are_not_counted_twice_unasked(tapewise, mixe
 def test_a_day_goes_with_what_the_lines_tell(tapewise, mixed):
     (mixed / "cond.971001").rename(mixed / "cond")
     result = ingest(tapewise, "day", "--date", "1997-10-01", "cond")
-    assert (result.returncode, result.stderr) == (0, "cond: read as cond, as its lines tell\n")
+    assert (result.returncode, result.stderr) == (0, "cond: read as cond, detected from its lines\n")
     assert ingest(tapewise, "day", "--date", "1997-10-01", "nft.log").returncode == 2
     undated = ingest(tapewise, "other-day", "cond")
     assert undated.returncode == 1

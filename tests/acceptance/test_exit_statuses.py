@@ -59,7 +59,7 @@ CASES = {
     "its lines end with CR alone": (1, [*INGEST, "cr.log", "good.log"]),
     "cannot be read beyond line": (1, [*INGEST, "cut.gz", "good.log"]),
     "is longer than 16,777,216 bytes": (1, [*INGEST, "long.log", "good.log"]),
-    "no format can be told": (1, [*NAMED, "noise.log", "good.log"]),
+    "no format detected": (1, [*NAMED, "noise.log", "good.log"]),
     "no line of it is of format": (1, [*INGEST, "noise.log", "good.log"]),
     "has timezone UTC, not": (1, [*INGEST, "--timezone", "Asia/Kathmandu", "good.log"]),
     "the database cannot be reached": (1, ["--database-url", "postgresql://x@127.0.0.1:1/y", *INGEST, "a"]),

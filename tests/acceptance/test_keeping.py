@@ -36,8 +36,8 @@ def test_retry_says_what_changed_and_what_is_gone(tapewise, tmp_path):
     again = tapewise("rejects", "--archive", "retried", "--retry")
     assert again.returncode == 1
     assert again.stdout.splitlines() == [
-        f"{tmp_path}/a.log: is another file by now, and was read as such: 1 loaded, 0 rejected",
-        "  the 1 rejected lines of the file that stood there stay in the ledger",
+        f"{tmp_path}/a.log: is a different file by now, and was read as such: 1 loaded, 0 rejected",
+        "  the 1 rejected lines of the file that was there before stay in the ledger",
     ]
     assert again.stderr.splitlines()[:2] == [
         f"tapewise: {tmp_path}/b.log: is gone",
@@ -48,8 +48,8 @@ def test_retry_says_what_changed_and_what_is_gone(tapewise, tmp_path):
     assert (mended.returncode, mended.stderr) == (0, "")
     assert mended.stdout.splitlines() == [
         f"{tmp_path}/b.log: 1 rejected -> 1; 0 loaded",
-        "1 more stood under names where something else was read since: they cannot be read again, and stay in"
-        " the ledger.",
+        "1 more had names under which another file has been read since: they cannot be read again, and stay"
+        " in the ledger.",
     ]
     told = json.loads(tapewise("rejects", "--archive", "retried", "--retry", "--json").stdout)
     assert (told["rejected_before_count"], told["held_count"], told["is_another"]) == (1, 2, False)
@@ -82,8 +82,8 @@ def test_forgetting_asks_and_says_what_went(tapewise, tmp_path):
     ingest(tapewise, "a.log", archive="forgetful")
     words = ("forget", "--archive", "forgetful", "--before", "1997-10-02")
     assert tapewise(*words, "--dry-run").stdout.splitlines() == [
-        "Archive 'forgetful' would forget what is before 1997-10-02: 2 transfers, and 0 requests put together"
-        " of them.",
+        "Archive 'forgetful' would forget what is before 1997-10-02: 2 transfers, and 0 requests derived"
+        " from them.",
         "A dry run: nothing was written.",
     ]
     kept = tapewise(*words, input="n\n")
@@ -93,7 +93,7 @@ def test_forgetting_asks_and_says_what_went(tapewise, tmp_path):
     assert done["fact_counts"]["transfers"] == 2
     assert (done["name_count"], done["is_dry_run"]) == (2, False)
     again = tapewise(*words, "--yes")
-    assert (again.returncode, again.stdout.split(":")[1].strip()[:6]) == (0, "no row")
+    assert (again.returncode, again.stdout.split(":")[1].strip()[:7]) == (0, "no rows")
     back = tapewise("forget", "--archive", "forgetful", "--before", "1997-10-01", "--yes")
     assert (back.returncode, "only a later day" in back.stderr) == (1, True)
     assert tapewise("forget", "--archive", "forgetful", "--before", "tomorrow").returncode == 2

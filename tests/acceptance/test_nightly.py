@@ -59,10 +59,10 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
     assert second == {
         "archive": "nightly",
         "source": "hsi",
-        "error": "nightly/hsi: no file of it is there",
+        "error": "nightly/hsi: no files found",
     }
     assert "sources[hsi].paths: nothing matches 'logs/hsi*'" in done.stderr
-    assert "1 of 2 sources could not be read whole" in done.stderr
+    assert "1 of 2 sources could not be read completely" in done.stderr
     metrics = (tmp_path / "tapewise.prom").read_text()
     assert "tapewise_last_run_exit_status 1.0" in metrics
     assert 'tapewise_last_run_failures{archive="nightly",source="hsi"} 1.0' in metrics
@@ -72,7 +72,7 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
         (tmp_path / "tapewise.prom").unlink()
         done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "Another run over the sources is under way; this one leaves all to it.\n"
+    assert done.stdout == "Another run over the sources is under way; this one leaves everything to it.\n"
     assert not (tmp_path / "tapewise.prom").exists()
 
     shown = tapewise("status", "--archive", "nightly", "--days", "1", "--now", "1997-10-01T02:01:41Z")

@@ -227,7 +227,7 @@ def test_a_source_keeps_its_key(tapewise, folder):
     plain = tapewise(*BY_HAND, "nft", log)
     assert plain.returncode == 1
     assert (
-        "the names of source 'nft' of archive 'hidden' are pseudonyms, and none are asked for" in plain.stderr
+        "the names of source 'nft' of archive 'hidden' are pseudonyms, but none are requested" in plain.stderr
     )
 
     other = {"TAPEWISE_PSEUDONYM_KEY": f"{SECRET}x"}

@@ -160,7 +160,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_
     assert "2 of 3 files could not be read" in result.stderr
     files = json.loads(result.stdout)["files"]
     assert [file.get("line_count") for file in files] == [430, None, None]
-    assert "no format can be told" in files[2]["error"]
+    assert "no format detected" in files[2]["error"]
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_lines_that_are_added_are_taken_up_and_nothing_counts_twice(warehouse, l
         ]
     # The layout of before does not know what is loaded by now.
     layout.write_text(SITE)
-    with pytest.raises(SourceError, match="was read with another layout"):
+    with pytest.raises(SourceError, match="was read with a layout other than the one in"):
         read(warehouse, layout, log)
 
 
@@ -107,7 +107,7 @@ def test_another_edit_is_refused_and_changes_nothing(warehouse, layout, log, tex
     with pytest.raises(SourceError) as raised:
         read(warehouse, layout, log)
     assert raised.value.message == (
-        "source 'site' of archive 'test' was read with another layout than site.toml has now"
+        "source 'site' of archive 'test' was read with a layout other than the one in site.toml now"
     )
     assert read_facts(warehouse) == facts
     with closing(warehouse.connect(Role.OWNER)) as connection:

@@ -69,14 +69,14 @@ def told() -> list[TapewiseError]:
 
 @pytest.fixture
 def run(warehouse: Warehouse, folder: Path, told: list[TapewiseError]) -> Round:
-    def tell(_plan: SourcePlan, found: object) -> None:
+    def on_result(_plan: SourcePlan, found: object) -> None:
         if isinstance(found, TapewiseError):
             told.append(found)
 
     def run(after: timedelta = timedelta(), *, is_dry: bool = False) -> list[SourceOutcome]:
         plans = plan_round(read_settings(config=folder / "tapewise.toml"))
         now = datetime.now(UTC) + after
-        found = read_sources(warehouse, plans, now=now, is_dry=is_dry, is_shown=False, tell=tell)
+        found = read_sources(warehouse, plans, now=now, is_dry=is_dry, is_shown=False, on_result=on_result)
         return sorted(found, key=lambda outcome: outcome.source != "nft")
 
     return run
@@ -319,7 +319,7 @@ def test_an_archives_own_zone_does_not_change_either(
 
 def test_a_source_without_files_is_a_failure(run: Round, told: list[TapewiseError]) -> None:
     (nft_outcome, cond_outcome) = run()
-    assert [each.message for each in told] == ["llnl/nft: no file of it is there"]
+    assert [each.message for each in told] == ["llnl/nft: no files found"]
     assert (len(nft_outcome.failures), cond_outcome.loaded_count) == (1, 1)
 
 
@@ -423,5 +423,5 @@ def test_metrics_replace_regular_files_only(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(SettingsError, match="nowhere: there is no such folder"):
         check_target(tmp_path / "nowhere" / "x.prom")
     monkeypatch.setattr(os, "access", lambda path, _: path != tmp_path)  # root may write anywhere
-    with pytest.raises(SettingsError, match=f"{tmp_path}: no file can be made in this folder"):
+    with pytest.raises(SettingsError, match=f"{tmp_path}: no file can be created in this folder"):
         check_target(tmp_path / "new.prom")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from tapewise.ingest.formats.hpss_daily import NO_FIGURES, TABLE_HEADING
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.formats.unitree_events import UNKNOWN_EVENT
 from tapewise.ingest.formats.unitree_tape import FIELD_MISSING
@@ -51,7 +51,7 @@ UNKNOWN = {("is_failed", table) for table in ("unitree_jobs", "tape_events", "sr
     ("is_cached", table) for table in TABLES
 }
 LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}
-IGNORED = {BLANK, NO_ARCHIVE, NOTHING_TOLD, TABLE_HEADING} | {
+IGNORED = {BLANK, NO_ARCHIVE, NO_FIGURES, TABLE_HEADING} | {
     kind.ignored for layout in LAYOUTS.values() for kind in layout.lines if kind.ignored
 }
 REJECTED = {

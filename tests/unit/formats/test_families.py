@@ -239,7 +239,7 @@ def test_a_layout_may_have_lines_of_a_day_only_where_that_can_be_told():
     assert is_unknown is True
     jobs = DAY_ONLY.replace("TABLE", "unitree_jobs").replace("PATH", "description")
     jobs += "columns = { persona = 1, session_number = 1, job_number = 1 }\n"
-    with pytest.raises(LayoutError, match="unitree_jobs need the time of the day"):
+    with pytest.raises(LayoutError, match="unitree_jobs need the time of day"):
         make_format("made-up", jobs, "made-up.toml", is_own=True)
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapewise.ingest.formats import hpss_report
-from tapewise.ingest.formats.hpss_daily import NOTHING_TOLD, TABLE_HEADING
+from tapewise.ingest.formats.hpss_daily import NO_FIGURES, TABLE_HEADING
 from tapewise.ingest.formats.hpss_report import make_unfold
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.reading.line_context import unfold_lines
@@ -150,7 +150,7 @@ def test_every_line_of_the_real_report_has_its_fate(sample_logs):
     assert dict(records.group_by("ignored").len().drop_nulls().iter_rows()) == {
         BLANK: 20,
         TABLE_HEADING: 58,
-        NOTHING_TOLD: 6,  # no changes of the configuration, twice; LSMs that no cartridge left
+        NO_FIGURES: 6,  # no changes of the configuration, twice; LSMs that no cartridge left
     }
     facts = records.filter(table="daily_reports")
     assert dict(facts.group_by("operation").len().iter_rows()) == {

@@ -31,24 +31,24 @@ def test_a_layout_is_called_as_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("title = ", "is no TOML: Invalid value (at end of document)"),
+        ("title = ", "is not valid TOML: Invalid value (at end of document)"),
         (change('title = "movers of a made-up site"\n', ""), "title: is missing"),
         (change("title", "titel"), "title: is missing; titel: there is no such key"),
         (change("unit", "units"), "columns.size_bytes.units: there is no such key"),
         (
             change("[[lines]]", "[lines]"),
-            "lines: must be a list ([[lines]] begins one kind of lines, each time)",
+            "lines: must be a list (write [[lines]] before each kind of line)",
         ),
-        ("lines = [3]\n" + SITE[: SITE.index("[[lines]]")], "lines[0]: is no table"),
+        ("lines = [3]\n" + SITE[: SITE.index("[[lines]]")], "lines[0]: is not a table"),
         (change("table =", "tabel ="), "lines[transfer].tabel: there is no such key"),
         (change('"KiB"', '"KX"'), "columns.size_bytes.unit: Input should be 'B', "),
         (
             change('interface = "mover"', "interface = 2024-03-05"),
-            "columns.interface: is neither a text, a number",
+            "columns.interface: must be a string, a number",
         ),
         (
             change('interface = "mover"', "interface = 7"),
-            "columns.interface: a text is wanted, and 7 is none",
+            "columns.interface: expected a string, got 7",
         ),
         (change("size_bytes", "size_byte"), "columns.size_byte: there is no such column"),
         (
@@ -56,12 +56,18 @@ def test_a_layout_is_called_as_its_file(tmp_path):
             "lines[transfer].table: there is no table 'transfer'",
         ),
         (change('table = "transfers"\n', ""), "lines[transfer]: needs either table or ignored"),
-        (change(".{19})", ".{19}"), "lines[transfer].pattern: is no regular expression: unclosed group"),
-        (change("(?<host>", "(?<hots>"), "lines[transfer].pattern: group 'hots' is no column of transfers"),
+        (
+            change(".{19})", ".{19}"),
+            "lines[transfer].pattern: is not a valid regular expression: unclosed group",
+        ),
+        (
+            change("(?<host>", "(?<hots>"),
+            "lines[transfer].pattern: group 'hots' is not a column of transfers",
+        ),
         (change('interface = "mover"\n', ""), "lines[transfer]: transfers need 'interface'"),
         (
             change('get = "get"', 'get = "fetch"'),
-            "lines[transfer]: columns.direction: 'fetch' is none of put, get",
+            "lines[transfer]: columns.direction: 'fetch' is not one of put, get",
         ),
         (
             change('layout = "%Y-%m-%d %H:%M:%S"', 'group = "event_at"'),
@@ -73,7 +79,7 @@ def test_a_layout_is_called_as_its_file(tmp_path):
         ),
         (
             change('unit = "KiB"', 'layout = "%d"'),
-            "columns.size_bytes.layout: is no key of a column that holds a number",
+            "columns.size_bytes.layout: is not a key of a column that holds a number",
         ),
         (SITE + SITE[SITE.index("[[lines]]") :], "lines[transfer]: 2 of the lines have that name"),
         (
@@ -87,11 +93,14 @@ def test_a_layout_is_called_as_its_file(tmp_path):
         (
             change("(?<duration_s>", "(?:")
             + 'columns = { duration_s = { formula = "size_bytes / rate_bytes_per_s" } }',
-            "columns.duration_s.formula: there is no 'rate_bytes_per_s' to reckon with",
+            "columns.duration_s.formula: it needs 'rate_bytes_per_s', which is not defined",
         ),
         (SITE + 'columns = { is_failed = { group = "user" } }', "columns.is_failed.map: is needed"),
         (SITE + DELETE.replace("columns =", "columns.event_at = { layout = '%m-%d' }\ncolumns.kind ="), None),
-        ("line_start = '['\n" + SITE, "line_start: is no regular expression: unclosed character class"),
+        (
+            "line_start = '['\n" + SITE,
+            "line_start: is not a valid regular expression: unclosed character class",
+        ),
         ("line_start = '(2024)'\n" + SITE, "line_start: has a group: write (?:...) instead of (...)"),
         ("line_start = '2025'\n" + SITE, "line_start: is nowhere in the example '2024-03-05 09:14:22 put"),
         (change("09:14:22", "9:14:22"), "examples[0]: not a line of this format: 2024-03-05 9:14:22 put"),
@@ -137,7 +146,7 @@ def test_a_file_that_cannot_be_one_is_refused(name):
 def test_a_name_of_ours_is_refused_unless_it_is_ours(tmp_path):
     assert make(tmp_path, show_layout("xferlog"), "xferlog") is FORMATS["xferlog"]
     for name in ("xferlog", "hsi"):
-        with pytest.raises(LayoutError, match=f"a format is called '{name}' already"):
+        with pytest.raises(LayoutError, match=f"a format called '{name}' already exists"):
             make(tmp_path, SITE, name)
 
 
@@ -174,7 +183,7 @@ def test_only_lines_may_be_added_and_only_behind(tmp_path):
         change("[a-z]+", "[a-z]{3}") + DELETE,
     ):
         with pytest.raises(
-            SourceError, match=r"source 's' was read with another layout than site\.toml has now"
+            SourceError, match=r"source 's' was read with a layout other than the one in site\.toml now"
         ):
             check_layouts("source 's'", held, make(tmp_path, text))
     with pytest.raises(SourceError):  # what was known is not known any more
