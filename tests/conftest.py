@@ -126,7 +126,7 @@ class Site:
     def clone(self) -> Iterator[Warehouse]:
         """A fresh warehouse, for as long as the block lasts."""
         database = f"tapewise_test_{secrets.token_hex(6)}"
-        self.maintain("CREATE DATABASE {} TEMPLATE {}", database)
+        self.maintain("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", database)
         try:
             yield self.warehouse(database)
         finally:

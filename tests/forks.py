@@ -18,7 +18,18 @@ from tapewise.cli import COMMANDS
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()})])
+# What commands import only when they come to need it: seconds, if each fork did it again.
+LATE = [
+    "alembic.context",
+    "numpy.ma",
+    "prometheus_client",
+    "pyarrow.compute",
+    "tapewise.clustering.fits",
+    "tapewise.simulator.studies",
+]
+FORKS.set_forkserver_preload(
+    ["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()}), *LATE]
+)
 # What `ingest/__init__.py` says to libraries that read it later.
 _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 

@@ -41,7 +41,7 @@ from tapewise.ingest.records.format import UNRECOGNISED, Format
 from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
-from tapewise.ingest.sources.sources import Source, get_source
+from tapewise.ingest.sources.sources import Source, get_source, make_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 from tapewise.schema.tables.models import FACT_TABLES
@@ -116,7 +116,7 @@ def load_file(
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
-            source = _refresh(settling, source)
+            source = _find_again(warehouse, settling, source)
             stop = find_last_stop(
                 settling, source, path, log_date=log_date, keeps_date=keeps_date, is_complete=is_complete
             )
@@ -131,9 +131,26 @@ def load_file(
                 continue
 
 
+def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:
+    """The source as it is now, as `_refresh`.
+
+    If nothing had been read into it, a command that failed may have dropped it as unused: it is made again.
+    """
+    try:
+        return _refresh(connection, source)
+    except ChangedMeanwhileError:
+        with closing(warehouse.connect()) as making:
+            return make_source(making, source.request)
+
+
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
-    """The source as it is now; what its archive has forgotten may be more. Raises SourceError."""
+    """The source as it is now; what its archive has forgotten may be more.
+
+    Raises SourceError, or ChangedMeanwhileError if it may have been dropped as unused.
+    """
     current = get_source(connection, source.id, source.key)
+    if current is None and source.is_unread:
+        raise ChangedMeanwhileError
     if current is None or current != source:
         raise SourceError(
             f"the settings of archive '{source.archive}' or its source '{source.name}'"

@@ -80,12 +80,28 @@ class Source:
     retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
     pseudonym_key_id: str | None = None
     is_shared: bool = field(default=False, compare=False)  # may be said later
+    is_unread: bool = field(default=False, compare=False)  # when it was found: no file of it had been read
     key: PseudonymKey | None = field(default=None, compare=False, repr=False)
 
     @property
     def lacks_key(self) -> bool:
         """Whether its names are pseudonyms, and the key for them is not here: no line can be told again."""
         return self.pseudonym_key_id is not None and self.key is None
+
+    @property
+    def request(self) -> SourceRequest:
+        """What makes this source."""
+        return SourceRequest(
+            archive=self.archive,
+            kind=self.kind,
+            format=self.format,
+            timezone=self.timezone,
+            name=self.name,
+            is_counted=self.is_counted,
+            archive_timezone=self.archive_timezone,
+            key=self.key,
+            is_shared=self.is_shared,
+        )
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
         """What a record of this source may depend on, read at `now` from a file of day `log_date`."""

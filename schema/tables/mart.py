@@ -161,7 +161,7 @@ def _in_one_line(detail: str | None) -> str:
 def _read_object(folder: Path) -> MartObject:
     path = folder / "metadata.yaml"
     try:
-        metadata = Metadata.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        metadata = Metadata.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))
     except FileNotFoundError:
         raise DatabaseError(f"{path} is missing") from None
     except yaml.YAMLError as error:

@@ -13,16 +13,16 @@ import yaml
 from tests.compose.stack import FILE, TOOLS, TREE, read_services, read_variables
 
 EXAMPLE = TREE / "docker" / "env.example"
-COMPOSE = TOOLS / "docker-compose"
+CHECK = TOOLS / "compose-check"
 SERVICES = read_services(read_variables(EXAMPLE))
 
 
 def check_with_compose(folder: Path, text: str, environment: str) -> subprocess.CompletedProcess[str]:
     (folder / "docker-compose.yml").write_text(text)
     (folder / ".env").write_text(environment)
-    files = ["--env-file", folder / ".env", "--file", folder / "docker-compose.yml"]
     return subprocess.run(
-        [COMPOSE, "--project-directory", TREE, *files, "config", "--quiet"],
+        [CHECK],
+        cwd=folder,
         env={"PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
@@ -42,7 +42,7 @@ def misspell_key(tree: dict[str, Any]) -> None:
     tree["services"]["postgres"]["helthcheck"] = tree["services"]["postgres"].pop("healthcheck")
 
 
-class TestWithCompose:
+class TestWithItsLibrary:
     def test_it_takes_the_file(self, tmp_path: Path) -> None:
         done = check_with_compose(tmp_path, FILE.read_text(), EXAMPLE.read_text())
         assert (done.returncode, done.stderr) == (0, "")

@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading import loads
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_source, drop_unused_sources
+from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import DatabaseError, LogFileError
+from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
 from tests.conftest import NOW, register
 
 LINE = "005041 97/10/01 00:01:41 js 7700 0.425\n"
@@ -65,6 +68,42 @@ def test_a_source_whose_files_were_all_refused_goes_with_its_archive(
     assert drop_unused_source(warehouse, source)
     assert count(warehouse) == (0, 0, 0, 0, 0, 0, 0)
     assert not drop_unused_source(warehouse, source)
+
+
+def test_a_source_that_a_failed_command_dropped_is_made_again_by_the_next_load(
+    warehouse: Warehouse, source: Source, read: Read
+) -> None:
+    assert drop_unused_source(warehouse, make(warehouse, "nft"))
+    assert read(LINE).tally.loaded_count == 1
+    assert count(warehouse)[:3] == (1, 1, 1)
+
+
+def test_also_if_it_goes_while_the_load_waits(
+    warehouse: Warehouse, source: Source, read: Read, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = loads.find_last_stop
+    dropped = []
+
+    def drop_first(*arguments: Any, **options: Any) -> Any:
+        if not dropped:
+            dropped.append(drop_unused_source(warehouse, source))
+        return find(*arguments, **options)
+
+    monkeypatch.setattr(loads, "find_last_stop", drop_first)
+    assert read(LINE).tally.loaded_count == 1
+    assert dropped == [True]
+    assert count(warehouse)[:3] == (1, 1, 1)
+
+
+def test_a_source_that_somebody_dropped_with_its_facts_is_not_made_again(
+    warehouse: Warehouse, read: Read, tmp_path: Path
+) -> None:
+    read(LINE)
+    known = make(warehouse, "nft")
+    drop_source(warehouse, "test", "nft")
+    with pytest.raises(SourceError, match="changed meanwhile"):
+        load_file(warehouse, known, tmp_path / "a.log", now=NOW)
+    assert count(warehouse)[1] == 0
 
 
 @pytest.mark.parametrize("accepted", [LINE, "", "\n \n", LINE.replace("js", "kw")])
