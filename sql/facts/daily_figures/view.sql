@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two sources bring the same report only one of them is counted.
+-- If two sources contain the same report, only one of them is counted.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted
@@ -18,7 +18,7 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- A line that tells of several parts calls their figures part/figure.
+-- A line with figures of several parts names them part/figure.
 figures AS (
     SELECT
         daily_reports.id,
@@ -39,7 +39,7 @@ figures AS (
     CROSS JOIN LATERAL jsonb_each_text(daily_reports.figures::jsonb) AS told (key, value)
 ),
 
--- Where a day's report was corrected, what was read last counts.
+-- If a day's report was corrected, the version read last counts.
 ranked AS (
     SELECT
         figures.*,

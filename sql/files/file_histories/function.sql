@@ -28,7 +28,7 @@ CREATE FUNCTION mart.file_histories(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- From the first event on, whatever `since` is: what is known of a file begins before the range.
+-- From the first event on, whatever `since` is: the history of a file begins before the range.
 WITH RECURSIVE events AS (
     SELECT found.*
     FROM mart.file_events AS found
@@ -38,8 +38,8 @@ WITH RECURSIVE events AS (
         AND found.file_key IS NOT NULL
 ),
 
--- What each event does to a name. A rename ends what its old name meant and begins what the new one means, a
--- copy only begins; a get changes nothing.
+-- What each event does to a name. A rename ends the meaning of the old name and begins that of the new one, a
+-- copy only begins one; a get changes nothing.
 steps AS (
     SELECT
         events.archive,
@@ -70,7 +70,7 @@ steps AS (
     WHERE events.new_file_key IS NOT NULL AND events.new_file_key <> events.file_key
 ),
 
--- A name means one thing from one change to the next: the spans of a name are numbered. Within a second the
+-- A name has one meaning from one change to the next: the spans of a name are numbered. Within a second the
 -- order of the lines decides.
 numbered AS (
     SELECT
@@ -96,7 +96,8 @@ found AS (
     FROM numbered
 ),
 
--- Spans in which there is a file: it was put, came by a rename, or something was done to it that takes one.
+-- Spans in which there is a file: it was put, was renamed to this name, or an operation shows that it
+-- existed.
 begun AS (
     SELECT
         found.span_key,
@@ -140,7 +141,7 @@ arrived AS (
     WHERE step = 'arrive'
 ),
 
--- A file goes on under its new name: one round for each rename of the file that was renamed most often.
+-- A file continues under its new name: one round for each rename of the file that was renamed most often.
 versions AS (
     SELECT
         spans.span_key,
@@ -201,7 +202,7 @@ described AS (
         events.client,
         events.class_of_service,
         told.file_key,
-        -- What overwrites or renames a file says nothing of its size.
+        -- An event that overwrites or renames a file does not give its size.
         CASE
             WHEN told.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
                 THEN events.size_bytes
@@ -224,7 +225,7 @@ aged AS (
             ELSE first_value(described.event) OVER lives
         END AS origin,
         CASE WHEN NOT described.is_presumed THEN first_value(described.happened_at) OVER lives END AS born_at,
-        -- As it was put; else as it was last got or, when it was deleted, said to be.
+        -- As it was put; otherwise as it was last got or as its delete reports it.
         CASE
             WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
                 THEN first_value(described.size_bytes) OVER lives
