@@ -30,13 +30,13 @@ figures AS (
         daily_reports.user_id,
         daily_reports.host_id,
         daily_reports.item,
-        coalesce(daily_reports.part, substring(told.key FROM '^(.*)/')) AS part,
-        substring(told.key FROM '[^/]*$') AS figure,
-        told.value::double precision AS value,
+        coalesce(daily_reports.part, substring(entries.key FROM '^(.*)/')) AS part,
+        substring(entries.key FROM '[^/]*$') AS figure,
+        entries.value::double precision AS value,
         daily_reports.is_total
     FROM daily_reports
     INNER JOIN sources ON daily_reports.source_id = sources.id
-    CROSS JOIN LATERAL jsonb_each_text(daily_reports.figures::jsonb) AS told (key, value)
+    CROSS JOIN LATERAL jsonb_each_text(daily_reports.figures::jsonb) AS entries (key, value)
 ),
 
 -- If a day's report was corrected, the version read last counts.

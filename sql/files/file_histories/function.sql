@@ -161,7 +161,7 @@ versions AS (
 ),
 
 -- What an event did to the file that it found, and the file that it made.
-told AS (
+effects AS (
     SELECT
         versions.version_id,
         versions.is_presumed,
@@ -193,28 +193,28 @@ described AS (
     SELECT
         events.archive,
         events.kind,
-        told.version_id,
-        told.event_id,
-        CASE WHEN told.event = 'put' THEN events.event ELSE told.event END AS event,
-        told.is_presumed,
+        effects.version_id,
+        effects.event_id,
+        CASE WHEN effects.event = 'put' THEN events.event ELSE effects.event END AS event,
+        effects.is_presumed,
         events.interface,
         events.user_id,
         events.client,
         events.class_of_service,
-        told.file_key,
+        effects.file_key,
         -- An event that overwrites or renames a file does not give its size.
         CASE
-            WHEN told.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
+            WHEN effects.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
                 THEN events.size_bytes
         END AS size_bytes,
-        told.is_name_new,
+        effects.is_name_new,
         events.happened_at,
         row_number() OVER (
-            PARTITION BY events.archive, told.version_id
-            ORDER BY told.place, events.happened_at, events.log_file_id, events.line_number
+            PARTITION BY events.archive, effects.version_id
+            ORDER BY effects.place, events.happened_at, events.log_file_id, events.line_number
         ) AS event_number
-    FROM told
-    INNER JOIN events ON told.event_id = events.event_id
+    FROM effects
+    INNER JOIN events ON effects.event_id = events.event_id
 ),
 
 aged AS (

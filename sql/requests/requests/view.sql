@@ -74,7 +74,7 @@ sources_with_starts AS (
 ),
 
 -- Requests that several lines report, and transfers that one line reports in full.
-told AS (
+reported AS (
     SELECT
         requests.archive_id,
         requests.source_id,
@@ -150,32 +150,32 @@ told AS (
         (sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL))
         -- By its end too, so that only requests of the same time are searched.
         AND NOT EXISTS (
-            SELECT 1 FROM core.requests AS told_with_others
+            SELECT 1 FROM core.requests AS reported_with_others
             WHERE
-                told_with_others.archive_id = transfers.archive_id
-                AND told_with_others.ended_at = transfers.ended_at
-                AND told_with_others.transfer_id = transfers.id
+                reported_with_others.archive_id = transfers.archive_id
+                AND reported_with_others.ended_at = transfers.ended_at
+                AND reported_with_others.transfer_id = transfers.id
         )
 ),
 
 judged AS (
     SELECT
-        told.*,
+        reported.*,
         coalesce(
-            coalesce(told.opened_at, told.started_at, told.ended_at) <@ bypasses.windows
-            OR coalesce(told.opened_at, told.started_at, told.ended_at) <@ class_bypasses.windows,
+            coalesce(reported.opened_at, reported.started_at, reported.ended_at) <@ bypasses.windows
+            OR coalesce(reported.opened_at, reported.started_at, reported.ended_at) <@ class_bypasses.windows,
             FALSE
         ) AS is_staging_bypassed,
         archives_with_stages.archive_id IS NOT NULL AS has_stages,
         sources_with_starts.source_id IS NOT NULL AS has_starts
-    FROM told
-    LEFT JOIN sources_with_starts ON told.source_id = sources_with_starts.source_id
-    LEFT JOIN archives_with_stages ON told.archive_id = archives_with_stages.archive_id
-    LEFT JOIN bypasses ON told.archive_id = bypasses.archive_id
+    FROM reported
+    LEFT JOIN sources_with_starts ON reported.source_id = sources_with_starts.source_id
+    LEFT JOIN archives_with_stages ON reported.archive_id = archives_with_stages.archive_id
+    LEFT JOIN bypasses ON reported.archive_id = bypasses.archive_id
     LEFT JOIN class_bypasses
         ON
-            told.archive_id = class_bypasses.archive_id
-            AND told.class_of_service = class_bypasses.class_of_service
+            reported.archive_id = class_bypasses.archive_id
+            AND reported.class_of_service = class_bypasses.class_of_service
 ),
 
 -- The best evidence counts. A line with a persona comes from UniTree's STAT, which records each stage.
