@@ -173,8 +173,8 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- An hour in which a transfer ended was in service, whatever is recorded. Any other was not, if outages cover
--- half of it or more.
+-- An hour in which a transfer ended was in service, whatever is recorded. Any other hour was not, if outages
+-- cover half of it or more.
 served AS (
     SELECT
         hours_of_spans.archive,

@@ -317,7 +317,7 @@ SELECT
     counts.kind,
 
     counts.window_count,
-    -- A transfer of which only the day is known may have ended in any window of its day.
+    -- A transfer whose time of day is unknown may have ended in any window of its day.
     CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count END AS idle_count,
     CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count::double precision / counts.window_count END
         AS idle_ratio,
