@@ -65,7 +65,7 @@ def test_an_empty_chart_has_its_reason_on_the_page(
         ("puts", "The clusters of open times", "of gets only, and the filter asks for puts"),
         (
             "gets",
-            "How long puts took, by the logs and simulated",
+            "How long puts took, logged and simulated",
             "of puts only, and the filter asks for gets",
         ),
         (

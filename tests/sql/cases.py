@@ -1,4 +1,4 @@
-"""Tests of views as data: given rows, a query, and the rows that it must give, in one file for each case.
+"""Tests of views as data: given rows, a query, and the rows that it must return, in one file for each case.
 
     # tests/sql/open_times/whole_seconds.yaml
     given:                        # rows of core, ledger and studies, by table
@@ -9,14 +9,14 @@
     expect:
       - {open_floor_s: 0, request_count: 1}
 
-In `given` a row names its archive, source, client and user by name, as the logs do. What a row does not
-say is filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts
-the values below. `copies: 25` stands for 25 such rows. Where jobs, stages, opens or sources that are not
-counted are given, requests are put together from them as a load would.
+In `given` a row names its archive, source, client and user by name, as the logs do. Missing values are
+filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts the values
+below. `copies: 25` stands for 25 such rows. If jobs, stages, opens or sources that are not counted are
+given, requests are derived from them as in a load.
 
 In `expect` the columns of each row are exactly those of the query. Floats may differ by
-`relative_tolerance` (1e-9 unless the file says otherwise) and `absolute_tolerance` (0); a float may be
-written as a fraction ("3/7"). Times and dates are strings in ISO format. The session is in UTC.
+`relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
+fraction ("3/7"). Times and dates are strings in ISO format. The session is in UTC.
 """
 
 import datetime
@@ -39,9 +39,9 @@ from tapewise.schema.tables.models import event_time_columns
 Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
-# What else is in the folder of an object.
+# Other files in the folder of an object.
 NO_CASES = {"mutants.yaml", "equivalent.yaml", "putting_together.yaml"}
-ELSEWHERE = "America/Los_Angeles"  # where sessions are if their archives are in UTC
+ELSEWHERE = "America/Los_Angeles"  # the zone of sessions if their archives are in UTC
 
 _COMMON = {
     "interface": "nft",
@@ -271,7 +271,7 @@ _SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledg
 
 @dataclass(frozen=True)
 class Case:
-    """The file of one case."""
+    """One case, read from its file."""
 
     path: Path
 
@@ -290,7 +290,7 @@ class Case:
 
     @property
     def timezones(self) -> list[str]:
-        """The zones of the archives, or another where all are in UTC."""
+        """The zones of the archives, or another zone if all are in UTC."""
         zones = {str(row.get("timezone", "UTC")) for row in self.given.get("archives", ())} - {"UTC"}
         return sorted(zones) or [ELSEWHERE]
 
@@ -300,7 +300,7 @@ class Case:
 
     @property
     def expect(self) -> dict[str, Any]:
-        """The rows, and the tolerances if the file has any."""
+        """The expected rows, and the tolerances if the file has any."""
         read = _read_yaml(self.path)
         others = {key: value for key, value in read.items() if key not in ("given", "query", "expect")}
         return {"rows": read["expect"]} | others
@@ -311,7 +311,7 @@ def find_cases() -> list[Case]:
 
 
 def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) -> None:
-    """Put `given` into an empty warehouse, with partitions, names and whatever it does not say."""
+    """Insert `given` into an empty warehouse, with partitions, names and default values."""
     unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources"}
     assert not unknown, f"given: no such tables: {sorted(unknown)}"
     archives = {
@@ -332,7 +332,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
     people: dict[tuple[str, int, str], int] = {}
 
     def resolve(table: str, number: int, row: Row) -> Row:
-        """The row as the table wants it: ids for names, defaults for what is not said."""
+        """Return the row as the table expects it: ids for names, defaults for missing values."""
         row = dict(row)
         if table in ("ignored_lines", "rejected_lines"):
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
@@ -385,27 +385,27 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
-    """Make the partitions that `cases` need, for many runs of them: to make one takes as long as a case."""
+    """Make all partitions that `cases` need, once for many runs: making one takes as long as a case."""
     months: dict[str, set[str]] = {table: set() for table in _EVENT_TIMES}
     for case in cases:
         for table, rows in case.given.items():
             for row in rows if table in _EVENT_TIMES else ():
                 moment = str(row.get(_EVENT_TIMES[table], _DEFAULTS[table][_EVENT_TIMES[table]]))
-                for each in (table, "requests", "mounts", "tape_operations"):  # put together of the others
+                for each in (table, "requests", "mounts", "tape_operations"):  # derived from the others
                     months[each].add(f"{moment[:7]}-01")
     for table, found in months.items():
         connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])
 
 
 def restart_numbers(connection: psycopg.Connection) -> None:
-    """Sequences do not roll back, and cases name rows by the numbers that a fresh warehouse gives."""
+    """Restart the sequences: they do not roll back, and cases use the ids that a new warehouse assigns."""
     connection.execute(_RESTART_NUMBERS)
 
 
 def run_case(connection: psycopg.Connection, case: Case, timezone: str) -> list[Row]:
-    """What the query of a case gives in a session of that zone, which must not matter."""
+    """Run the query of a case in a session of that zone, which must not matter."""
     with connection.transaction():
-        # Text becomes times when a statement is prepared: of UTC. What `mart` does comes afterwards.
+        # Literals become times when a statement is prepared: in UTC. `mart` runs afterwards, in `timezone`.
         connection.execute("SET LOCAL timezone = 'UTC'")
         connection.execute(f"PREPARE query_of_case AS {case.query}".encode())
         connection.execute("SELECT set_config('timezone', %s, true)", [timezone])
@@ -428,7 +428,7 @@ def _fetch(connection: psycopg.Connection, query: str) -> list[Row]:
 
 
 def find_differences(expect: Mapping[str, Any], rows: list[Row]) -> list[str]:
-    """What is not as expected, one sentence for each difference; none if all is well."""
+    """Return one sentence for each difference from `expect`; an empty list if there is none."""
     relative = float(expect.get("relative_tolerance", 1e-9))
     absolute = float(expect.get("absolute_tolerance", 0))
     unknown = expect.keys() - {"rows", "relative_tolerance", "absolute_tolerance"}
@@ -491,7 +491,7 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
         )
     for row in rows:
         _check_time(row)
-    # Rows of the same columns together, by COPY: a statement for each row would take most of the tests' time.
+    # Rows of the same columns together, by COPY: one statement per row would take most of the tests' time.
     by_columns: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         by_columns.setdefault(tuple(row), []).append(row)
@@ -512,15 +512,15 @@ def _check_time(row: Row) -> None:
             assert moment.tzinfo is not None, f"given: {name} {value} has no zone"
 
 
-@functools.cache  # a case is run once for each mutant of its object; nobody changes what is read
+@functools.cache  # a case runs once for each mutant of its object; the result is never modified
 def _read_yaml(path: Path) -> dict[str, Any]:
-    # Times stay strings: the reader of YAML would drop their zone.
+    # Times stay strings: the YAML reader would drop their zone.
     read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes)
     return read
 
 
 class _StringTimes(yaml.CSafeLoader):
-    """The safe loader in C, without its reading of times and dates."""
+    """The safe loader in C, which leaves times and dates as strings."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and the type are PyYAML's
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]

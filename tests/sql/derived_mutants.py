@@ -1,24 +1,24 @@
-"""Mutants that need no thought: what can be broken in any SQL, found in the syntax tree of each object.
+"""Mechanical mutants: rules that any SQL can have, broken in the syntax tree of each object.
 
     left out: <term>              a term of a WHERE (also of a FILTER), a HAVING or the ON of a join
     boundary: <comparison>        < instead of <=, and so on
-    not asked for: <coalesce>     of an argument and what stands in for it, the latter
-    not passed on: <argument>     in a call of another function with the same argument
+    not asked for: <coalesce>     of an argument and its replacement; the mutant has only the replacement
+    not passed on: <argument>     left out of a call of another function with the same argument
     INNER JOIN: <join>            instead of a LEFT one
-    not distinct: <query>         or the aggregate of distinct values
-    without the key <key>         of the window's partition
+    not distinct: <query>         without DISTINCT; also an aggregate of distinct values
+    without the key <key>         of a window's partition
     not negated: <condition>      without its NOT
 
-What only somebody who knows the archive can think of is written by hand (`mutants.py`). Mutants that no case
-can notice, because they give the same rows whatever is given, are named in
-`tests/sql/<object>/equivalent.yaml`, with those that differ by chance only or that another test notices:
+Mutants that need knowledge of the archive are written by hand (`mutants.py`). Mutants that no case can
+notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`, with
+those that differ only by chance or that another test notices:
 
-    - because: a null is never among the identities that are looked for
+    - because: a null is never among the ids searched for
       changes:
         - "left out: requests.stage_id IS NOT NULL"
 
-Not derived are a LEFT JOIN for an INNER one, which foreign keys make equivalent nearly everywhere, UNION for
-UNION ALL, and other defaults, orders and aggregates: which of those matter is for somebody to judge.
+Not derived are a LEFT JOIN in place of an INNER one, which foreign keys make equivalent nearly everywhere,
+UNION in place of UNION ALL, and other defaults, orders and aggregates: which of those matter is a judgement.
 """
 
 import functools
@@ -44,13 +44,13 @@ _NEIGHBOURS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GTE: exp.GT,
 }
 
-# What is changed; the node that is replaced; what takes its place.
+# The description of the change; the node that is replaced; its replacement.
 _Change = tuple[str, exp.Expr, exp.Expr]
 
 
 @dataclass(frozen=True)
 class DerivedMutant:
-    """One place of an object's tree, and what stands there instead."""
+    """A node of an object's tree, and its replacement."""
 
     object_name: str
     change: str
@@ -58,7 +58,7 @@ class DerivedMutant:
     new: exp.Expr
 
     def mutate(self, objects: Sequence[MartObject]) -> list[MartObject]:
-        """`objects` with the one place changed."""
+        """Return `objects` with the one node replaced."""
         return [
             replace(each, text=self._write(each.text)) if each.name == self.object_name else each
             for each in objects
@@ -74,7 +74,7 @@ class DerivedMutant:
 
 
 def derive_mutants(each: MartObject) -> list[DerivedMutant]:
-    """All of an object, also the equivalent ones; those of the same words are numbered."""
+    """Return all mutants of an object, equivalent ones included; equal descriptions are numbered."""
     found = []
     counts: Counter[str] = Counter()
     for node in parse(each.text).walk():
@@ -86,7 +86,7 @@ def derive_mutants(each: MartObject) -> list[DerivedMutant]:
 
 
 def read_equivalent(name: str) -> set[str]:
-    """The changes that make no difference to the object of that name."""
+    """Return the changes that make no difference to the object of that name."""
     path = CASES_FOLDER / name / "equivalent.yaml"
     entries = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) if path.exists() else []
     return {change for entry in entries for change in entry["changes"]}
@@ -94,12 +94,12 @@ def read_equivalent(name: str) -> set[str]:
 
 @functools.cache
 def parse(text: str) -> exp.Expr:
-    """The tree of the query in the text of an object."""
+    """Parse the query in the text of an object."""
     return sqlglot.parse_one(_split(text)[1], dialect="postgres")
 
 
 def write(text: str, tree: exp.Expr) -> str:
-    """The text of an object with `tree` for its query."""
+    """Return the text of an object with `tree` as its query."""
     before, _, after = _split(text)
     return f"{before}{tree.sql(dialect='postgres', comments=False)}\n{after}"
 
@@ -115,7 +115,7 @@ def _change(name: str, node: exp.Expr) -> Iterator[_Change]:
         case exp.Where() | exp.Having():
             yield from _leave_out_terms(node.this)
         case exp.Join() if node.args.get("on") is not None:
-            if node.side != "FULL":  # which PostgreSQL joins by an equality only
+            if node.side != "FULL":  # which PostgreSQL supports only with an equality
                 yield from _leave_out_terms(node.args["on"])
             if node.side == "LEFT":
                 yield f"INNER JOIN: {_say(node)}", node, _with(node, side=None, kind="INNER")
@@ -128,7 +128,7 @@ def _change(name: str, node: exp.Expr) -> Iterator[_Change]:
                 yield f"not asked for: {_say(node)}", node, last.copy()
         case exp.Kwarg(expression=exp.Column() as argument) if argument.table == name:
             call = node.parent
-            if call is None or not isinstance(call.parent, exp.Table):  # of PostgreSQL
+            if call is None or not isinstance(call.parent, exp.Table):  # a function of PostgreSQL
                 return
             passed = [each.copy() for each in call.expressions if each is not node]
             yield f"not passed on: {node.this.name} to {call.name}", call, _with(call, expressions=passed)

@@ -1,7 +1,7 @@
-"""`python -m tests.sql.lint`: sqlfluff over sql/, the bodies of functions included.
+"""`python -m tests.sql.lint`: run sqlfluff over sql/, including the bodies of functions.
 
-sqlfluff passes over what stands between `$function$` marks, so each body is also linted by itself.
-Exits with 1 if there is a complaint.
+sqlfluff ignores text between `$function$` marks, so each body is also linted by itself. Exits with 1 if
+there is a complaint.
 """
 
 import re
@@ -17,7 +17,7 @@ BODY = re.compile(r"\$function\$\n(.*?)\$function\$", re.DOTALL)
 
 
 def complain_about(text: str) -> list[tuple[int, str]]:
-    """sqlfluff's complaints of a text: line number and what is wrong."""
+    """Return sqlfluff's complaints about a text: line numbers and messages."""
     found = sqlfluff.lint(text, dialect="postgres", config_path=CONFIG)
     return [(each["start_line_no"], f"{each['code']} {each['description']}") for each in found]
 
@@ -33,7 +33,7 @@ def main() -> int:
             complaints += [
                 (offset + line, what)
                 for line, what in complain_about(body[1].strip("\n") + "\n")
-                # An argument is called by the function's name, which the body alone does not know.
+                # Arguments are qualified with the function's name, which the body alone does not contain.
                 if not what.startswith(f"RF01 Reference '{path.parent.name}.")
             ]
         for line, what in complaints:

@@ -1,4 +1,4 @@
-"""Mutants by hand: one rule of a view or function broken on purpose, which its cases must notice.
+"""Handwritten mutants: one rule of a view or function broken on purpose, which its cases must notice.
 
     tests/sql/transfers/mutants.yaml
 
@@ -6,16 +6,16 @@
       replace: WHERE is_counted
       with: ""
 
-`change` says what the mutant does wrong, and is the test's name. `replace` stands exactly once in the
-object's SQL (a block of lines, `|-`, where one line does not), and `with` takes its place. What comes of it
-must be SQL that PostgreSQL accepts, with the columns that the metadata describes: a mutant that cannot be
-made proves nothing. At least one case of the same object must then fail.
+`change` describes what the mutant does wrong, and is the test's name. `replace` must occur exactly once in
+the object's SQL (use a block of lines, `|-`, if a single line is not unique), and `with` replaces it. The
+result must be SQL that PostgreSQL accepts, with the columns that the metadata describes: a mutant that
+cannot be created proves nothing. At least one case of the same object must then fail.
 
-What a syntax tree tells is broken anyway (`derived_mutants.py`): filters, boundaries, arguments, LEFT
-JOINs, DISTINCT, NOT, keys of windows. Give each other rule of the object a mutant: what depends on the
-archive's zone or on counted sources, keys of a grouping, defaults, orders, columns that could be taken for
-one another. Where a mutant survives, either the cases lack a row that tells the two apart (add it), or the
-rule has no effect (take it out of the SQL).
+`derived_mutants.py` already breaks everything that a syntax tree shows: filters, boundaries, arguments, LEFT
+JOINs, DISTINCT, NOT, keys of windows. Write a mutant for each other rule of the object: whatever depends on
+the archive's zone or on counted sources, keys of a grouping, defaults, orders, columns that could be
+confused. If a mutant survives, either the cases lack a row that distinguishes the two (add it), or the rule
+has no effect (remove it from the SQL).
 """
 
 import re
@@ -40,7 +40,7 @@ class Mutant:
     new: str
 
     def mutate(self, objects: Sequence[MartObject]) -> list[MartObject]:
-        """`objects` with the one text changed."""
+        """Return `objects` with the one text replaced."""
         return [
             replace(each, text=each.text.replace(self.old, self.new))
             if each.name == self.object_name
@@ -54,7 +54,7 @@ def find_mutants() -> list[Mutant]:
 
 
 def read_mutants(path: Path) -> list[Mutant]:
-    """The mutants of the object in whose folder the file is."""
+    """Read the mutants of the object in whose folder the file is."""
     found = []
     for entry in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader):
         assert list(entry) == ["change", "replace", "with"], f"{path}: {entry}"
@@ -64,7 +64,7 @@ def read_mutants(path: Path) -> list[Mutant]:
 
 
 def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
-    """What the queries of `cases` name, and what that rests on: all of mart each time takes far longer."""
+    """Return the objects that `cases` query, and their dependencies: building all of mart is far slower."""
     by_name = {each.name: each for each in objects}
     needed: set[str] = set()
     waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]
@@ -79,7 +79,7 @@ def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[Ma
 def find_failing_case(
     connection: psycopg.Connection, objects: Iterable[MartObject], cases: Iterable[Case]
 ) -> Case | None:
-    """The first of `cases` that fails with a mart made of `objects`; leaves the database as it was."""
+    """Return the first of `cases` that fails with a mart built from `objects`, or None; roll back."""
     with connection.transaction(force_rollback=True):
         make_mart(connection, objects)
         for case in cases:

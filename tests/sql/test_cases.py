@@ -1,4 +1,4 @@
-"""Runs every case below this folder; `cases.py` says how one is written."""
+"""Runs every case below this folder; `cases.py` describes the format."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ def test_every_object_of_mart_has_a_case() -> None:
     assert not missing
 
 
-def test_whatever_is_in_the_folder_of_an_object_is_read() -> None:
+def test_every_file_in_the_folder_of_an_object_is_read() -> None:
     found = {path for path in CASES_FOLDER.glob("[!_]*/*") if path.name not in NO_CASES}
     assert found == {case.path for case in find_cases()}
 

@@ -1,6 +1,6 @@
-"""Breaks each rule of `mart` once and sees that a case fails.
+"""Breaks each rule of `mart` once and checks that a case fails.
 
-`mutants.py` says how a mutant is written by hand, `derived_mutants.py` which ones the SQL itself gives.
+`mutants.py` describes handwritten mutants, `derived_mutants.py` those derived from the SQL.
 """
 
 import os
@@ -29,16 +29,15 @@ MUTANTS: list[Mutant | DerivedMutant] = [
     *(mutant for mutant in DERIVED if (mutant.object_name, mutant.change) not in KNOWN),
 ]
 CASES = find_cases()
-# All of them take as long as half of the other tests: `make mutants` tries them. On a branch, those of the
-# objects that it touches are tried, and none of the others; else one in so many, others whenever anything in
-# sql/ changes.
+# All of them take half as long as the other tests: `make mutants` tries them. On a branch only the mutants of
+# the objects that it touches are tried; otherwise one in ONE_IN, a different choice whenever sql/ changes.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
 CHOSEN = [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED] or MUTANTS[TURN::ONE_IN]
-# Those whose mutants are tried.
+# The objects whose mutants are tried.
 TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
-# Which cases noticed mutants so far: they are the first to be tried for the next.
+# How many mutants each case has noticed so far: the best are tried first for the next mutant.
 NOTICED: Counter[str] = Counter()
 
 
@@ -46,9 +45,9 @@ NOTICED: Counter[str] = Counter()
 def connection(site: Site) -> Iterator[psycopg.Connection]:
     """The owner's connection to one empty warehouse, which every test leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
-        # A plan kept from another mart would fail by itself.
+        # A plan cached from another mart would fail for that reason alone.
         connection.prepare_threshold = None
-        # A mutant may never end: that is noticed too.
+        # A mutant may never end: the timeout counts as noticed.
         connection.execute("SET statement_timeout = '10s'")
         make_partitions(connection, CASES)
         connection.commit()
@@ -56,7 +55,7 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
 
 
 def cases_of(name: str) -> list[Case]:
-    """Its cases, those first that notice most, and the slow ones last."""
+    """Return the cases of an object: those that notice most mutants first, the slow ones last."""
     found = [case for case in CASES if case.object_name == name]
     return sorted(found, key=lambda case: (-NOTICED[case.name], case.path.stem == "each_argument"))
 
@@ -69,7 +68,7 @@ def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant | Derived
     NOTICED[found.name] += 1
 
 
-# Of whatever is tried, `test_cases.py` says that no case fails; this one, that none fails by how it is tried.
+# `test_cases.py` checks that no case fails; this test, that none fails because of how mutants are tried.
 @pytest.mark.parametrize("each", TRIED if ONE_IN == 1 else TRIED[::4], ids=lambda each: each.name)
 def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: MartObject) -> None:
     cases = cases_of(each.name)

@@ -1,4 +1,4 @@
-"""Breaks each rule by which lines are put together once, and sees that a case of what comes of it fails."""
+"""Breaks each rule that derives requests, mounts and tape operations, and checks that a case fails."""
 
 import zlib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.sql import test_mutants as mutants_of_mart
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, read_mutants
 
-# What is put together: the view that shows it, and where its SQL is held.
+# The derived tables; the view of the same name shows each.
 STATEMENTS = ("requests", "mounts", "tape_operations")
 OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
 CASES = {name: [case for case in find_cases() if case.object_name == name] for name in STATEMENTS}
@@ -25,7 +25,7 @@ MUTANTS = [
 ]
 
 
-# By what is put together: where the queries that do it are held, and by which name.
+# By derived table: the dictionaries that hold its queries, and the keys.
 QUERIES = {
     "requests": [(held, name) for held in (requests.LINES, requests.STEPS) for name in held],
     **{name: [(mounts._STATEMENTS, name)] for name in mounts._STATEMENTS},

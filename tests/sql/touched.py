@@ -1,19 +1,19 @@
-"""Which views and functions of `mart` a change touches, so that all of their mutants are tried."""
+"""Finds the views and functions of `mart` that a branch touches, so that all of their mutants are tried."""
 
 import os
 import subprocess
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
-# What a branch is compared with: the first of these that exists.
+# A branch is compared with the first of these that exists.
 BASES = ("origin/main", "main")
 
 
 def find_touched(tree: Path = TREE) -> set[str] | None:
-    """The names of objects whose SQL or cases have changed since the branch began; None if none has.
+    """Return the names of objects whose SQL or cases have changed since the branch began; None if none has.
 
-    A folder or file that only moved is not touched. None too where there is nothing to compare with: no git,
-    no main branch, or a clone of the main branch itself.
+    A folder or file that only moved is not touched. Also None if there is nothing to compare with: no git, no
+    main branch, or a clone of the main branch itself.
     """
     for base in BASES:
         ours = _git(tree, "merge-base", base, "HEAD")
@@ -27,7 +27,7 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
     untracked = _git(tree, "ls-files", "--others", "--exclude-standard", "--", "sql", "tests/sql") or ""
     touched = _name_objects(untracked.splitlines())
     for line in changed.splitlines():
-        status, *paths = line.split("\t")  # two paths of what was renamed
+        status, *paths = line.split("\t")  # two paths if it was renamed
         names = _name_objects(paths)
         if status != "R100" or len(names) > 1:
             touched |= names
@@ -35,13 +35,13 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
 
 
 def _name_objects(paths: list[str]) -> set[str]:
-    """Of sql/<topic>/<name>/... and tests/sql/<name>/..."""
+    """Return the object names in sql/<topic>/<name>/... and tests/sql/<name>/..."""
     return {Path(path).parts[2] for path in paths if len(Path(path).parts) >= 4}
 
 
 def _git(tree: Path, *arguments: str) -> str | None:
     try:
-        # A hook of git names its own repository to what it starts.
+        # A git hook passes its own repository to the processes that it starts.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = subprocess.run(
             ["git", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
@@ -52,7 +52,7 @@ def _git(tree: Path, *arguments: str) -> str | None:
 
 
 if __name__ == "__main__":
-    # For `make check`: the cases of what is touched, as pytest's -k selects them.
+    # For `make check`: an expression for pytest's -k that selects the cases of touched objects.
     print(
         " or ".join(name for name in sorted(find_touched() or ()) if (TREE / "tests" / "sql" / name).is_dir())
     )

@@ -1,11 +1,11 @@
 CREATE VIEW mart.activity AS
 
--- Not materialized: a query of one period reads the cells once, and only the range it asks for.
+-- Not materialized, so that a query of one period reads the cells once, and only the range it asks for.
 WITH cells AS NOT MATERIALIZED (
     SELECT * FROM mart.activity_cells
 ),
 
--- Cells already follow the archive's clock. Where only the day of a transfer is known, nobody knows its cell.
+-- Cells already follow the archive's clock. Where only the day of a transfer is known, its cell is unknown.
 ten_minutes AS (
     SELECT
         cells.archive,
@@ -26,7 +26,7 @@ ten_minutes AS (
     WHERE NOT cells.is_time_of_day_unknown
 ),
 
--- A day and a month are the archive's own, so a day can have 23 or 25 hours.
+-- Days and months are the archive's own, so a day can have 23 or 25 hours.
 days AS (
     SELECT
         cells.archive,

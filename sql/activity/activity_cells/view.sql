@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Logs that are not counted, but whose failures are: of which interface they report them, and of what time.
+-- Logs that are not counted, but whose failures are: the interface and the time for which they report them.
 failure_logs AS (
     SELECT
         sources.archive_id,

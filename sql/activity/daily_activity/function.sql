@@ -32,7 +32,7 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -40,7 +40,7 @@ asked_for AS (
         transfers.interface,
         transfers.direction,
         transfers.size_bytes,
-        -- Whole, as in the rollup, so that sums are the same whatever the order of addition.
+        -- Integers, as in the rollup, so that sums are the same whatever the order of addition.
         round(transfers.duration_s * 1e6)::bigint AS duration_us,
         transfers.is_failed,
         transfers.is_failure_logged,
@@ -74,7 +74,7 @@ SELECT
     END AS failed_count,
     count(*) FILTER (WHERE NOT asked_for.is_failure_logged) AS failures_unknown_count,
     count(*) FILTER (WHERE asked_for.is_size_saturated AND NOT asked_for.is_failed) AS saturated_count,
-    -- Of none that did not fail it is 0; of some without sizes it is not known.
+    -- If all transfers failed it is 0; if the others have no sizes it is not known.
     CASE
         WHEN bool_and(asked_for.is_failed) THEN 0
         ELSE sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed)
@@ -89,7 +89,7 @@ SELECT
 
     asked_for.starts_on
 FROM asked_for
--- Where this is sorted, a number that differs often goes before names that hardly do.
+-- For sorting: a number that differs often comes before names that hardly differ.
 GROUP BY
     asked_for.starts_on,
     asked_for.interface,

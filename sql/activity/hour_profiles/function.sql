@@ -55,7 +55,7 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -80,7 +80,7 @@ asked_for AS (
         )
 ),
 
--- An hour of the archive's own clock; what a change of clocks makes of it is not undone.
+-- An hour of the archive's own clock, without correcting for clock changes.
 placed AS (
     SELECT
         asked_for.*,
@@ -89,7 +89,7 @@ placed AS (
     FROM asked_for
 ),
 
--- Materialized: each transfer is looked at once, and not again to see which archives there are.
+-- Materialized, so that each transfer is read once, and not again to find which archives there are.
 counts AS MATERIALIZED (
     SELECT
         placed.archive,
@@ -110,9 +110,9 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
--- How often each hour of the week was served. What is asked for reaches from the first to the last cell of
--- its interface and direction, within the range; what is forgotten has cells but no transfers. (`greatest`
--- and `least` pass over a null.)
+-- How often each hour of the week was in service: within the range, from the first to the last cell of the
+-- interface and direction asked for. Forgotten times have cells but no transfers. (`greatest` and `least`
+-- ignore nulls.)
 spans AS (
     SELECT
         archives.archive,
@@ -142,7 +142,7 @@ active_hours AS (
     GROUP BY spans.archive, spans.timezone, hour_at
 ),
 
--- Of a day without any transfer nobody can tell whether the archive was idle or down, or its log is missing.
+-- On a day without any transfer the archive may have been idle or down, or its log may be missing.
 active_days AS (
     SELECT
         active_hours.archive,
@@ -163,8 +163,8 @@ hours_of_spans AS (
         ) AS each_hour (hour_at)
 ),
 
--- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
--- range whose end is null has none.
+-- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
+-- on, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -173,8 +173,8 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- An hour in which a transfer ended was served, whatever is recorded. Others were not if outages cover half
--- of them or more.
+-- An hour in which a transfer ended was in service, whatever is recorded. Any other hour was not, if outages
+-- cover half of it or more.
 served AS (
     SELECT
         hours_of_spans.archive,
@@ -223,7 +223,7 @@ SELECT
     hours.hour,
 
     coalesce(counts.transfer_count, 0) AS transfer_count,
-    -- Where nothing was moved nothing failed, if a log would report it.
+    -- If there were no transfers, none failed, provided that a log would report it.
     CASE
         WHEN coalesce(counts.has_failures, answering.has_failures) THEN coalesce(counts.failed_count, 0)
     END AS failed_count,

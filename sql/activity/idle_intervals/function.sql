@@ -35,11 +35,11 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- 1. ranges, archives, asked_for: the transfers of the range and of a margin around it.
--- 2. marks: stand for the transfers beyond the margin.
--- 3. heard, neighbours, silences: in the order in which transfers began, a gap is where one began after all
---    before it had ended.
+-- 2. marks: rows that stand for the transfers beyond the margin.
+-- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each that began
+--    after all earlier ones had ended.
 -- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
--- 5. hour_unknown: transfers of which only the day is known; they bound no gap, and may lie in one.
+-- 5. hour_unknown: transfers whose time of day is unknown; they bound no gap, and may be in one.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -53,9 +53,9 @@ outages AS (
     SELECT * FROM mart.outages
 ),
 
--- What is read goes from first_at up to last_at, a margin beyond the range on both sides: a gap over an edge
--- of the range is then whole, and a transfer that was under way at `until` is seen, by its end. The margin is
--- a day, or `shortest_s` if that is longer. archive_number: names take twice as long to sort as numbers do.
+-- The query reads from first_at up to last_at, a margin beyond the range on both sides: a gap across an edge
+-- of the range is then whole, and a transfer that was under way at `until` is seen by its end. The margin is
+-- a day, or `shortest_s` if that is longer. archive_number: names take twice as long to sort as numbers.
 ranges AS (
     SELECT
         archives.archive,
@@ -71,8 +71,8 @@ ranges AS (
     WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
 ),
 
--- Of what an archive has forgotten there are cells, but no transfers: that is no silence. Nothing is told of
--- it, and a gap begins at its end at the earliest. (`greatest` passes over a null.)
+-- Times that an archive has forgotten have cells, but no transfers: that is not silence. They are not
+-- reported, and a gap begins at their end at the earliest. (`greatest` ignores nulls.)
 archives AS (
     SELECT
         ranges.archive,
@@ -84,9 +84,9 @@ archives AS (
     FROM ranges
 ),
 
--- A failed transfer counts: the archive answered. The bounds are those of `ranges`, said again, because
--- partitions are pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`,
--- they are pruned also by times known only at execution (now() - ...).
+-- A failed transfer counts: the archive answered. The bounds repeat those of `ranges`, because partitions are
+-- pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`, they are also
+-- pruned by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         archives.archive_number,
@@ -116,10 +116,10 @@ asked_for AS (
         )
 ),
 
--- Where the log goes on before first_at or after last_at, a mark there stands for the transfers that are not
--- read: without it a silence of weeks around the range would have no row. A mark has no transfer_id, and what
--- it bounds is an edge. A cell that last_at cuts may hold transfers after it, so it counts. A client's or a
--- class's own transfers are not looked for: cells do not tell them apart.
+-- Where the log extends before first_at or after last_at, a mark there stands for the transfers that are not
+-- read: without it a silence of weeks around the range would have no row. A mark has no transfer_id, and a
+-- gap that it bounds is an edge. A cell that last_at cuts may contain transfers after it, so it counts. A
+-- filter by client or class is not applied here: cells do not distinguish them.
 marks AS (
     SELECT
         archives.archive_number,
@@ -166,9 +166,9 @@ activity AS (
     FROM marks
 ),
 
--- heard_until: the latest end of all that began before, null for the first. Not simply the end of the one
--- before: a long transfer goes on while short ones begin and end. Ties are broken by what the log says, so
--- that the order of loading does not matter.
+-- heard_until: the latest end of all transfers that began earlier, null for the first. Not simply the end of
+-- the previous one: a long transfer goes on while short ones begin and end. Ties are broken by the contents
+-- of the log, so that the order of loading does not matter.
 heard AS (
     SELECT
         activity.*,
@@ -190,7 +190,7 @@ heard AS (
 ),
 
 -- A transfer that began and ended while another was under way bounds no gap, so it is left out. Each of the
--- rest ended later than all before it; the one before is therefore the one that ended at heard_until.
+-- rest ended later than all before it; the previous one is therefore the one that ended at heard_until.
 neighbours AS (
     SELECT
         heard.*,
@@ -204,7 +204,8 @@ neighbours AS (
     WINDOW in_order AS (PARTITION BY heard.archive_number ORDER BY heard.started_at, heard.ended_at)
 ),
 
--- A gap is from heard_until until the next one began. One of no length is none, also if `shortest_s` is 0.
+-- A gap runs from heard_until until the next transfer began. One of zero length is not a gap, even if
+-- `shortest_s` is 0.
 silences AS (
     SELECT
         archives.archive,
@@ -231,7 +232,7 @@ silences AS (
         >= coalesce(idle_intervals.shortest_s, 600) * interval '1 second'
         AND neighbours.started_at > coalesce(idle_intervals.since, timestamptz '-infinity')
         AND neighbours.heard_until < coalesce(idle_intervals.until, timestamptz 'infinity')
-        -- Both bounds are marks: of a client or class that nothing was read of, which may well not exist.
+        -- Both bounds are marks: no transfers of the client or class were read, and it may well not exist.
         AND (
             coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
             OR neighbours.last_transfer_id IS NOT NULL
@@ -239,8 +240,8 @@ silences AS (
         )
 ),
 
--- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
--- range whose end is null has none.
+-- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
+-- on, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -249,8 +250,8 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- Each gap cut up by outages: `*` is what both ranges hold, `-` what only the first one does. An archive
--- without any outage has a null for outage_times: nothing of its gaps is explained.
+-- Each gap divided by outages: `*` is the part in both ranges, `-` the part only in the first. An archive
+-- without any outage has a null for outage_times: no part of its gaps is explained.
 parts AS (
     SELECT
         silences.*,
@@ -262,7 +263,7 @@ parts AS (
     LEFT JOIN recorded ON silences.archive = recorded.archive
 ),
 
--- The cells do not tell clients and classes apart.
+-- The cells do not distinguish clients and classes.
 hour_unknown AS (
     SELECT
         cells.archive,

@@ -24,9 +24,10 @@ AS $function$
 
 -- 1. asked_archives, archives, ranges: the local days that are read, for each archive.
 -- 2. asked_for, fives, dated, active, unknown: the windows in which a transfer ended, and the days on which a
---    transfer ended at an hour that is not known.
+--    transfer ended at an unknown hour.
 -- 3. seen, spans, days, windows: all windows of the days that are given, active or not.
--- 4. recorded, fates, counts: the two joined; what has no match is idle, and perhaps explained by outages.
+-- 4. recorded, fates, counts: the two joined; a window without a match is idle, and perhaps explained by
+--    outages.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -41,7 +42,7 @@ outages AS (
 ),
 
 -- The local days that the range touches are read whole, from first_on to last_on. `until` itself is not in
--- the range: at midnight, the day that begins then is not.
+-- the range: if it is midnight, the day that begins then is excluded.
 asked_archives AS (
     SELECT
         archives.archive,
@@ -64,7 +65,7 @@ asked_archives AS (
     WHERE idle_windows.archive IS NULL OR archives.archive = idle_windows.archive
 ),
 
--- What is forgotten is not idle: nothing is told of it. (`greatest` passes over a null.)
+-- Forgotten times are not idle, so they are not reported. (`greatest` ignores nulls.)
 archives AS (
     SELECT
         asked_archives.archive,
@@ -84,10 +85,10 @@ ranges AS (
     FROM archives
 ),
 
--- The cells do not tell clients and classes apart; otherwise they say the same as the transfers, and sooner.
--- The two days only keep other partitions from being read, and are more than the longest local day: what is
--- beyond the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions are
--- pruned also by times known only at execution (now() - ...).
+-- The cells do not distinguish clients and classes; otherwise they give the same answer as the transfers, and
+-- faster. The two days only keep other partitions from being read, and are more than the longest local day:
+-- anything outside the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions
+-- are also pruned by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         cells.archive,
@@ -122,9 +123,9 @@ asked_for AS (
         )
 ),
 
--- Windows begin at a multiple of five minutes of UTC, whatever the zone, so that what ended within the same
--- five minutes ended in the same window. The local time of a zone is slow to compute; this way it is once for
--- each five minutes and not for each transfer.
+-- Windows begin at a multiple of five minutes of UTC, whatever the zone, so transfers that ended within the
+-- same five minutes ended in the same window. The local time of a zone is slow to compute; this way it is
+-- computed once for each five minutes and not for each transfer.
 fives AS (
     SELECT
         ranges.archive_number,
@@ -138,7 +139,7 @@ fives AS (
     GROUP BY ranges.archive_number, ranges.timezone, asked_for.is_time_of_day_unknown, five_at
 ),
 
--- Where clocks go back over midnight, a day begins at the second midnight, as everywhere.
+-- Where clocks go back across midnight, a day begins at the second midnight, as everywhere.
 dated AS (
     SELECT
         fives.archive_number,
@@ -151,8 +152,8 @@ dated AS (
     FROM fives
 ),
 
--- Windows are numbered from the end of the day backwards: at its beginning clocks may have been put
--- forward by a part of a window.
+-- Windows are numbered backwards from the end of the day: at its beginning clocks may have gone forward by
+-- part of a window.
 active AS (
     SELECT DISTINCT
         dated.archive_number,
@@ -185,8 +186,8 @@ seen AS (
     GROUP BY dated.archive_number
 ),
 
--- Where the log goes on before and after the range, the days without any transfer count up to its edges.
--- Materialized: asked once for each archive and not for each window.
+-- Where the log extends before and after the range, days without any transfer count up to its edges.
+-- Materialized, to run once for each archive and not for each window.
 spans AS MATERIALIZED (
     SELECT
         ranges.*,
@@ -210,12 +211,12 @@ spans AS MATERIALIZED (
         ) AS is_end
     FROM ranges
     LEFT JOIN seen ON ranges.archive_number = seen.archive_number
-    -- A client or class that nothing was read of may well not exist.
+    -- A client or class without any transfers read may well not exist.
     WHERE coalesce(idle_windows.client, idle_windows.class_of_service) IS NULL OR seen.first_on IS NOT NULL
 ),
 
--- is_edge: the day on which the log begins or ends. Midnights are counted in local time, so that a day has
--- the hours that it has.
+-- is_edge: the day on which the log begins or ends. Midnights are counted in local time, so that a day can
+-- have 23 or 25 hours.
 days AS (
     SELECT
         spans.archive,
@@ -250,8 +251,8 @@ windows AS (
         ) AS series (window_number)
 ),
 
--- The union of each archive's outages: what two of them cover counts once. One without an end goes on, as a
--- range whose end is null has none.
+-- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
+-- on, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -260,14 +261,15 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- is_repeated: on a day of 25 hours the clock shows an hour twice; its second time is where the clock shows
--- what it showed an hour before. (On Lord Howe Island it is half an hour.)
--- is_explained: idle, and outages cover half of the window or more.
+-- is_repeated: on a day of 25 hours the clock shows an hour twice; the second pass is where the clock shows
+-- the same time as an hour before. (On Lord Howe Island it is half an hour.) is_explained: idle, and outages
+-- cover half of the window or more.
 fates AS (
     SELECT
         windows.*,
         active.window_number IS NULL AS is_idle,
-        -- In seconds: a difference of times has days, which an addition takes for days of the session's zone.
+        -- In seconds: a difference of times contains days, which an addition would take as days of the
+        -- session's zone.
         windows.window_at AT TIME ZONE windows.timezone = (
             windows.window_at
             - make_interval(secs => extract(EPOCH FROM windows.ends_at - windows.starts_at) - 86400)
@@ -315,7 +317,7 @@ SELECT
     counts.kind,
 
     counts.window_count,
-    -- A transfer of which only the day is known may have ended in any window of its day.
+    -- A transfer whose time of day is unknown may have ended in any window of its day.
     CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count END AS idle_count,
     CASE WHEN counts.hour_unknown_count = 0 THEN counts.idle_count::double precision / counts.window_count END
         AS idle_ratio,

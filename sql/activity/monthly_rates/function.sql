@@ -31,7 +31,7 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -39,7 +39,7 @@ asked_for AS (
         transfers.interface,
         transfers.direction,
         transfers.size_bytes,
-        -- Whole, so that sums are the same whatever the order of addition.
+        -- Integers, so that sums are the same whatever the order of addition.
         round(transfers.duration_s * 1e6)::bigint AS duration_us,
         transfers.rate_bytes_per_s,
         date_trunc('month', transfers.ended_at AT TIME ZONE archives.timezone)::date AS starts_on
@@ -77,7 +77,7 @@ months AS (
         percentile_cont(0.9) WITHIN GROUP (ORDER BY asked_for.rate_bytes_per_s) AS p90_rate_bytes_per_s,
         asked_for.starts_on
     FROM asked_for
-    -- What this is sorted by: a number that differs often goes before names that hardly do.
+    -- The sort key: a number that differs often comes before names that hardly differ.
     GROUP BY
         asked_for.starts_on,
         asked_for.interface,

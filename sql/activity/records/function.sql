@@ -29,7 +29,7 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -45,7 +45,7 @@ asked_for AS (
         transfers.is_of_parts,
         transfers.ended_at,
         date_trunc('day', transfers.ended_at, archives.timezone) AS day_at,
-        -- Ten minutes of the local clock, told apart where its hour comes twice.
+        -- Ten minutes of the local clock; the two passes of a repeated hour stay apart.
         transfers.ended_at - (
             transfers.ended_at AT TIME ZONE archives.timezone
             - date_bin('10 minutes', transfers.ended_at AT TIME ZONE archives.timezone, date '2000-01-01')
@@ -62,8 +62,8 @@ asked_for AS (
         AND (records.class_of_service IS NULL OR transfers.class_of_service = records.class_of_service)
 ),
 
--- Each transfer is looked at once, and the records are found among these. Arrays are compared by their first
--- elements, and where these are equal by the next: of equals the first in time. Exact below 2^53 bytes.
+-- Each transfer is read once, and the records are found among these. Arrays are compared by their first
+-- elements, and where these are equal by the next: of equals the earliest. Exact below 2^53 bytes.
 cells AS MATERIALIZED (
     SELECT
         asked_for.archive,

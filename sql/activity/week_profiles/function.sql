@@ -25,7 +25,7 @@ WITH archives AS (
     SELECT * FROM mart.archives
 ),
 
--- An hour of the archive's own clock; what a change of clocks makes of it is not undone.
+-- An hour of the archive's own clock, without correcting for clock changes.
 requests AS (
     SELECT
         requests.*,

@@ -36,7 +36,7 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -71,8 +71,8 @@ asked_for AS (
         )
 ),
 
--- Each request is looked at once, and the groups are made of these few cells. Materialized, or the planner
--- would sort all requests for the sake of the groups.
+-- Each request is read once, and the groups are built from these few cells. Materialized; otherwise the
+-- planner would sort all requests to build the groups.
 cells AS MATERIALIZED (
     SELECT
         asked_for.archive,
@@ -96,7 +96,7 @@ cells AS MATERIALIZED (
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached) AS cached_bytes,
         sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached) AS uncached_bytes
     FROM asked_for
-    -- Where this is sorted, a number that differs often goes before names that hardly do.
+    -- For sorting: a number that differs often comes before names that hardly differ.
     GROUP BY
         asked_for.day,
         asked_for.size_class,
@@ -106,7 +106,7 @@ cells AS MATERIALIZED (
         asked_for.kind
 ),
 
--- grouping() has a bit for each column, and a one where the row is not grouped by it.
+-- grouping() has a bit for each column, which is 1 where the row is not grouped by it.
 groups AS (
     SELECT
         cells.archive,
@@ -125,7 +125,7 @@ groups AS (
         sum(cells.get_count)::bigint AS get_count,
         sum(cells.cached_count)::bigint AS cached_count,
         sum(cells.uncached_count)::bigint AS uncached_count,
-        -- Where no request says whether it joined a stage, how many did is not known.
+        -- If no request says whether it joined a stage, the number that did is unknown.
         CASE
             WHEN sum(cells.joining_known_count) > 0 THEN sum(cells.joined_count)::bigint
         END AS joined_count,

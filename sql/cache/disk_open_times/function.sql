@@ -25,8 +25,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- What was not staged stands in no bin. `coalesce` and not `or`: partitions are pruned by times known
--- only at execution (now() - ...) too.
+-- Bypassed requests are in no bin. `coalesce`, not `or`: it also prunes partitions by times known only at
+-- execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -50,7 +50,7 @@ asked_for AS (
         )
 ),
 
--- Materialized, or the planner would sort all requests for the sake of the running totals.
+-- Materialized; otherwise the planner would sort all requests for the running totals.
 counts AS MATERIALIZED (
     SELECT
         asked_for.archive,
@@ -104,7 +104,7 @@ SELECT
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- Where all were bypassed, one row says so.
+-- Where all were bypassed, one row shows it.
 WHERE running.bin IS NOT NULL OR running.total_count IS NULL
 
 $function$;

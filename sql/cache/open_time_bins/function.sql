@@ -23,8 +23,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- As decimals first, which are exact: so an edge is the same float as in a log. Used twice, and would be kept
--- aside as a table of its own, which no parallel plan can read.
+-- As decimals first, which are exact, so that an edge is the same float as in a log. Not materialized: it is
+-- used twice, and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -36,7 +36,7 @@ scales AS NOT MATERIALIZED (
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 placed AS (
     SELECT
         requests.archive,
@@ -62,7 +62,7 @@ placed AS (
         )
 ),
 
--- Materialized, or the planner would sort all requests for the sake of the totals.
+-- Materialized; otherwise the planner would sort all requests for the totals.
 occupied AS MATERIALIZED (
     SELECT
         placed.archive,
@@ -84,8 +84,7 @@ spans AS (
     GROUP BY occupied.archive, occupied.kind
 ),
 
--- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there, in the group of its lower
--- edge.
+-- An axis with gaps is not logarithmic, so empty bins are included, in the group of their lower edge.
 empty_bins AS (
     SELECT
         spans.archive,

@@ -34,7 +34,7 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- One of the two sizes alone leaves the other end open; neither asks for SDSC's files.
+-- With one of the two sizes the other end is open; with neither, the range is that of SDSC's files.
 sizes AS NOT MATERIALIZED (
     SELECT
         coalesce(
@@ -59,14 +59,14 @@ methods AS NOT MATERIALIZED (
     FROM sizes
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
         requests.kind,
         requests.is_staging_bypassed,
         requests.open_s,
-        -- What staging takes longer than it would take SDSC's 100 MB. A rate of zero or less is an error.
+        -- How much longer staging takes than for SDSC's 100 MB. A rate of zero or less is an error.
         CASE
             WHEN methods.boundaries_by = 'staging rate'
                 THEN (requests.size_bytes - 1e8) / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
@@ -103,7 +103,7 @@ given AS (
     FROM unnest(open_time_clusters.boundaries_s) AS boundaries (boundary_s)
 ),
 
--- Read only where boundaries are to be found: the condition is known before the rows are.
+-- Read only if boundaries are to be found: the condition is evaluated before any rows are read.
 valleys AS (
     SELECT
         found.archive,
@@ -150,8 +150,8 @@ boundaries AS (
     LEFT JOIN valleys ON archives.archive = valleys.archive
 ),
 
--- The first boundary ends what comes from disk: nothing is staged there, and it does not move with the
--- size. The others do, but never below it.
+-- The first boundary ends the group that comes from disk: nothing is staged below it, so it does not move
+-- with the size. The others do, but never below it.
 placed AS (
     SELECT
         asked_for.archive,
@@ -161,7 +161,7 @@ placed AS (
             ELSE
                 greatest(1 + width_bucket(asked_for.open_s - asked_for.shift_s, boundaries.boundaries_s), 2)
         END AS group_number,
-        -- No disk takes so long, and no tape could have staged it so fast.
+        -- A disk does not take this long, and a tape could not have staged it this fast.
         (asked_for.open_s >= boundaries.boundaries_s[1] AND asked_for.open_s < asked_for.staging_s)
         OR EXISTS (
             SELECT 1
@@ -197,7 +197,7 @@ counts AS (
     GROUP BY placed.archive, placed.group_number
 ),
 
--- Each group of an archive, those too in which there is nothing.
+-- Each group of an archive, including empty ones.
 groups AS (
     SELECT
         boundaries.archive,

@@ -26,9 +26,9 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Fifty bins to a factor of ten; what opens within a tenth of a second is alike, so that steps of a coarse
--- clock do not look like valleys. `coalesce` and not `or`: partitions are pruned by times known only at
--- execution (now() - ...) too.
+-- Fifty bins per factor of ten; all times below a tenth of a second share a bin, so that steps of a coarse
+-- clock do not look like valleys. `coalesce`, not `or`: it also prunes partitions by times known only at
+-- execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -81,9 +81,9 @@ archives AS (
     GROUP BY bins.archive, bins.kind
 ),
 
--- Smoothed with a Gaussian of four bins (0.08 on the scale of log10, a factor of 1.2), and how much chance
--- there is in it: a count's variance is itself. In order, so that the sums are the same bits every time;
--- beyond e^-700 PostgreSQL would complain.
+-- Smoothed with a Gaussian of four bins (0.08 on the scale of log10, a factor of 1.2), with its variance: the
+-- variance of a count is the count itself. In order, so that the sums are the same bits every time; beyond
+-- e^-700 PostgreSQL would raise an error.
 curve AS (
     SELECT
         archives.archive,
@@ -112,7 +112,7 @@ neighbours AS (
     WINDOW along AS (PARTITION BY curve.archive ORDER BY curve.bin)
 ),
 
--- No tape opens within two seconds, so that a valley below tells nothing.
+-- A file on tape never opens within two seconds, so a valley below that means nothing.
 minima AS (
     SELECT * FROM neighbours
     WHERE
@@ -121,7 +121,7 @@ minima AS (
         AND bin >= 50 * log(2)
 ),
 
--- A minimum reaches, to either side, until the curve is lower than it is.
+-- A minimum extends to either side until the curve is lower than it.
 basins AS (
     SELECT
         minima.archive,

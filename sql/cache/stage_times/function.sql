@@ -27,8 +27,8 @@ requests AS (
     SELECT * FROM mart.requests
 ),
 
--- As decimals first, which are exact: so an edge is the same float as in a log. Used twice, and would be kept
--- aside as a table of its own, which no parallel plan can read.
+-- As decimals first, which are exact, so that an edge is the same float as in a log. Not materialized: it is
+-- used twice, and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -39,7 +39,7 @@ scales AS NOT MATERIALIZED (
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
--- A request ends within a day of its stage, and clocks differ.
+-- A request ends within a day of its stage; the margin also allows for differing clocks.
 of_client AS (
     SELECT requests.stage_id
     FROM requests
@@ -50,7 +50,7 @@ of_client AS (
         AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 placed AS (
     SELECT
         stages.archive,
@@ -73,7 +73,7 @@ placed AS (
         )
 ),
 
--- Materialized, or the planner would sort all stages for the sake of the running totals.
+-- Materialized; otherwise the planner would sort all stages for the running totals.
 occupied AS MATERIALIZED (
     SELECT
         placed.archive,
@@ -99,7 +99,7 @@ spans AS (
     GROUP BY occupied.archive, occupied.kind, occupied.interface
 ),
 
--- An axis with gaps in it is not logarithmic: a bin in which nothing lies is there too.
+-- An axis with gaps is not logarithmic, so empty bins are included.
 counts AS (
     SELECT
         spans.archive,

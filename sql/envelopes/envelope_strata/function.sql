@@ -23,7 +23,7 @@ CREATE FUNCTION mart.envelope_strata(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- What the filter leaves out is not ranked, and shares one number.
+-- Transfers that the filter leaves out are not ranked, and share one number.
 WITH numbered AS (
     SELECT
         transfers.*,
@@ -44,8 +44,8 @@ WITH numbered AS (
         ) AS transfers
 ),
 
--- What is alike in size, end and duration may change places without changing any minimum, so the
--- strata do not depend on the order in which files were loaded.
+-- Transfers equal in size, end and duration may change places without changing any minimum, so the strata do
+-- not depend on the order in which files were loaded.
 ranked AS (
     SELECT
         numbered.*,

@@ -33,7 +33,7 @@ archives AS (
     FROM mart.archives
 )
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 SELECT
     transfers.archive,
     transfers.kind,
@@ -43,7 +43,7 @@ SELECT
     transfers.size_bytes,
     transfers.duration_s,
 
-    -- FTP's whole seconds, and the 0.499 it writes for less than one, say nothing of small files.
+    -- FTP's whole seconds, and the 0.499 it writes for less than one, say nothing about small files.
     (transfers.is_duration_coarse AND transfers.duration_s < 10)
     OR transfers.duration_s <= 0 AS is_filtered,
 

@@ -49,7 +49,7 @@ CREATE FUNCTION mart.lower_envelopes(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The same strata that mart.envelope_points shows, read once for the points and for the counts.
+-- The same strata that mart.envelope_points shows, read once for both the points and the counts.
 WITH strata AS (
     SELECT *
     FROM
@@ -65,7 +65,7 @@ WITH strata AS (
         )
 ),
 
--- Each archive, interface and direction, those too from which the filter leaves nothing.
+-- Each archive, interface and direction, including those of which the filter leaves out every transfer.
 counts AS (
     SELECT
         strata.archive,
@@ -80,15 +80,15 @@ counts AS (
         coalesce(
             sum(strata.transfer_count) FILTER (WHERE strata.is_filtered), 0
         )::bigint AS filtered_count,
-        -- Of all sizes, as the strata that are not full come last.
+        -- Over all strata: those that are not full come last by size.
         min(strata.size_bytes) AS smallest_bytes,
         min(strata.duration_s) FILTER (WHERE strata.is_full) AS shortest_s
     FROM strata
     GROUP BY strata.archive, strata.kind, strata.interface, strata.direction, strata.stratum_size
 ),
 
--- Measured from the smallest and the shortest, so that what does not vary is exactly zero and not the
--- rounding error of a mean; in order, so that the sums are the same bits every time.
+-- Measured from the smallest and the shortest, so that a quantity that does not vary is exactly zero and not
+-- the rounding error of a mean; in order, so that the sums are the same bits every time.
 points AS (
     SELECT
         strata.archive,
@@ -149,7 +149,7 @@ residuals AS (
     GROUP BY points.archive, points.interface, points.direction
 ),
 
--- The line. With two points it has no error to speak of, but none known: n - 2 degrees of freedom.
+-- The line. With two points its error is not zero but unknown: n - 2 degrees of freedom.
 lines AS (
     SELECT
         counts.archive,

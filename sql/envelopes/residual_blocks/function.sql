@@ -28,7 +28,7 @@ CREATE FUNCTION mart.residual_blocks(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Materialised: the line is drawn once, and not for each transfer.
+-- Materialised, so that the line is fitted once, and not for each transfer.
 WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
@@ -87,8 +87,8 @@ residuals AS (
             AND transfers.direction = lines.direction
 ),
 
--- What is alike in size, end and duration may change places without changing anything, so the blocks do
--- not depend on the order in which files were loaded.
+-- Transfers equal in size, end and duration may change places without changing anything, so the blocks do not
+-- depend on the order in which files were loaded.
 ranked AS (
     SELECT
         residuals.*,

@@ -24,7 +24,7 @@ CREATE FUNCTION mart.size_times(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Materialised: the line is drawn once, and not for each bin.
+-- Materialised, so that the line is fitted once, and not for each bin.
 WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
@@ -59,8 +59,8 @@ transfers AS (
     WHERE NOT candidates.is_filtered
 ),
 
--- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric, so that an edge is
--- exactly what it says; rounded, because a power has decimals.
+-- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric, so that an edge is exact; rounded,
+-- because a power has decimals.
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL
@@ -78,7 +78,7 @@ bins AS (
     FROM edges
 ),
 
--- Materialized, or it would be made anew for each transfer.
+-- Materialized; otherwise it would be computed again for each transfer.
 thresholds AS MATERIALIZED (
     SELECT array_agg(bins.size_from_bytes::bigint ORDER BY bins.bin) AS edges_bytes
     FROM bins
@@ -106,7 +106,7 @@ times AS (
         percentile_cont(0.5) WITHIN GROUP (ORDER BY binned.duration_s) AS p50_duration_s,
         percentile_cont(0.9) WITHIN GROUP (ORDER BY binned.duration_s) AS p90_duration_s
     FROM binned
-    -- The number stands for archive, interface and direction, and is sorted faster.
+    -- The number stands for archive, interface and direction, and sorts faster.
     GROUP BY
         binned.group_number,
         binned.bin,

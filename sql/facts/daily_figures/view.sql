@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two sources bring the same report only one of them is counted.
+-- If two sources contain the same report, only one of them is counted.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted
@@ -18,7 +18,7 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- A line that tells of several parts calls their figures part/figure.
+-- A line with figures of several parts names them part/figure.
 figures AS (
     SELECT
         daily_reports.id,
@@ -30,16 +30,16 @@ figures AS (
         daily_reports.user_id,
         daily_reports.host_id,
         daily_reports.item,
-        coalesce(daily_reports.part, substring(told.key FROM '^(.*)/')) AS part,
-        substring(told.key FROM '[^/]*$') AS figure,
-        told.value::double precision AS value,
+        coalesce(daily_reports.part, substring(entries.key FROM '^(.*)/')) AS part,
+        substring(entries.key FROM '[^/]*$') AS figure,
+        entries.value::double precision AS value,
         daily_reports.is_total
     FROM daily_reports
     INNER JOIN sources ON daily_reports.source_id = sources.id
-    CROSS JOIN LATERAL jsonb_each_text(daily_reports.figures::jsonb) AS told (key, value)
+    CROSS JOIN LATERAL jsonb_each_text(daily_reports.figures::jsonb) AS entries (key, value)
 ),
 
--- Where a day's report was corrected, what was read last counts.
+-- If a day's report was corrected, the version read last counts.
 ranked AS (
     SELECT
         figures.*,

@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same migrations only one of them is counted.
+-- If two logs report the same migrations, only one of them is counted.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted

@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same events only one of them is counted.
+-- If two logs report the same events, only one of them is counted.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted
@@ -24,7 +24,7 @@ SELECT
     archives.kind,
     sources.name AS source,
     namespace_events.interface,
-    -- `kind` is the archive's in every view.
+    -- `kind` is that of the archive in every view.
     namespace_events.kind AS event_kind,
     namespace_events.operation,
     namespace_events.user_id,

@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same sessions only one of them is counted.
+-- If two logs report the same sessions, only one of them is counted.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted
@@ -26,7 +26,7 @@ SELECT
     srb_sessions.interface,
     srb_sessions.open_type,
     srb_sessions.storage_type,
-    -- What the program did with the file; a log that does not count says nothing of it.
+    -- What the program did with the file; unknown if the log does not count calls.
     CASE
         WHEN srb_sessions.read_count > 0 AND srb_sessions.write_count > 0 THEN 'reads and writes'
         WHEN srb_sessions.read_count > 0 AND srb_sessions.write_count = 0 THEN 'reads'

@@ -13,8 +13,8 @@ counted_sources AS (
     WHERE is_counted
 ),
 
--- Where two logs tell of the same stages only one of them is counted. But where a log is not counted because
--- one of another format tells of the same transfers (STAT beside NFT), its stages stand nowhere else.
+-- If two logs report the same stages, only one of them is counted. But if a log is not counted because one of
+-- another format reports the same transfers (STAT alongside NFT), its stages are nowhere else.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE

@@ -16,7 +16,7 @@ SELECT
     transfers.client_path,
     transfers.account,
 
-    -- Join by it too, and a month of transfers reads a month of names.
+    -- Join by ended_at too, so that a month of transfers reads only a month of names.
     transfers.ended_at
 FROM transfers
 INNER JOIN sources ON transfers.source_id = sources.id

@@ -8,14 +8,14 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same transfers only one of them is counted: one movement, one row. If that one
--- does not report failures, those of the other are here too.
+-- If two logs report the same transfers, only one of them is counted: one movement, one row. If that log does
+-- not report failures, the failures of the other are included.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- Such other logs: of which interface they report the failures, and of what time.
+-- Such other logs: the interface and the time for which they report failures.
 failure_logs AS (
     SELECT
         sources.archive_id,
@@ -46,7 +46,7 @@ SELECT
     transfers.file_key,
     transfers.persona,
     transfers.status_code,
-    -- A log's words may name a file, which not everybody may see; its codes name none.
+    -- A log's text may name a file, which not everybody may see; its codes never do.
     CASE
         WHEN transfers.status_text ~ '^-?[0-9]+( [(][A-Za-z]{1,8} -?[0-9]+[)])?$' THEN transfers.status_text
     END AS status_text,
@@ -54,7 +54,7 @@ SELECT
     transfers.size_bytes,
     transfers.duration_s,
     transfers.open_s,
-    -- A saturated size would give a rate that is wrong without showing it.
+    -- A saturated size would give a wrong rate without any sign of it.
     coalesce(
         transfers.rate_bytes_per_s,
         CASE

@@ -14,7 +14,7 @@ SELECT
     unitree_jobs.id AS job_id,
     unitree_jobs.description,
 
-    -- Join by it too, and a month of jobs reads a month of names.
+    -- Join by ended_at too, so that a month of jobs reads only a month of names.
     unitree_jobs.ended_at
 FROM unitree_jobs
 INNER JOIN sources ON unitree_jobs.source_id = sources.id;

@@ -38,14 +38,14 @@ transfers AS (
         AND found.ended_at < coalesce(account_usage.until, timestamptz 'infinity')
 ),
 
--- `until` again, so that later months of names are not read either.
+-- `until` is repeated, so that later months of names are not read either.
 transfer_names AS (
     SELECT found.*
     FROM mart.transfer_names AS found
     WHERE found.ended_at < coalesce(account_usage.until, timestamptz 'infinity')
 ),
 
--- What is deleted was charged to whoever put it: a log of deletes may name no account.
+-- A deleted file was charged to the account that put it: a log of deletes may not name one.
 deletes AS (
     SELECT
         histories.archive,

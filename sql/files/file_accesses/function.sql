@@ -27,7 +27,7 @@ CREATE FUNCTION mart.file_accesses(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Of all gets so far, whoever made them: which of them are shown is decided at the end.
+-- Over all gets so far, of any user: the final filter decides which of them are shown.
 WITH gets AS (
     SELECT
         histories.*,

@@ -4,7 +4,7 @@ WITH archives AS NOT MATERIALIZED (
     SELECT * FROM core.archives
 ),
 
--- Where two logs tell of the same events only one of them is counted.
+-- If two logs report the same events, only one of them is counted.
 sources AS NOT MATERIALIZED (
     SELECT * FROM ledger.sources
     WHERE is_counted
@@ -14,9 +14,9 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- What failed has changed no file, and a read or write within one neither makes nor fetches it. (The joins
--- stand in both halves, because the planner knows no statistics of the two together: it would expect few
--- events, and whoever reads them compare each with each.)
+-- A failed operation changed no file, and a read or write within a file neither creates nor fetches it. (The
+-- joins are in both halves, because the planner has no statistics for their union: it would expect few
+-- events, and plans that read them would compare every event with every other.)
 events AS (
     SELECT
         transfers.id,

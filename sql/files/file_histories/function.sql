@@ -28,7 +28,7 @@ CREATE FUNCTION mart.file_histories(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- From the first event on, whatever `since` is: what is known of a file begins before the range.
+-- From the first event on, whatever `since` is: the history of a file begins before the range.
 WITH RECURSIVE events AS (
     SELECT found.*
     FROM mart.file_events AS found
@@ -38,8 +38,8 @@ WITH RECURSIVE events AS (
         AND found.file_key IS NOT NULL
 ),
 
--- What each event does to a name. A rename ends what its old name meant and begins what the new one means, a
--- copy only begins; a get changes nothing.
+-- What each event does to a name. A rename ends the meaning of the old name and begins that of the new one, a
+-- copy only begins one; a get changes nothing.
 steps AS (
     SELECT
         events.archive,
@@ -70,7 +70,7 @@ steps AS (
     WHERE events.new_file_key IS NOT NULL AND events.new_file_key <> events.file_key
 ),
 
--- A name means one thing from one change to the next: the spans of a name are numbered. Within a second the
+-- A name has one meaning from one change to the next: the spans of a name are numbered. Within a second the
 -- order of the lines decides.
 numbered AS (
     SELECT
@@ -96,7 +96,8 @@ found AS (
     FROM numbered
 ),
 
--- Spans in which there is a file: it was put, came by a rename, or something was done to it that takes one.
+-- Spans in which there is a file: it was put, was renamed to this name, or an operation shows that it
+-- existed.
 begun AS (
     SELECT
         found.span_key,
@@ -140,7 +141,7 @@ arrived AS (
     WHERE step = 'arrive'
 ),
 
--- A file goes on under its new name: one round for each rename of the file that was renamed most often.
+-- A file continues under its new name: one round for each rename of the file that was renamed most often.
 versions AS (
     SELECT
         spans.span_key,
@@ -160,7 +161,7 @@ versions AS (
 ),
 
 -- What an event did to the file that it found, and the file that it made.
-told AS (
+effects AS (
     SELECT
         versions.version_id,
         versions.is_presumed,
@@ -192,28 +193,28 @@ described AS (
     SELECT
         events.archive,
         events.kind,
-        told.version_id,
-        told.event_id,
-        CASE WHEN told.event = 'put' THEN events.event ELSE told.event END AS event,
-        told.is_presumed,
+        effects.version_id,
+        effects.event_id,
+        CASE WHEN effects.event = 'put' THEN events.event ELSE effects.event END AS event,
+        effects.is_presumed,
         events.interface,
         events.user_id,
         events.client,
         events.class_of_service,
-        told.file_key,
-        -- What overwrites or renames a file says nothing of its size.
+        effects.file_key,
+        -- An event that overwrites or renames a file does not give its size.
         CASE
-            WHEN told.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
+            WHEN effects.event NOT IN ('overwrite', 'rename') AND NOT events.is_size_saturated
                 THEN events.size_bytes
         END AS size_bytes,
-        told.is_name_new,
+        effects.is_name_new,
         events.happened_at,
         row_number() OVER (
-            PARTITION BY events.archive, told.version_id
-            ORDER BY told.place, events.happened_at, events.log_file_id, events.line_number
+            PARTITION BY events.archive, effects.version_id
+            ORDER BY effects.place, events.happened_at, events.log_file_id, events.line_number
         ) AS event_number
-    FROM told
-    INNER JOIN events ON told.event_id = events.event_id
+    FROM effects
+    INNER JOIN events ON effects.event_id = events.event_id
 ),
 
 aged AS (
@@ -224,7 +225,7 @@ aged AS (
             ELSE first_value(described.event) OVER lives
         END AS origin,
         CASE WHEN NOT described.is_presumed THEN first_value(described.happened_at) OVER lives END AS born_at,
-        -- As it was put; else as it was last got or, when it was deleted, said to be.
+        -- As it was put; otherwise as it was last got or as its delete reports it.
         CASE
             WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
                 THEN first_value(described.size_bytes) OVER lives

@@ -29,7 +29,7 @@ CREATE FUNCTION mart.file_versions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- What a version was made by, is that of its first event: of its put, or of what first showed it.
+-- These come from the first event of a version: its put, or the event that first showed it.
 WITH versions AS (
     SELECT
         histories.archive,

@@ -24,13 +24,13 @@ stage_sources AS (
         )
 ),
 
--- The same sources as in mart.transfers: of those that are not counted, failed transfers may be.
+-- The same sources as in mart.transfers: failed transfers of those that are not counted may be included.
 transfer_sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- Once over all of them: what is nowhere could not be found sooner.
+-- One pass over all of them: a fact that is missing could not be found any faster.
 transfers AS (
     SELECT
         transfers.archive_id,
@@ -39,7 +39,7 @@ transfers AS (
         bool_or(transfers.user_id IS NOT NULL) AS has_users,
         bool_or(transfers.host_id IS NOT NULL) AS has_clients,
         bool_or(NOT transfer_sources.is_of_parts) AS has_whole_files,
-        -- Views of files want those of whole ones, if there are any.
+        -- Views of files need transfers of whole files, if there are any.
         CASE
             WHEN bool_or(NOT transfer_sources.is_of_parts)
                 THEN bool_or(transfers.file_key IS NOT NULL AND NOT transfer_sources.is_of_parts)
@@ -54,7 +54,7 @@ transfers AS (
     GROUP BY transfers.archive_id
 ),
 
--- A request knows what each of its lines says, also a line of a source that is not counted.
+-- A request has the facts of each of its lines, including lines of sources that are not counted.
 requests AS (
     SELECT
         requests.archive_id,
@@ -67,7 +67,7 @@ requests AS (
     GROUP BY requests.archive_id
 ),
 
--- Of the other tables a row or two is enough, and few archives have many.
+-- In the other tables a row or two is enough, and few archives have many.
 opens AS (
     SELECT DISTINCT opens.archive_id
     FROM core.opens
@@ -141,7 +141,7 @@ reporting AS (
     SELECT DISTINCT source_id FROM core.daily_reports
 ),
 
--- A daily report is of a day: nothing in it happened at a time.
+-- A daily report covers a day: nothing in it happened at a particular time.
 lines AS (
     SELECT
         sources.archive_id,

@@ -43,7 +43,7 @@ SELECT
         WHEN bool_and(met.is_met OR met.extent = 'part') THEN 'partly'
         ELSE 'not'
     END AS state,
-    -- What is needed for all comes first.
+    -- Facts that are needed for all of a view come first.
     'not in this log: ' || string_agg(
         replace(met.need, '_', ' '), ', '
         ORDER BY met.extent, met.need

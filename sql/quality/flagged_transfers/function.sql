@@ -22,8 +22,8 @@ WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Each transfer is looked at once, and not once for each flag.
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- Each transfer is read once, and not once for each flag. `coalesce`, not `or`: it also prunes partitions by
+-- times known only at execution (now() - ...).
 counts AS (
     SELECT
         transfers.archive,

@@ -24,8 +24,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- What a report calls its figures, what they are here, and what tells of them. A gigabyte is taken for
--- 10^9 bytes. Of what is purged no log tells.
+-- The report's names of its figures, their names here, and the logs that report them. A gigabyte is taken as
+-- 10^9 bytes. No log reports purges.
 names (section, figure, name, direction, factor) AS (
     VALUES
     ('io_by_application', 'put_count', 'put_count', 'put', 1),
@@ -41,8 +41,8 @@ names (section, figure, name, direction, factor) AS (
     ('migration', 'purged_gb', 'purged_bytes', NULL, 1e9)
 ),
 
--- One system, or all of them together; one application, or all. The rows of a table and not its total: what a
--- report adds up itself is no second witness.
+-- One system, or all of them together; one application, or all. The rows of a table and not its total: a sum
+-- made by the report itself is not independent evidence.
 reported AS (
     SELECT
         figures.archive,
@@ -67,7 +67,7 @@ reported AS (
         figures.reported_on,
         names.name,
         GROUPING SETS ((figures.system, figures.application), (figures.system), (figures.application), ())
-    -- Drives and storage classes are no interfaces.
+    -- Drives and storage classes are not interfaces.
     HAVING grouping(figures.application) = 1 OR min(figures.section) = 'io_by_application'
 ),
 
@@ -123,7 +123,7 @@ moved AS (
         (migrations.migrated_at AT TIME ZONE archives.timezone)::date
 ),
 
--- A log tells of the days from its first line to its last, those without a line too.
+-- A log covers the days from its first line to its last, including days without a line.
 logged AS (
     SELECT
         moved.archive,
@@ -135,7 +135,7 @@ logged AS (
     GROUP BY moved.archive, moved.interface, moved.reported_by
 ),
 
--- In the report's row of all applications stands what all logs of the day tell.
+-- The report's row of all applications is compared with all logs of the day.
 compared AS (
     SELECT
         reported.archive,
@@ -146,7 +146,7 @@ compared AS (
         reported.interface,
         reported.figure,
         reported.reported,
-        -- Copies of a time that is forgotten are nowhere, while the rollup still tells of transfers.
+        -- Copies of a forgotten time are not stored anywhere, whereas the rollup still counts its transfers.
         reported.direction IS NOT NULL
         AND count(logged.interface) > 0
         AND (

@@ -27,7 +27,7 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- `coalesce` and not `or`: partitions are pruned by times known only at execution (now() - ...) too.
+-- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT requests.*
     FROM requests
@@ -47,8 +47,8 @@ asked_for AS (
         )
 ),
 
--- What was logged, and nothing between two, as in mart.compared_quantiles. A list for each quantity, since
--- all values as one list would be sorted by names. Unknown values are not in it.
+-- Logged values, without interpolation, as in mart.compared_quantiles. One list per quantity, since all
+-- values in one list would be sorted by names. Unknown values are not included.
 summaries AS (
     SELECT
         asked_for.archive,

@@ -13,7 +13,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Used twice, and would be kept aside as a table of its own, which no parallel plan can read.
+-- Not materialized: it is used twice, and a parallel plan cannot read a materialized CTE.
 sources AS NOT MATERIALIZED (
     SELECT * FROM ledger.sources
 ),
@@ -26,9 +26,9 @@ runs AS (
     SELECT * FROM studies.simulation_runs
 ),
 
--- While staging is bypassed, and for classes of service on tape only, neither a short open time nor a
--- missing stage says that a file was on disk. All windows of an archive as one value: they are looked up for
--- each request.
+-- While staging is bypassed, and for tape-only classes of service, neither a short open time nor a missing
+-- stage shows that a file was on disk. All windows of an archive are one value, because they are looked up
+-- for each request.
 bypasses AS (
     SELECT
         config_changes.archive_id,
@@ -40,7 +40,7 @@ bypasses AS (
     GROUP BY config_changes.archive_id
 ),
 
--- Those of all classes are here too, under no class, which no request's class is equal to.
+-- Changes for all classes are included, with a null class, which never equals the class of a request.
 class_bypasses AS (
     SELECT
         config_changes.archive_id,
@@ -63,7 +63,7 @@ archives_with_stages AS (
         )
 ),
 
--- Where a log says when transfers are asked for, one without such a line has lost it.
+-- If a log records when transfers are asked for, a transfer without such a line has lost it.
 sources_with_starts AS (
     SELECT sources.id AS source_id
     FROM sources
@@ -73,8 +73,8 @@ sources_with_starts AS (
     )
 ),
 
--- What several lines report, and the transfers that one line reports in full.
-told AS (
+-- Requests that several lines report, and transfers that one line reports in full.
+reported AS (
     SELECT
         requests.archive_id,
         requests.source_id,
@@ -148,37 +148,37 @@ told AS (
     INNER JOIN sources ON transfers.source_id = sources.id
     WHERE
         (sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL))
-        -- By its end too, so that only the requests of the same time are looked at.
+        -- By its end too, so that only requests of the same time are searched.
         AND NOT EXISTS (
-            SELECT 1 FROM core.requests AS told_with_others
+            SELECT 1 FROM core.requests AS reported_with_others
             WHERE
-                told_with_others.archive_id = transfers.archive_id
-                AND told_with_others.ended_at = transfers.ended_at
-                AND told_with_others.transfer_id = transfers.id
+                reported_with_others.archive_id = transfers.archive_id
+                AND reported_with_others.ended_at = transfers.ended_at
+                AND reported_with_others.transfer_id = transfers.id
         )
 ),
 
 judged AS (
     SELECT
-        told.*,
+        reported.*,
         coalesce(
-            coalesce(told.opened_at, told.started_at, told.ended_at) <@ bypasses.windows
-            OR coalesce(told.opened_at, told.started_at, told.ended_at) <@ class_bypasses.windows,
+            coalesce(reported.opened_at, reported.started_at, reported.ended_at) <@ bypasses.windows
+            OR coalesce(reported.opened_at, reported.started_at, reported.ended_at) <@ class_bypasses.windows,
             FALSE
         ) AS is_staging_bypassed,
         archives_with_stages.archive_id IS NOT NULL AS has_stages,
         sources_with_starts.source_id IS NOT NULL AS has_starts
-    FROM told
-    LEFT JOIN sources_with_starts ON told.source_id = sources_with_starts.source_id
-    LEFT JOIN archives_with_stages ON told.archive_id = archives_with_stages.archive_id
-    LEFT JOIN bypasses ON told.archive_id = bypasses.archive_id
+    FROM reported
+    LEFT JOIN sources_with_starts ON reported.source_id = sources_with_starts.source_id
+    LEFT JOIN archives_with_stages ON reported.archive_id = archives_with_stages.archive_id
+    LEFT JOIN bypasses ON reported.archive_id = bypasses.archive_id
     LEFT JOIN class_bypasses
         ON
-            told.archive_id = class_bypasses.archive_id
-            AND told.class_of_service = class_bypasses.class_of_service
+            reported.archive_id = class_bypasses.archive_id
+            AND reported.class_of_service = class_bypasses.class_of_service
 ),
 
--- The best evidence counts. What has a persona comes from UniTree's STAT, which records each stage.
+-- The best evidence counts. A line with a persona comes from UniTree's STAT, which records each stage.
 with_evidence AS (
     SELECT
         judged.*,
@@ -187,7 +187,7 @@ with_evidence AS (
             WHEN judged.stage_id IS NOT NULL OR judged.is_joined THEN 'stage'
             WHEN judged.is_logged_as_cached IS NOT NULL THEN 'log'
             WHEN judged.is_staging_bypassed THEN NULL
-            -- Whose time of day is unknown is put together with nothing, not even with its stage.
+            -- A line whose time of day is unknown is combined with no other, not even with its stage.
             WHEN judged.is_time_of_day_unknown THEN CASE WHEN judged.open_s IS NOT NULL THEN 'open time' END
             WHEN judged.persona IS NOT NULL AND judged.transfer_id IS NOT NULL AND judged.has_stages
                 THEN 'no stage'
@@ -196,9 +196,10 @@ with_evidence AS (
     FROM judged
 ),
 
--- Two clocks measure what several lines report. A time without a fraction of a second comes from a clock of
--- whole seconds: a wait of less is only known to be that short, and can come out a little below 0. One that
--- comes out further below 0 says that the clocks disagree, and not how long the wait was.
+-- The times of several lines can come from two clocks. A time without a fraction of a second comes from a
+-- clock of whole seconds: a wait below one second is then known only to be that short, and can come out a
+-- little below 0. A wait that comes out further below 0 shows that the clocks disagree, and not how long it
+-- was.
 measured AS (
     SELECT
         with_evidence.*,
@@ -212,7 +213,7 @@ measured AS (
             WHEN with_evidence.is_of_one_clock OR archives.kind = 'simulated' THEN 0
             WHEN mod(extract(MICROSECONDS FROM with_evidence.ended_at)::bigint, 1000000) = 0 THEN 1
             WHEN
-                -- An open's own time is when it had opened.
+                -- The time of an open is when the file was open.
                 mod(
                     extract(
                         MICROSECONDS FROM coalesce(
@@ -229,8 +230,8 @@ measured AS (
             ELSE 0
         END::double precision AS clock_step_s
     FROM with_evidence
-    -- It is always there. But what is read from two tables at once has no statistics, and the planner would
-    -- take an inner join for a sieve that lets one row in a million through.
+    -- The row always exists. But the union of two tables has no statistics, and the planner would estimate
+    -- that an inner join keeps one row in a million.
     LEFT JOIN archives ON with_evidence.archive_id = archives.id
 )
 
@@ -300,7 +301,7 @@ SELECT
         WHEN 'stage' THEN FALSE
         WHEN 'no stage' THEN TRUE
         WHEN 'log' THEN measured.is_logged_as_cached
-        -- The least frequent whole seconds of SDSC's open times lie between disk and tape here.
+        -- The least frequent whole seconds of SDSC's open times, between disk and tape, are here.
         WHEN 'open time' THEN measured.open_s < 8
     END AS is_cached,
     measured.cache_evidence,

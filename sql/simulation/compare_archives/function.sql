@@ -68,7 +68,7 @@ WITH figures AS (
         ) AS quantiles
 ),
 
--- Replicate by replicate, so that what moves both sides alike does not count as chance.
+-- Replicate by replicate, so that variation common to both sides does not count as chance.
 paired AS (
     SELECT
         figures.direction,
@@ -90,7 +90,7 @@ paired AS (
     GROUP BY figures.direction, figures.quantity, figures.statistic, figures.unit, figures.replicate
 ),
 
--- In the order of the replicates: floats add up to the same only in the same order.
+-- In the order of the replicates: floats give the same sum only in the same order.
 spreads AS (
     SELECT
         paired.direction,
@@ -102,7 +102,7 @@ spreads AS (
     GROUP BY paired.direction, paired.quantity, paired.statistic
 ),
 
--- least and greatest pass over nulls, but nothing is set beside a side that lacks it.
+-- least and greatest ignore nulls, but a statistic that one side lacks is not compared.
 estimates AS (
     SELECT
         paired.*,
@@ -118,7 +118,7 @@ estimates AS (
         END AS set_apart,
         least(paired.a_block_count, paired.b_block_count) AS block_count,
         paired.b_value - paired.a_value AS difference,
-        -- What is a rounding of floats only is no difference, and no chance.
+        -- A mere rounding of floats counts neither as a difference nor as chance.
         greatest(abs(paired.a_value), abs(paired.b_value)) * 1e-9 AS rounding,
         spreads.spread
         * sqrt(
@@ -155,7 +155,7 @@ judged AS (
     FROM estimates
 ),
 
--- Holm: the smallest p times the number of figures, the next times one less, and none below the one before.
+-- Holm: the smallest p times the number of figures, the next times one less, and none below the previous one.
 ranked AS (
     SELECT
         judged.*,

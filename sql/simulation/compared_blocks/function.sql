@@ -50,7 +50,7 @@ spans AS (
     GROUP BY requests.side, requests.timezone, requests.span_began_at, requests.span_ended_at
 ),
 
--- Midnights are counted in local time, so that a day has the hours that it has.
+-- Midnights are counted in local time, so that a day can have 23 or 25 hours.
 blocks AS (
     SELECT
         spans.side,
@@ -90,8 +90,8 @@ directions AS (
     SELECT 'all' AS direction
 ),
 
--- How many are under way changes where one begins or ends. Nothing changes where a block begins, but what
--- follows belongs to it.
+-- The number under way changes where a transfer begins or ends. Nothing changes where a block begins, but
+-- what follows belongs to that block.
 changes AS (
     SELECT
         requests.side,
@@ -122,7 +122,7 @@ changes AS (
     CROSS JOIN directions
 ),
 
--- Where a log never tells when a transfer began, none is seen under way, which does not mean that none was.
+-- If a log never records when a transfer began, none is seen under way, which does not mean that none was.
 not_known AS (
     SELECT
         requests.side,

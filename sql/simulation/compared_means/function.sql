@@ -61,7 +61,7 @@ blocks AS MATERIALIZED (
         ) AS blocks
 ),
 
--- Times in whole microseconds: whole numbers add up to the same in whatever order they come.
+-- Times in whole microseconds: integers give the same sum in any order.
 sums AS (
     SELECT
         requests.side,
@@ -190,7 +190,7 @@ parts AS (
             ('transfer alone', 'share', '1', 1, sums.transfer_count, sums.waits_count, sums.waits_count),
             ('contention', 'share', '1', 1, sums.contention_count, sums.waits_count, sums.waits_count)
         ) AS part (quantity, statistic, unit, factor, numerator, denominator, request_count)
-    -- Puts neither find a file on disk nor wait for a stage, and what is of gets is not said again of all.
+    -- Puts neither find a file on disk nor wait for a stage, and figures of gets are not repeated for all.
     WHERE
         part.denominator > 0
         AND (

@@ -147,8 +147,8 @@ weights AS (
     GROUP BY counts.block_at, replicates.replicate
 ),
 
--- How many of all requests lie below the quantile, and up to it, by their shares in each replicate. Division
--- comes last: a rounded share could take the rank past a whole number, and so to the next request.
+-- How many of all requests are below the quantile, and up to it, by their shares in each replicate. Division
+-- comes last: a rounded share could push the rank past a whole number, and so to the next request.
 ranks AS (
     SELECT
         parts.side,
@@ -175,8 +175,8 @@ ranks AS (
         weights.replicate
 ),
 
--- Where the replicate still has its quantile there, it stays. Else it is looked for among all requests, as
--- far up or down as the share at the quantile has moved down or up.
+-- If the quantile of the replicate is still there, it stays. Otherwise it is searched for among all requests,
+-- as far up or down as the share at the quantile has moved down or up.
 shifted AS (
     SELECT
         ranks.*,

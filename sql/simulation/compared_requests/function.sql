@@ -40,7 +40,7 @@ runs AS (
     SELECT * FROM mart.simulation_runs
 ),
 
--- Those of other interfaces, and failed ones, show that the log went on.
+-- Requests of other interfaces, and failed ones, show that the log went on.
 requests AS MATERIALIZED (
     SELECT
         requests.*,
@@ -73,9 +73,10 @@ sides AS (
     LEFT JOIN runs ON sides.archive = runs.archive
 ),
 
--- An archive that was asked for the same as a simulated one is compared with it in the same time. What had
--- ended before the other was steady is of another time, and stays. (greatest passes over nulls: an archive
--- that is no simulation is steady from its first.) The days of both are those of a, so that they share them.
+-- An archive with the same requests as a simulated one is compared with it over the same time. An archive
+-- that had ended before the other was steady is from another time, and stays whole. (greatest ignores nulls:
+-- an archive that is not a simulation is steady from its first request.) The days of both are those of a, so
+-- that they share them.
 cuts AS (
     SELECT
         mine.side,
@@ -116,7 +117,7 @@ SELECT
     requests.size_bytes,
     requests.duration_s,
     requests.stage_s,
-    -- As with waits: within a step of the clock it took no time that shows; beyond it, the clocks disagree.
+    -- As with waits: within a step of the clock it took no measurable time; beyond it, the clocks disagree.
     CASE
         WHEN requests.measured_total_s >= 0 THEN requests.measured_total_s
         WHEN requests.measured_total_s > -requests.clock_step_s THEN 0

@@ -8,8 +8,8 @@ runs AS (
     SELECT * FROM mart.simulation_runs
 ),
 
--- Of a simulation of a simulation, both that one and the archive behind it. Names of models and files are
--- no archive's.
+-- For a simulation of a simulation, both the first simulation and the archive behind it. Names of models and
+-- files are not names of archives.
 origins AS (
     SELECT
         runs.archive,

@@ -16,7 +16,7 @@ WITH logs AS MATERIALIZED (
         ) AS log_f
 )
 
--- exp() of what no double can hold is an error, and neither zero nor infinity.
+-- exp() of a number outside the range of a double is an error, and neither zero nor infinity.
 SELECT
     CASE
         WHEN logs.log_f < -745 THEN 0

@@ -34,7 +34,7 @@ CREATE FUNCTION mart.line_statistics(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- Without degrees of freedom there is a line but no error, and without a line there is nothing.
+-- Without degrees of freedom there is a line but no standard error; without a line all columns are null.
 WITH squares AS (
     SELECT
         CASE WHEN line_statistics.slope_s_per_byte IS NOT NULL THEN 1 END::bigint AS regression_df,
@@ -45,7 +45,7 @@ WITH squares AS (
         line_statistics.regression_squares_s2 + line_statistics.residual_squares_s2 AS total_squares_s2
 ),
 
--- Materialised, so that the quantile is looked for once and not for each end of each interval.
+-- Materialised, so that the quantile is computed once and not for each end of each interval.
 ratios AS MATERIALIZED (
     SELECT
         squares.*,
@@ -90,7 +90,7 @@ SELECT
     mart.student_t_tail(ends.slope_t, ends.residual_df) AS slope_p,
     ends.slope_low_s_per_byte,
     ends.slope_high_s_per_byte,
-    -- Turned over. Slopes that reach to zero and below turn into no interval.
+    -- Inverted. Slopes that reach zero or below give no interval.
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_high_s_per_byte END AS rate_low_bytes_per_s,
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_low_s_per_byte END AS rate_high_bytes_per_s,
 

@@ -13,7 +13,7 @@ AS $function$
 --
 --     h(y) = df1/2 * y - (df1 + df2)/2 * ln(1 + (e^y - 1) * df1 / (df1 + df2))
 --
--- The area to the right of a point is added up in narrow strips. No gamma function is needed: a
+-- The area to the right of a point is summed over narrow strips. No gamma function is needed: a
 -- probability is one such area over the whole area.
 WITH arguments AS (
     SELECT
@@ -26,8 +26,8 @@ WITH arguments AS (
 ),
 
 -- -h'(y) = (s - df1 / (df1 + df2)) * (df1 + df2)/2 and -h''(y) = s * (1 - s) * (df1 + df2)/2. They only
--- serve to make the strips as wide as the curve wants them. CASE and not least(), which passes over nulls;
--- exp() of what no double can hold would be an error.
+-- determine a suitable width of the strips. CASE and not least(), which ignores nulls; exp() of a number
+-- outside the range of a double would be an error.
 slopes AS (
     SELECT
         arguments.log_f,
@@ -52,9 +52,9 @@ scales AS MATERIALIZED (
     FROM slopes
 ),
 
--- The strips lie at x = exp(u - exp(-u)) for equal steps of u: close together at the start, far apart
--- at the end. With such strips the sum converges so fast that halving them changes no digit (Takahasi
--- and Mori's double exponential formula). The first lies so close to the point that it stands for it.
+-- The strips are at x = exp(u - exp(-u)) for equal steps of u: close together at the start, far apart at the
+-- end. With such strips the sum converges so fast that halving them changes no digit (Takahasi and Mori's
+-- double exponential formula). The first is so close to the point that it stands for it.
 steps AS (
     SELECT number / 32::double precision AS u
     FROM generate_series(-120, 160) AS number
@@ -77,9 +77,8 @@ places AS MATERIALIZED (
     CROSS JOIN strips
 ),
 
--- h(y) in two forms, each where it is no difference of large numbers. They rest on
--- ln(1 + x) = 2 * atanh(x / (2 + x)) and e^y - 1 = 2 * sinh(y / 2) * exp(y / 2), which keep the digits of
--- a small x or y.
+-- h(y) in two forms, each used where it is not a difference of large numbers. They use ln(1 + x) = 2 *
+-- atanh(x / (2 + x)) and e^y - 1 = 2 * sinh(y / 2) * exp(y / 2), which keep the digits of a small x or y.
 heights AS MATERIALIZED (
     SELECT
         places.strip_width,

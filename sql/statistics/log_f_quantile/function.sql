@@ -18,8 +18,8 @@ WITH RECURSIVE centres AS (
         AND log_f_quantile.upper_tail BETWEEN 0 AND 1
 ),
 
--- Away from the centre, to the side where the quantile lies: below it, 1/F has the degrees of freedom
--- exchanged. The area wanted there is null where the tail is nothing.
+-- Away from the centre, on the side of the quantile: below it, 1/F has the degrees of freedom exchanged. The
+-- target area there is null where the tail is zero.
 sides AS MATERIALIZED (
     SELECT
         1 AS sign,
@@ -42,9 +42,9 @@ sides AS MATERIALIZED (
     WHERE log_f_quantile.upper_tail > centres.upper_tail
 ),
 
--- Newton's method upon the logarithm of the area. That is concave, so the second step and all after it
--- come from beyond the quantile and never pass it. Each error is about the square of the one before: a
--- gap of 1e-8 was the last.
+-- Newton's method on the logarithm of the area. That is concave, so the second and all later steps come from
+-- beyond the quantile and never pass it. Each error is about the square of the previous one: after a gap of
+-- 1e-8 no further step is needed.
 steps AS (
     SELECT
         0 AS number,

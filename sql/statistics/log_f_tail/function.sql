@@ -6,9 +6,8 @@ CREATE FUNCTION mart.log_f_tail(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- Always away from the centre, where the area is added up directly: below it, 1/F has the degrees of
--- freedom exchanged, and its tail is what this one lacks to 1. That is never more than 0.7, so no digits
--- are lost.
+-- Always away from the centre, where the area is summed directly: below it, 1/F has the degrees of freedom
+-- exchanged, and its tail is 1 minus this one. That is never more than 0.7, so no digits are lost.
 WITH sides AS (
     SELECT
         log_f_tail.log_f >= 0 AS is_above,
@@ -36,7 +35,7 @@ logs AS (
     CROSS JOIN LATERAL mart.log_f_area(0, sides.df2, sides.df1) AS below
 ),
 
--- exp() of what no double can hold is an error and not zero.
+-- exp() of a number outside the range of a double is an error and not zero.
 tails AS (
     SELECT
         logs.is_above,

@@ -5,8 +5,8 @@ CREATE FUNCTION mart.student_t_quantile(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- The square of t is F with one degree of freedom above, and its two tails are one of F's. Both sides of
--- F are given, because neither may be had as 1 less the other without losing digits.
+-- The square of t is F with one degree of freedom in the numerator, and its two tails are one tail of F. Both
+-- tails of F are given, because neither can be calculated as 1 minus the other without losing digits.
 WITH logs AS MATERIALIZED (
     SELECT
         mart.log_f_quantile(
@@ -17,7 +17,7 @@ WITH logs AS MATERIALIZED (
         ) / 2 AS log_t
 )
 
--- exp() of what no double can hold is an error and not infinity.
+-- exp() of a number outside the range of a double is an error and not infinity.
 SELECT
     sign(student_t_quantile.probability - 0.5)
     * CASE WHEN logs.log_t > 709.78 THEN double precision 'infinity' ELSE exp(logs.log_t) END

@@ -29,8 +29,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- Failed requests are asked for again: they would make bursts look larger than what the user wanted. A
--- request of which only the day is known is in no burst; it is kept for those who count requests. The order
--- goes by all columns in which two requests can differ, so that the same question has the same answer.
+-- request whose time of day is unknown is in no burst; it is kept for queries that count requests. The order
+-- uses all columns in which two requests can differ, so that the same query has the same answer.
 WITH requests AS (
     SELECT
         requests.archive,

@@ -46,7 +46,7 @@ requests AS (
     WHERE requests.set_apart IS NULL
 ),
 
--- Materialized, or the planner would sort all requests for the sake of the totals.
+-- Materialized; otherwise the planner would sort all requests for the totals.
 counts AS MATERIALIZED (
     SELECT
         requests.model,
@@ -60,7 +60,7 @@ counts AS MATERIALIZED (
         sum(requests.size_bytes) AS size_bytes,
         requests.day
     FROM requests
-    -- Where this is sorted, a number that differs often goes before names that hardly do.
+    -- For sorting: a number that differs often comes before names that hardly differ.
     GROUP BY
         requests.day,
         requests.class_number,

@@ -42,7 +42,7 @@ WITH requests AS (
         requests.interface,
         requests.direction,
         requests.user_id,
-        -- Where the user is not known, UniTree's number of the job stands for him.
+        -- If the user is not known, UniTree's number of the job is used instead.
         CASE WHEN requests.user_id IS NULL THEN requests.persona END AS user_persona,
         requests.file_key,
         requests.job_id,
@@ -60,7 +60,7 @@ WITH requests AS (
         NOT coalesce(
             requests.is_cached, coalesce(trace_requests.unknown_origins, 'disk') <> 'tape'
         ) AS is_from_tape,
-        -- Only where it ended is no time to ask for it.
+        -- A request whose end alone is known has no time of submission.
         coalesce(requests.submitted_at, requests.started_at) AS submitted_at,
         requests.ended_at
     FROM mart.requests
@@ -77,7 +77,7 @@ WITH requests AS (
         )
 ),
 
--- The next transfer that did succeed. Logs show whole seconds, so that it may have ended in the same one.
+-- The next transfer that succeeded. Logs show whole seconds, so it may have ended in the same second.
 retried AS (
     SELECT
         requests.*,
@@ -108,7 +108,7 @@ retried AS (
                     ORDER BY requests.ended_at DESC
                 )
         END AS retried_at,
-        -- What UniTree tries again, it tries in the same job; what failed may have moved a part of the file.
+        -- UniTree retries within the same job; a failed transfer may have moved part of the file.
         min(requests.ended_at) FILTER (
             WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
         ) OVER (PARTITION BY requests.job_id ORDER BY requests.ended_at DESC) AS job_retried_at
@@ -132,7 +132,7 @@ judged AS (
                             extract(
                                 EPOCH FROM least(
                                     CASE WHEN retried.job_id IS NOT NULL THEN retried.job_retried_at END,
-                                    -- Nobody's transfers are no one's retries.
+                                    -- Transfers without a known user cannot be identified as retries.
                                     CASE
                                         WHEN num_nonnulls(retried.user_id, retried.user_persona) > 0
                                             THEN retried.retried_at
@@ -152,12 +152,12 @@ judged AS (
             WHEN retried.submitted_at IS NULL THEN 'unknown time'
         END AS unfit_for,
         CASE WHEN trace_requests.files = 'key' THEN retried.file_key END AS known_key,
-        -- A source puts a file on disk, for those that ask for it after that; a put that failed does not.
+        -- A source puts a file on disk, for requests that come after it; a put that failed does not.
         retried.direction = 'put' AND NOT retried.is_failed AS is_source
     FROM retried
 ),
 
--- A get looks for its file when it is submitted, and finds what was put completely by then.
+-- A get looks for its file when it is submitted, and finds files that were put completely by then.
 looking AS (
     SELECT
         judged.*,
@@ -168,7 +168,7 @@ looking AS (
     FROM judged
 ),
 
--- Where keys identify files, an earlier request for the same file says where it was: put, or found then.
+-- If keys identify files, an earlier request for the same file shows where it was: put, or found then.
 assumed AS (
     SELECT
         looking.*,
@@ -197,8 +197,8 @@ sources AS (
     FROM assumed
 ),
 
--- Sources go before what is asked for at the same time: a file is put before it is got. Of gets of one file
--- at the same time, one that had it staged says more than one that did not.
+-- Sources come before other requests of the same time: a file is put before it is got. Of gets of one file at
+-- the same time, one that had it staged is better evidence than one that did not.
 placed AS (
     SELECT
         sources.*,
@@ -219,8 +219,8 @@ placed AS (
     FROM sources
 ),
 
--- Where files are identified by their size alone, a file from tape is nobody else's, as in the paper. (What
--- fails after a stage and is tried again waits for the tape once: both get one file.)
+-- If files are identified by their size alone, a file from tape is shared with no other request, as in the
+-- paper. (A request that fails after a stage and is retried waits for the tape once: both get one file.)
 founded AS (
     SELECT
         placed.*,
@@ -250,7 +250,8 @@ found AS (
 with_first AS (
     SELECT
         found.*,
-        -- Of a file from before the trace. Those that find a file of the trace come after all that do not.
+        -- For a file from before the trace. Requests that find a file of the trace come after all that do
+        -- not.
         min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
             PARTITION BY found.archive, found.known_key, found.size_bytes
         ) AS first_file_number
@@ -277,8 +278,7 @@ SELECT
         WHEN with_first.direction = 'put' THEN 'put'
         WHEN with_first.own_file_number IS NOT NULL THEN 'tape'
         WHEN with_first.earlier_file_number IS NOT NULL THEN 'trace'
-        -- The first get of a key is of where the file was before the trace; what becomes of it then, its
-        -- machine decides.
+        -- The first get of a key shows where the file was before the trace; after that, the machine decides.
         WHEN with_first.known_key IS NOT NULL AND with_first.place > with_first.first_file_number THEN 'trace'
         WHEN with_first.is_from_tape THEN 'tape'
         ELSE 'disk'

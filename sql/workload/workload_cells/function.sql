@@ -66,7 +66,7 @@ SELECT
     sum(requests.size_bytes) AS size_bytes,
     count(*) FILTER (WHERE requests.is_cached) AS cached_count,
     count(*) FILTER (WHERE NOT requests.is_cached) AS uncached_count,
-    -- The mean of a cell stands for it.
+    -- A cell is represented by its mean.
     CASE
         WHEN requests.set_apart IS NULL THEN sum(requests.size_units)::double precision / count(*) / 1e8
     END AS size_log10,
