@@ -1,4 +1,4 @@
-"""What a load would do: reads a file and compares it with what is held, and writes nothing."""
+"""The dry run of a load: reads a file, compares it with what is already held, and writes nothing."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -29,9 +29,9 @@ def preview_file(
     log_date: date | None = None,
     is_complete: bool = False,
     progress: Progress | None = None,
-    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
+    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # same signature as load_file; it never waits
 ) -> FileResult:
-    """What `load_file` would do, without writing anything."""
+    """Return the result that `load_file` would give, without writing anything."""
     check_key(source)
     said = settle_date(source, path, log_date)
     day = said.day if said else None

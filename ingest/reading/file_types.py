@@ -61,7 +61,7 @@ def check_head(path: Path, head: bytes) -> None:
     """
     for place, mark, kind, hint in _MARKS:
         if head.startswith(mark, place):
-            raise LogFileError(f"{path}: is no log, but {kind}", hint=hint)
+            raise LogFileError(f"{path}: is not a log but {kind}", hint=hint)
     if head.count(b"\r") > FEW and b"\n" not in head:  # it would wait for a newline for ever
         raise LogFileError(
             f"{path}: its lines end with CR alone", hint="Make newlines of them: tr '\\r' '\\n' < OLD > NEW."

@@ -27,7 +27,7 @@ def losses_told(path: Path) -> Iterator[None]:
         is_full = isinstance(error, psycopg.errors.DiskFull)
         when = "there is room on the database's disk" if is_full else "the database is up"
         raise DatabaseError(
-            f"{path}: the database broke off the load: {reason}",
+            f"{path}: the database aborted the load: {reason}",
             hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
         ) from error
 

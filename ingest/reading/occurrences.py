@@ -120,7 +120,7 @@ class OccurrenceCounter:
             self._kept.flush()
         except OSError as error:
             raise LogFileError(
-                f"{self._path}: what is kept of its lines could not be written to {tempfile.gettempdir()}:"
+                f"{self._path}: temporary data about its lines could not be written to {tempfile.gettempdir()}:"
                 f" {error.strerror or error}",
                 hint="Make room there, or name another folder in TMPDIR. Nothing of the file was loaded.",
             ) from error

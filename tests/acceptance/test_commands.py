@@ -257,7 +257,7 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
         other = ingest(tapewise, "cond", "--date", "1998-05-05", *options, archive="dated", log_format="cond")
         assert other.returncode == 1
         assert (
-            f"cond: the same lines were read as of 1998-05-06 before ({tmp_path / 'cond.980506'})"
+            f"cond: the same lines were already read with the date 1998-05-06 ({tmp_path / 'cond.980506'})"
             in other.stderr
         )
         assert "drop the archive" in other.stderr
@@ -332,7 +332,7 @@ def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
     assert result.returncode == 1
-    assert "a.log: no line of it is of format hsi" in result.stderr
+    assert "a.log: no line of it is in format hsi" in result.stderr
     assert "source 'hsi' of archive 'wrong' is not kept: no file was accepted" in result.stderr
     assert "wrong (" not in tapewise("archives", "list").stdout
     result = ingest(tapewise, "a.log", "--source", "hsi", archive="wrong")

@@ -213,7 +213,7 @@ def test_lines_are_read_again_with_the_key_only(tapewise, folder, home):
     assert tapewise(*with_key, "ingest").returncode == 0
     without = tapewise("rejects", "--archive", ARCHIVE, "--retry")
     assert without.returncode == 1
-    assert without.stderr.count("are pseudonyms, and their key is not here") == 5
+    assert without.stderr.count("are pseudonyms, and their key is missing") == 5
     again = tapewise(*with_key, "rejects", "--archive", ARCHIVE, "--retry")
     assert (again.returncode, again.stderr) == (0, "")
     assert_hidden(without.stdout + without.stderr + again.stdout + read_everything(home))

@@ -144,7 +144,7 @@ def test_a_file_of_a_day_to_come_is_not_said_to_be_of_another_format(load: Load,
     )
     assert "--date" in (ahead.hint or "")
     other = load(write(tmp_path, "hsi-client", ["nonsense"]), "hsi-client").find_fault(log_format)
-    assert other is not None and other.message.endswith("no line of it is of format hsi-client")
+    assert other is not None and other.message.endswith("no line of it is in format hsi-client")
     assert (
         load(write(tmp_path, "hsi-client", lines, "a.2019-03-05"), "hsi-client").find_fault(log_format)
         is None

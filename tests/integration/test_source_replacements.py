@@ -281,7 +281,7 @@ def test_pseudonyms_stay_so(warehouse: Warehouse, tmp_path: Path) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
     for archive, zone in (("fresh", "UTC"), ("mended", "Asia/Kathmandu")):
         read(warehouse, source_of(warehouse, "nft", archive=archive, zone=zone, key=KEY), path)
-    with pytest.raises(SourceError, match="key is not here"):
+    with pytest.raises(SourceError, match="key is missing"):
         replace(warehouse, "mended", timezone="UTC")
     replace(warehouse, "mended", timezone="UTC", key=KEY)
     rows = read_facts(warehouse)["transfers"]

@@ -77,7 +77,7 @@ def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) ->
     for name, made in (("plain", content), ("packed", gzip.compress(content))):
         path = tmp_path / name
         path.write_bytes(made)
-        with pytest.raises(LogFileError, match=re.escape(f"{path}: is no log, but {kind}")) as raised:
+        with pytest.raises(LogFileError, match=re.escape(f"{path}: is not a log but {kind}")) as raised:
             read_lines(path)
         assert raised.value.hint
 
@@ -86,7 +86,7 @@ def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) ->
 def test_a_file_that_is_compressed_twice_is_refused(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(compress(compress(LINES)))
-    with pytest.raises(LogFileError, match="is no log, but compressed twice"):
+    with pytest.raises(LogFileError, match="is not a log but compressed twice"):
         read_lines(path)
 
 
