@@ -13,7 +13,7 @@ from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
-from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.interruptions import begins_again, converting_errors
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
@@ -37,7 +37,7 @@ def preview_file(
     day = said.day if said else None
     settings = source.line_settings(now, day)
     with (
-        losses_told(path),
+        converting_errors(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         open_log(path, is_complete=is_complete, key=source.key) as reader,
     ):

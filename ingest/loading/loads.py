@@ -33,7 +33,7 @@ from tapewise.ingest.pseudonyms.file_keys import FileKeys
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.file_parts import Part
 from tapewise.ingest.reading.files import LogFileReader, open_log
-from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.interruptions import begins_again, converting_errors
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
 from tapewise.ingest.reading.second_passes import Repeats
@@ -112,7 +112,7 @@ def load_file(
     if another source holds lines of the file), DatabaseError.
     """
     with (
-        losses_told(path),
+        converting_errors(path),
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
@@ -172,7 +172,7 @@ def load_within(
     commits by itself. The caller has `derivations` rebuild what was changed.
     """
     load = _Load(source, path, ledger_path(path), log_date, now)
-    with losses_told(path):
+    with converting_errors(path):
         return load.run_within(connection, settling, derivations, is_complete=is_complete)
 
 
