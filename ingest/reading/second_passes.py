@@ -16,8 +16,8 @@ import polars as pl
 
 from tapewise.ingest.records.passes import find_second_passes
 
-# How far a line's time may be behind the latest one before it, in a log that is slightly out of order, for the
-# line still to belong to the first pass after the second has begun.
+# How far behind the latest time before it a line's time may be, in a log that is slightly out of order, for
+# the line still to belong to the first pass after the second has begun.
 DISORDER = timedelta(minutes=5)
 
 
