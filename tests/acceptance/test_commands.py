@@ -241,10 +241,10 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
     )  # fmt: skip
     assert refused.returncode == 1
     assert refused.stderr.splitlines() == [
-        "tapewise: cond: its lines have no dates, and its name has no date of which the year is certain",
+        "tapewise: cond: its lines have no dates, and its name has no date whose year is certain",
         "tapewise: cond.980506-980507: its lines have no dates, and its name has several dates",
         "tapewise: 2 of 3 files could not be read.",
-        "Say the day of each such file by itself, --date 1998-05-05, or name it like cond.1998-05-05.log,"
+        "Give the date of each such file separately, --date 1998-05-05, or name it like cond.1998-05-05.log,"
         " or like cond.980505.",
         "The others were read; see above.",
     ]
@@ -491,7 +491,7 @@ def test_replacing_a_source_wants_to_know_how_and_asks(tapewise, tmp_path):
     lost = tapewise(*command, "--timezone", "UTC", "--yes")
     assert lost.returncode == 1
     assert lost.stderr.startswith(
-        "tapewise: files of source 'nft' of archive 'replaced' are not there as they were read:"
+        "tapewise: files of source 'nft' of archive 'replaced' are gone or have changed:"
         f" {tmp_path / 'nft.log'} (gone)"
     )
     assert "Asia/Kathmandu" in tapewise("sources", "list").stdout

@@ -126,7 +126,7 @@ def test_the_day_of_a_file_is_shown_with_what_says_it(load: Load, tmp_path: Path
         load(numbered, "hsi-client")
     assert "--date 1998-05-05" in (raised.value.hint or "")
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
-    assert describe_result(result)[1] == "  as of 2019-03-06: as --date says"
+    assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
     # Lines that say their day themselves have none.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")

@@ -211,8 +211,7 @@ def test_lines_that_are_in_no_file_any_more_are_not_lost(
         replace(warehouse, timezone="UTC")
     said = "changed" if (tmp_path / "two").exists() else "gone"
     assert raised.value.message == (
-        "files of source 'nft' of archive 'test' are not there as they were read:"
-        f" {tmp_path / 'two'} ({said})"
+        f"files of source 'nft' of archive 'test' are gone or have changed: {tmp_path / 'two'} ({said})"
     )
     assert (read_facts(warehouse), read_balance(warehouse)) == before
     write(tmp_path / "two", lines[20:40])
