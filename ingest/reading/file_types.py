@@ -27,8 +27,8 @@ _MARKS = (
     (0, b"BZh91AY&SY", "compressed twice", "Decompress it once."),
     (0, b"\xfd7zXZ\x00", "compressed twice", "Decompress it once."),
     (0, b"\x28\xb5\x2f\xfd", "compressed twice", "Decompress it once."),
-    (0, b"\xff\xfe", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
-    (0, b"\xfe\xff", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\xff\xfe", "UTF-16 text", "Convert it to UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\xfe\xff", "UTF-16 text", "Convert it to UTF-8: iconv -f UTF-16 -t UTF-8."),
     (0, b"\x7fELF", "a program", "Name log files only."),
     (0, b"%PDF-", "a PDF document", "Name log files only."),
     (

@@ -148,8 +148,8 @@ def _remember(
 ) -> list[tuple[Segment, SegmentFate]]:
     """Return the segments whose lines have the same fates wherever they appear, with these fates.
 
-    A segment with a line that appeared earlier in the file is included: where the segment comes first in
-    another file, that line is held all the more.
+    A segment with a line that appeared earlier in the file is included: in a file where the segment comes
+    first, the line has a lower occurrence, which is held as well.
     """
     starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
     is_fact = records["table"].is_not_null().to_numpy()
@@ -177,7 +177,7 @@ def _remember(
             ),
         )
         for index, segment in enumerate(segments)
-        # A time in the future will be in the past later; earlier lines may show which of two times is meant.
+        # A time in the future will later be in the past. Earlier lines may show which of two times is meant.
         if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
     ]
 

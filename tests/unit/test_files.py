@@ -69,7 +69,7 @@ def test_compressed_files_are_read_as_they_are(compress, block_bytes: int, tmp_p
         (make_zip(), "a zip archive of files"),
         (b"7z\xbc\xaf\x27\x1c...", "a 7z archive of files"),
         (b"\x1f\x9d\x90...", "compressed by compress (.Z)"),
-        (LINES.decode().encode("utf-16"), "a text in UTF-16"),
+        (LINES.decode().encode("utf-16"), "UTF-16 text"),
         (Path(sys.executable).read_bytes()[:5000], "a program"),
     ],
 )
