@@ -1,1 +1,1 @@
-"""What the warehouse knows of files that were read: where they ended, and which of their lines it holds."""
+"""What the warehouse knows about files it has read: where they ended, and which of their lines it holds."""

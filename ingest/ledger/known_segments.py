@@ -1,7 +1,7 @@
-"""The segments that the warehouse knows: `ledger.segments`, and the rejected lines that lie in them.
+"""The segments that the warehouse knows: `ledger.segments`, and the rejected lines in them.
 
-A segment stands in the ledger once its facts are in the warehouse, in the same transaction; whatever takes
-facts away takes the segments that they lie in along.
+A segment is entered in the ledger in the same transaction as its facts. Anything that deletes facts also
+deletes the segments that contain them.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from tapewise.ingest.reading.segments import Segment
 
 
 class ChangedMeanwhileError(Exception):
-    """What this load takes for granted was changed before it had the archive's lock.
+    """Something that this load relies on changed before it acquired the archive's lock.
 
-    By another command, or by whoever moves log files and the links to them.
+    Either another command changed the ledger, or someone moved log files or the links to them.
     """
 
 
@@ -30,7 +30,7 @@ _Known = Sequence[tuple[Segment, KnownSegment]]
 def find_segments(
     connection: psycopg.Connection, source_id: int, digests: list[UUID]
 ) -> dict[UUID, KnownSegment]:
-    """Those of `digests` that are known of the source, by digest."""
+    """Return the source's known segments among `digests`, by digest."""
     rows = connection.execute(
         "SELECT digest, log_file_id, first_line_number, line_count, fact_count, ignored_counts,"
         " rejected_counts, first_event_at, last_event_at"
@@ -43,9 +43,9 @@ def find_segments(
 
 
 class SegmentLog:
-    """Keeps the ledger's rejected lines and segments of a file whose parts come in, in order.
+    """Writes the rejected lines and segments of a file to the ledger as its parts arrive, in order.
 
-    An earlier reading of the same file has written down its first `written_count` lines.
+    An earlier reading of the same file has already recorded its first `written_count` lines.
     """
 
     def __init__(self, connection: psycopg.Connection, log_file_id: int, written_count: int) -> None:
@@ -57,7 +57,7 @@ class SegmentLog:
         self._known: list[tuple[Segment, KnownSegment]] = []
 
     def add(self, part: Part) -> None:
-        """Write the part's rejected lines, the only records that it still has; its facts are sent."""
+        """Write the part's rejected lines: the only records left in it, as its facts have been sent."""
         first, last = part.first_line_number, part.first_line_number + part.line_count - 1
         is_written = last <= self._written_count
         if first <= self._written_count and not (part.known and is_written):
@@ -71,7 +71,7 @@ class SegmentLog:
         self._known += part.known
 
     def end(self, source_id: int) -> None:
-        """Write the segments. Raises ChangedMeanwhileError if those passed over are known no more."""
+        """Write the segments. Raises ChangedMeanwhileError if those passed over are no longer known."""
         if not _are_known(self._connection, self._known):
             raise ChangedMeanwhileError
         for first, last in self._parsed:
@@ -81,7 +81,7 @@ class SegmentLog:
 
 
 def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
-    """Whether all of these still are, now that nobody else writes."""
+    """Whether all of these are still known, now that nobody else can write."""
     positions = {(one.log_file_id, one.first_line_number) for _, one in known}
     found = connection.execute(
         "SELECT count(*) FROM ledger.segments"
@@ -98,7 +98,7 @@ def _write_segments(
     log_file_id: int,
     fresh: Sequence[tuple[Segment, SegmentFate]],
 ) -> None:
-    """Remember segments whose facts are in the warehouse by now; they stand in that file."""
+    """Store the segments of that file; their facts are already in the warehouse."""
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO ledger.segments (log_file_id, first_line_number, source_id, digest, line_count,"
@@ -126,7 +126,7 @@ def _make_row(
 
 
 def _copy_rejected(connection: psycopg.Connection, log_file_id: int, known: _Known) -> None:
-    """Write the rejected lines of known segments, as lines of that file."""
+    """Copy the rejected lines of known segments as lines of that file."""
     moves: list[tuple[Any, ...]] = [
         (one.log_file_id, one.first_line_number, segment.line_count, segment.first_line_number)
         for segment, one in known

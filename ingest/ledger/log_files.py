@@ -23,7 +23,7 @@ _IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 
 @dataclass(frozen=True)
 class LogFileRow:
-    """A row of `ledger.log_files`, as far as a later reading of the same file needs it."""
+    """The part of a row of `ledger.log_files` that a later reading of the same file needs."""
 
     id: int
     content_digest: str
@@ -35,15 +35,15 @@ class LogFileRow:
 
 
 def ledger_path(path: Path) -> str:
-    """A file's name in the ledger: absolute, so that it means the same from everywhere.
+    """Return a file's name in the ledger: absolute, so that it means the same from every directory.
 
-    Of a link that leads round in a circle it is the link's own, so that opening the file says what is wrong.
+    A symbolic link that is part of a loop keeps its own name, so that opening it reports what is wrong.
     """
     return os.path.realpath(path).encode(errors="backslashreplace").decode()
 
 
 def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> LogFileRow | None:
-    """What was last read of `path` for this source, None if nothing was."""
+    """Return what was last read from `path` for this source, or None if nothing was."""
     row = connection.execute(
         "SELECT id, content_digest, read_bytes, format_version, line_count, loaded_count, held_count,"
         " first_event_at, last_event_at, log_date FROM ledger.log_files"
@@ -73,7 +73,7 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
 
 @dataclass(frozen=True)
 class LastReading:
-    """What a file was when it was last read (None: unknown), and what a later reading may take otherwise."""
+    """A file's identity when it was last read (None: unknown), and what may differ in a later reading."""
 
     log_file_id: int
     identity: FileIdentity | None
@@ -86,7 +86,7 @@ class LastReading:
 def find_last_readings(
     connection: psycopg.Connection, source_id: int, paths: list[str]
 ) -> dict[str, LastReading]:
-    """The last reading of each of `paths` that was read for this source."""
+    """Return the last reading of each of `paths` that was read for this source."""
     rows = connection.execute(
         "SELECT DISTINCT ON (path) path, device, inode, size_bytes, ctime_ns,"
         " id, format_version, log_date, waiting_bytes > 0,"
@@ -109,12 +109,12 @@ def _make_identity(
 
 
 def _identity_values(identity: FileIdentity | None) -> dict[str, int | None]:
-    """The values of the columns of an identity, all null where it is not known."""
+    """Return the values of the identity columns, all null if the identity is unknown."""
     return dict.fromkeys(_IDENTITY_COLUMNS) if identity is None else asdict(identity)
 
 
 def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now: datetime) -> None:
-    """Note that files were found as they were when last read."""
+    """Record that files have not changed since they were last read."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %s WHERE id = ANY(%s)", [now, log_file_ids]
     )
@@ -123,7 +123,7 @@ def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now
 def find_other_date(
     connection: psycopg.Connection, source_id: int, digest: str, log_date: date
 ) -> tuple[str, date] | None:
-    """A file with the same bytes that brought facts as of another day: its path and that day."""
+    """Return the path and day of a file with the same bytes that gave facts for another day, or None."""
     return connection.execute(
         "SELECT path, log_date FROM ledger.log_files"
         " WHERE source_id = %s AND content_digest = %s AND log_date <> %s"
@@ -142,7 +142,10 @@ def begin_log_file(
     format_version: int,
     now: datetime,
 ) -> int:
-    """The number of the file's row, made empty, or rid of the counts that a new reading writes again."""
+    """Return the id of the file's row: a new, empty one, or that of `known` without its ignored lines.
+
+    The new reading writes those counts again.
+    """
     if known is not None:
         connection.execute("DELETE FROM ledger.ignored_lines WHERE log_file_id = %s", [known.id])
         return known.id
@@ -158,7 +161,7 @@ def begin_log_file(
 
 
 def reject_lines(connection: psycopg.Connection, log_file_id: int, rejected: pl.DataFrame) -> None:
-    """Write the rejected lines of a block; `rejected` are records whose `rejected` is set."""
+    """Write the rejected lines of a block; `rejected` contains records whose `rejected` is set."""
     if rejected.is_empty():
         return
     frame = rejected.select(
@@ -184,10 +187,10 @@ def end_log_file(
     format_version: int,
     now: datetime,
 ) -> None:
-    """Write the balance of a reading that is through.
+    """Write the balance of a finished reading.
 
-    The row speaks of the file, not of the reading: what an earlier reading of the same file loaded
-    is loaded from it, not held. The table's CHECK refuses a balance that does not add up.
+    The row describes the file, not the reading: lines that an earlier reading of the same file loaded
+    count as loaded, not as held. The table's CHECK refuses a balance that does not add up.
     """
     loaded_before = 0 if known is None else known.loaded_count
     values: dict[str, Any] = {
@@ -222,7 +225,7 @@ def end_log_file(
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
         )
     if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
-        # All that it tells of is forgotten: so are the texts of its broken lines, as in
+        # The archive has forgotten everything in this file, so the texts of its broken lines go too, as in
         # `tapewise.ingest.upkeep.retention`.
         connection.execute(
             "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
@@ -237,7 +240,7 @@ def touch_log_file(
     identity: FileIdentity | None,
     now: datetime,
 ) -> Tally:
-    """Note that a file was found as it was; gives the tally of this reading: its facts are all held."""
+    """Record that a file is unchanged, and return the tally of this reading: all of its facts are held."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %(now)s, waiting_bytes = %(waiting)s,"
         " device = %(device)s, inode = %(inode)s, size_bytes = %(size_bytes)s, ctime_ns = %(ctime_ns)s"

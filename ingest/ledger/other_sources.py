@@ -1,7 +1,7 @@
-"""Refuses lines that another source of the archive holds: they would count twice.
+"""Refuses lines that another source of the archive already holds, because they would count twice.
 
-Each load keeps the landmarks of what it parses (`ledger.landmarks`), and compares them with those of the
-other sources once it has the archive's lock. Of two loads of one file into two sources the second fails.
+Each load stores the landmarks of what it parses (`ledger.landmarks`), and compares them with those of the
+other sources once it has the archive's lock. If one file is loaded into two sources, the second load fails.
 """
 
 from collections.abc import Iterable
@@ -38,11 +38,12 @@ _INSERT = """
 
 
 class OtherHolders:
-    """The other sources of the archive, while a file is read for `source`.
+    """Compares a file that is read for `source` with the other sources of the archive.
 
     `connection` sees what they have committed; the caller has the archive's lock, or writes nothing. Where
-    names are pseudonyms, hashes of lines are made with the key. Sources with one key are compared, and a
-    source with a key, whose lines are read here as they are, also with those that have none.
+    names are pseudonyms, the hashes of lines are made with the key, so sources with the same key are compared
+    with each other. A source with a key is also compared with those that have none, because its plain lines
+    are available here.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class OtherHolders:
             _SELECT_OTHERS, [source.archive_id, source.id, source.is_shared]
         ).fetchall()
         own = source.pseudonym_key_id
-        # By the column of hashes that they are compared by.
+        # Source ids by the hash column that is used to compare them.
         self._others = {"line_hash": [number for number, key_id in others if key_id == own]}
         if own is not None:
             self._others["plain_hash"] = [number for number, key_id in others if key_id is None]
@@ -69,9 +70,9 @@ class OtherHolders:
         self._holder: tuple[str, str] | None = None
 
     def look_at(self, part: Part, loaded_count: int) -> None:
-        """Look at lines of the file, in order; `loaded_count` facts of it are new up to there.
+        """Look at the next lines of the file, in order; `loaded_count` of its facts so far are new.
 
-        Raises HeldElsewhereError once there are any, and another source holds lines of the file.
+        Raises HeldElsewhereError if there are new facts and another source holds lines of the file.
         """
         for column, finder in self._finders.items():
             if part.records is None:
@@ -82,13 +83,13 @@ class OtherHolders:
         self._check(loaded_count)
 
     def end(self, loaded_count: int) -> None:
-        """The file has ended. Raises as `look_at`."""
+        """Note the end of the file. Raises as `look_at` does."""
         for column, finder in self._finders.items():
             self._compare(column, finder.end())
         self._check(loaded_count)
 
     def write(self, connection: psycopg.Connection, log_file_id: int) -> None:
-        """Keep the landmarks of the file, whose facts are in the warehouse by now."""
+        """Store the landmarks of the file, whose facts are already in the warehouse."""
         frame = pl.DataFrame(
             {
                 "digest": [each.digest for each in self._landmarks],
@@ -102,13 +103,13 @@ class OtherHolders:
     def _compare(self, column: str, landmarks: Iterable[Landmark]) -> None:
         found = list(landmarks)
         if column == "line_hash":
-            self._landmarks += [each for each in found if each.can_tell]
+            self._landmarks += [each for each in found if each.can_prove_copy]
         if self._holder is not None or not found or not self._others[column]:
             return
         by_digest = {each.digest: each for each in found}
         rows = self._connection.execute(_SELECT_HELD, [self._others[column], list(by_digest)]).fetchall()
         for digest, fact_lines, name, path in rows:
-            if by_digest[digest].is_told_by(fact_lines):
+            if by_digest[digest].proves_copy(fact_lines):
                 self._holder = name, path
                 return
 
@@ -119,7 +120,7 @@ class OtherHolders:
         from_where = "" if path == ledger_path(self._path) else f", read from {path}"
         raise HeldElsewhereError(
             f"{self._path}: source '{name}' of the same archive holds lines of this file{from_where}",
-            hint="Nothing of it was loaded: its lines would count twice. `tapewise sources replace` reads"
-            " what a source holds under another format or zone, `tapewise sources drop` gives it up. If the"
-            " files have lines of two formats, say --shared (in tapewise.toml: shared = true).",
+            hint="Nothing of it was loaded: its lines would count twice. `tapewise sources replace` re-reads"
+            " what a source holds with another format or zone, `tapewise sources drop` removes it. If the"
+            " files contain lines of two formats, use --shared (in tapewise.toml: shared = true).",
         )

@@ -1,6 +1,6 @@
-"""Where a file stopped when it was last read: whether it is untouched, goes on, or is another one by now.
+"""Compares a file with its last reading: is it untouched, has it grown, or is it a different file now?
 
-What pieces of it are known from any file is another question: `known_segments.py`.
+Whether pieces of it are known from any file is a separate question: see `known_segments.py`.
 """
 
 from collections.abc import Iterable
@@ -30,9 +30,9 @@ from tapewise.schema.errors import LogFileError
 
 
 def settle_date(source: Source, path: Path, given: date | None) -> LogDate | None:
-    """The day of the file, None for formats that need none: their lines say it themselves.
+    """Return the day of the file, or None for formats that need none because their lines contain it.
 
-    Raises LogFileError if it is not `given`, and the file's name does not say it.
+    Raises LogFileError if the day is neither `given` nor in the file's name.
     """
     if not source.format.is_dated_by_file:
         return None
@@ -41,12 +41,13 @@ def settle_date(source: Source, path: Path, given: date | None) -> LogDate | Non
 
 @dataclass(frozen=True)
 class LastStop:
-    """Where the last reading of a file stopped, and what the next one makes of it.
+    """Where the last reading of a file stopped, and how the next one continues.
 
-    `name` is the file's in the ledger, `newest` what was last read by that name. `known` is the same if the
-    file goes on from there; else it is None, and the file is read as another one. `log_date` is the day of
-    the file. `prefix` is what of it was read before, None for a file that is new. `is_read`: a reading now
-    would bring nothing else. `ends_file`: an unfinished last line is none.
+    `name` is the file's name in the ledger, `newest` what was last read under that name. `known` equals
+    `newest` if the file continues from there; otherwise it is None, and the file is read as a different one.
+    `log_date` is the day of the file. `prefix` is the part that was read before, None for a new file.
+    `is_read`: reading it now would bring nothing new. `ends_file`: the end of the file also ends its last
+    line.
     """
 
     name: str
@@ -63,13 +64,13 @@ class LastStop:
         return self.log_date.day if self.log_date else None
 
     def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
-        """Whether nobody has read a file of that name for `source` since."""
+        """Whether no file of that name has been read for `source` since."""
         return find_log_file(connection, source.id, self.name) == self.newest
 
     def touch(self, connection: psycopg.Connection, now: datetime) -> tuple[Tally, int]:
-        """Note that the file was found as it was; gives the tally of this reading, and the bytes that wait.
+        """Record that the file is unchanged; return the tally of this reading, and the bytes still waiting.
 
-        For a file that `is_read`.
+        Only for a file that `is_read`.
         """
         assert self.newest is not None and self.prefix is not None
         tally = touch_log_file(
@@ -91,11 +92,11 @@ def find_last_stop(
     keeps_date: bool = False,
     is_complete: bool = False,
 ) -> LastStop:
-    """Where the last reading of `path` for `source` stopped. Opens the file if there was one.
+    """Return where the last reading of `path` for `source` stopped. Opens the file if there was one.
 
-    `log_date` is the day that is given for it; with `keeps_date`, a file that begins as it did then keeps the
-    day of then. `is_complete` says that an unfinished last line is none. Raises LogFileError if the file has
-    no day and needs one, or was read as of another.
+    `log_date` is the day given by the user; with `keeps_date`, a file that still begins as it did at the last
+    reading keeps the day it had then. `is_complete` says that the end of the file also ends its last line.
+    Raises LogFileError if the file needs a day and has none, or if it was read with another day.
     """
     given = None if keeps_date else settle_date(source, path, log_date)
     name = ledger_path(path)
@@ -110,12 +111,12 @@ def find_last_stop(
         is_same
         and not prefix.has_more
         and newest.format_version == source.format.version
-        # What was a time in the future then may be one in the past now.
+        # A time that was in the future then may be in the past now.
         and OUTSIDE_WINDOW not in newest.tally.rejected
     )
     is_continued, ends_file = is_same, is_complete
     if is_same and not prefix.ends_line:
-        # An unfinished last line was read, and is read again unless it goes on by now.
+        # An unfinished last line was read. It is read again unless it has been continued since.
         is_continued = not prefix.waiting_bytes
         ends_file = is_complete or is_continued
     known = newest if is_continued else None
@@ -125,11 +126,11 @@ def find_last_stop(
 def find_untouched(
     connection: psycopg.Connection, source: Source, paths: Iterable[Path], *, is_complete: bool
 ) -> dict[Path, int]:
-    """Those of `paths` that need not be opened, as they are what they were when last read for `source`.
+    """Return those of `paths` that need not be opened because they are unchanged since `source` read them.
 
-    Gives the numbers of their log files. Of 200 gzipped logs this takes 0.02 s where their digests take 4. No
-    clock of ours has a say: after a night on which it was ahead, changed files would be passed over for as
-    long.
+    The values are the ids of their log files. For 200 gzipped logs this takes 0.02 s, where computing their
+    digests takes 4 s. Our own clock plays no part: if it had once been ahead, changed files would be passed
+    over until real time had caught up with it.
     """
     names = {path: ledger_path(path) for path in paths}
     known = find_last_readings(connection, source.id, list(names.values()))
@@ -141,7 +142,7 @@ def find_untouched(
 
 
 def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete: bool) -> bool:
-    """Whether a reading of the file now could give nothing else than the last one did."""
+    """Whether reading the file now could only give what the last reading gave."""
     if (
         last.format_version != source.format.version
         or last.has_outside_window
@@ -157,7 +158,7 @@ def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete:
 
 
 def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -> LogDate | None:
-    """The day as of which the file was read last, if it begins as it did then; else the one in its name."""
+    """Return the day of the last reading if the file still begins as it did then, else that in its name."""
     if prefix.digest == newest.content_digest:
         return LogDate(newest.log_date, "last reading") if newest.log_date else None
     return settle_date(source, path, None)
@@ -166,9 +167,9 @@ def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -
 def _is_continued(
     source: Source, path: Path, known: LogFileRow, prefix: Prefix, log_date: date | None
 ) -> bool:
-    """Whether the file begins with what is known of it.
+    """Whether the file begins with the content that was read before.
 
-    Raises LogFileError if that was read as of another day; lines that brought no fact may be.
+    Raises LogFileError if that was read with another day and gave facts.
     """
     is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
     if is_same and known.log_date != log_date and not _is_same_year(source, log_date, known.tally):
@@ -179,7 +180,7 @@ def _is_continued(
 
 
 def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
-    """Whether a file's lines, whose times `tally` spans, are the same in a file of that other day."""
+    """Whether a file's lines, whose times `tally` spans, would get the same year in a file of `log_date`."""
     if not source.format.is_year_by_file or log_date is None:
         return False
     return is_same_year(log_date, tally.first_event_at, tally.last_event_at)
@@ -193,7 +194,7 @@ def check_date(
     tally: Tally,
     digest: str,
 ) -> None:
-    """Raise LogFileError if facts are new because a file with these very lines was read as of another day."""
+    """Raise LogFileError if facts are new only because the same lines were read with another day."""
     if log_date is not None and tally.loaded_count:
         other = find_other_date(connection, source.id, digest, log_date)
         if other is not None and not _is_same_year(source, other[1], tally):
@@ -202,7 +203,7 @@ def check_date(
 
 def _read_as_of(path: Path, other: str, other_date: date | None) -> LogFileError:
     return LogFileError(
-        f"{path}: the same lines were read as of {other_date} before ({other})",
-        hint="Reading them as of another day would count them twice. Which day is right? If it is the new"
-        " one, drop the archive and read its logs again.",
+        f"{path}: the same lines were already read with the date {other_date} ({other})",
+        hint="Reading them with another date would count them twice. If the new date is the right one, drop"
+        " the archive and read its logs again.",
     )

@@ -1,8 +1,8 @@
-"""What the warehouse holds already of a source, to be taken out of what a file brings.
+"""The identities that the warehouse already holds of a source, to be removed from what a file brings.
 
-There is no unique index on the facts: the same load through one takes three times as long. The
-identities held in the times of a block are fetched and compared here instead, and not even
-that where the ledger knows that no file of the source has those times.
+The facts have no unique index, because it would make a load take three times as long. Instead, the
+identities already held within the time range of a block are fetched and compared here. Even that is
+skipped if the ledger knows that no file of the source covers those times.
 """
 
 import polars as pl
@@ -18,15 +18,14 @@ _IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occ
 
 
 class StoredIdentities:
-    """The identities of the lines that a source holds, as committed before this load: of their first facts.
+    """The identities of the lines that a source holds, as committed before this load (of their first facts).
 
-    `connection` is the load's own, which holds the archive's lock: whoever held it before has committed.
-    `reading` is another, which is asked while the first one sends. What was moved into the second pass of an
-    hour that the source's clocks repeat keeps the identity that its line has by itself, with the time of the
-    first.
+    `connection` is the load's own. It holds the archive's lock, so the previous holder has committed.
+    `reading` is a second connection, which is queried while the first one sends. A fact that was moved into
+    the second pass of a repeated hour keeps the identity of its line, which has the time of the first pass.
 
-    Where a file has lines of several formats, several sources read it (`--shared`): a line that one of them
-    holds as a fact, in whatever table, is held for the others, too.
+    If a file has lines of several formats, several sources read it (`--shared`): a line that one of them
+    holds as a fact, in any table, is held for the others too.
     """
 
     def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source: Source) -> None:
@@ -34,7 +33,7 @@ class StoredIdentities:
         self._source_id = source.id
         self._zone = source.timezone
         self._sharer_ids = _find_sharers(connection, source)
-        # Fresh facts have no statistics, and on guesses the planner would read whole months.
+        # New facts have no statistics yet; going by guesses, the planner would read whole months.
         reading.execute("SET enable_seqscan = off")
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
@@ -43,7 +42,7 @@ class StoredIdentities:
         ).fetchall()
 
     def drop_held(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
-        """`records` (all of `table`) without those whose identity is held already."""
+        """Return `records` (all of `table`) without those whose identity is already held."""
         since, until = records["event_at"].min(), records["event_at"].max()
         places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
         if any(first <= until and since <= last for first, last in self._ranges):
@@ -69,9 +68,10 @@ class StoredIdentities:
 
 
 def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:
-    """The other sources of the archive whose lines are held for this one, because either of the two shares.
+    """Return the archive's other sources whose lines count as held for this one: either of the two is shared.
 
-    Hashes of lines that were made with another key, or with none, cannot be compared.
+    Sources with another pseudonym key, or with none where this one has one, are left out: their hashes of
+    lines cannot be compared.
     """
     rows = connection.execute(
         "SELECT id FROM ledger.sources WHERE archive_id = %s AND id <> %s AND (is_shared OR %s)"

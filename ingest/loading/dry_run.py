@@ -1,4 +1,4 @@
-"""What a load would do: reads a file and compares it with what is held, and writes nothing."""
+"""The dry run of a load: reads a file, compares it with what is already held, and writes nothing."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -13,7 +13,7 @@ from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
-from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.interruptions import begins_again, converting_errors
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
@@ -29,15 +29,15 @@ def preview_file(
     log_date: date | None = None,
     is_complete: bool = False,
     progress: Progress | None = None,
-    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # called as load_file is; it never waits
+    on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # same signature as load_file; it never waits
 ) -> FileResult:
-    """What `load_file` would do, without writing anything."""
+    """Return the result that `load_file` would give, without writing anything."""
     check_key(source)
     said = settle_date(source, path, log_date)
     day = said.day if said else None
     settings = source.line_settings(now, day)
     with (
-        losses_told(path),
+        converting_errors(path),
         closing(warehouse.connect(Role.LOADER)) as connection,
         open_log(path, is_complete=is_complete, key=source.key) as reader,
     ):

@@ -1,9 +1,9 @@
 """Loads one log file into the warehouse: all of it or nothing, exactly once.
 
-One transaction holds the archive's lock, the facts, the rollup and the ledger. Two threads work ahead of it:
-one reads and parses, and begins before the lock is there; one compares and encodes, and settles what must be
-visible before the facts (names, month partitions, row numbers) in short transactions. A third one puts
-requests together of their lines.
+One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
+ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes, and
+commits in short transactions what must be visible before the facts (names, month partitions, row numbers). A
+third thread derives requests from their lines.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,7 +33,7 @@ from tapewise.ingest.pseudonyms.file_keys import FileKeys
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.file_parts import Part
 from tapewise.ingest.reading.files import LogFileReader, open_log
-from tapewise.ingest.reading.interruptions import begins_again, losses_told
+from tapewise.ingest.reading.interruptions import begins_again, converting_errors
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
 from tapewise.ingest.reading.second_passes import Repeats
@@ -50,9 +50,9 @@ from tapewise.schema.writing.cells import add_cells
 from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
 
-# Parts of a file that may wait for the lock, or to be compared.
+# How many parts of a file may wait for the lock, or to be compared.
 PARTS_AHEAD = 2
-# Tables of a part, encoded, that may wait to be sent.
+# How many encoded tables of a part may wait to be sent.
 AHEAD_DEPTH = 4
 
 Progress = Callable[[int], None]
@@ -60,31 +60,31 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class FileResult:
-    """What one reading of a file did. `path` is as the user wrote it."""
+    """The result of one reading of a file. `path` is as the user wrote it."""
 
     path: Path
     tally: Tally
     waiting_bytes: int
     is_unchanged: bool = False
-    # Where lines do not say the day: which one they were read as of.
+    # The day that the lines were read with, if they do not contain it.
     log_date: LogDate | None = None
 
     def find_fault(self, log_format: Format) -> LogFileError | None:
-        """Why the file cannot be what it was read as: all of its lines were rejected. Else None."""
+        """Return why the file cannot be what it was read as (all of its lines were rejected), or None."""
         rejected = self.tally.rejected
         if not self.tally.is_all_rejected:
             return None
         reasons = [reason for reason, _ in rejected.most_common() if reason != UNRECOGNISED]
         if not reasons:
-            return LogFileError(f"{self.path}: no line of it is of format {log_format.name}")
+            return LogFileError(f"{self.path}: no line of it is in format {log_format.name}")
         day = f", read {self.log_date.describe()}" if self.log_date is not None else ""
         return LogFileError(
             f"{self.path}: all of its lines are rejected, as {reasons[0]}{day}",
-            hint="Where this is not the day of the file, say which one is: --date." if day else None,
+            hint="If this is not the day of the file, give the right one: --date." if day else None,
         )
 
 
-# A part comes after its facts: it is entered in the ledger once they are sent. Transfers carry their cells.
+# A part follows its facts: it is entered in the ledger once they are sent. Transfers carry their cells.
 _Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
 
 
@@ -102,17 +102,17 @@ def load_file(
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
-    """Load what `path` brings that `source` does not hold yet; commits, or leaves all as it was.
+    """Load what `source` does not hold yet from `path`; either commits, or leaves everything as it was.
 
-    `now` bounds the believable times and stamps the ledger. `log_date` is the day of a file whose
-    lines have none; without it, the file's name says the day. With `keeps_date`, a file that begins as it did
-    when it was last read keeps the day of then. `is_complete` says that an unfinished last line is none,
-    `is_forced` that a file is read also if it is as it was. `progress` is told the position in the file,
-    `on_wait` is called if another load of the archive goes first. Raises LogFileError (HeldElsewhereError if
-    another source holds lines of the file), DatabaseError.
+    `now` bounds the plausible times and is written to the ledger. `log_date` is the day of a file whose
+    lines have none; without it, the day is taken from the file's name. With `keeps_date`, a file that begins
+    as it did at its last reading keeps the day it had then. `is_complete` says that the end of the file also
+    ends its last line, `is_forced` that an unchanged file is read too. `progress` is called with the position
+    in the file, `on_wait` if another load of the archive goes first. Raises LogFileError (HeldElsewhereError
+    if another source holds lines of the file), DatabaseError.
     """
     with (
-        losses_told(path),
+        converting_errors(path),
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
     ):
         while True:
@@ -132,9 +132,10 @@ def load_file(
 
 
 def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:
-    """The source as it is now, as `_refresh`.
+    """Return the source as it is now, as `_refresh` does.
 
-    If nothing had been read into it, a command that failed may have dropped it as unused: it is made again.
+    If no file had been read into it, another command may have failed and dropped it as unused. It is then
+    made again.
     """
     try:
         return _refresh(connection, source)
@@ -144,9 +145,9 @@ def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: So
 
 
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
-    """The source as it is now; what its archive has forgotten may be more.
+    """Return the source as it is now; its archive may have forgotten more by now.
 
-    Raises SourceError, or ChangedMeanwhileError if it may have been dropped as unused.
+    Raises SourceError, or ChangedMeanwhileError if the source may have been dropped as unused.
     """
     current = get_source(connection, source.id, source.key)
     if current is None and source.is_unread:
@@ -155,18 +156,18 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
         raise SourceError(
             f"the settings of archive '{source.archive}' or its source '{source.name}'"
             " were changed meanwhile",
-            hint="Another command gave other ones. See `tapewise archives list`, and run this one again.",
+            hint="Another command changed them. See `tapewise archives list`, and run this command again.",
         )
     check_key(current)
     return current
 
 
 def check_key(source: Source) -> None:
-    """Raise SourceError where names would be read as they are that stand in the warehouse as pseudonyms."""
+    """Raise SourceError if the warehouse stores the source's names as pseudonyms and the key is missing."""
     if source.lacks_key:
         raise SourceError(
             f"the names of source '{source.name}' of archive '{source.archive}' are pseudonyms, and their key"
-            " is not here",
+            " is missing",
             hint="Give the key: TAPEWISE_PSEUDONYM_KEY_FILE, or pseudonym_key_file in tapewise.toml.",
         )
 
@@ -182,19 +183,19 @@ def load_within(
     log_date: date | None,
     is_complete: bool,
 ) -> FileResult:
-    """Load a file that `source` has not read, as `load_file`, but within the caller's transaction.
+    """Load a file that `source` has not read, as `load_file` does, but within the caller's transaction.
 
-    That is of `connection`, holds the archive's lock, and may have changed what the source holds. Nobody else
-    can see that, so one thread does one thing after the other. `settling` commits by itself. The caller has
-    `derivations` rebuild what was changed.
+    That transaction is open on `connection`, holds the archive's lock, and may have changed what the source
+    holds. No other connection can see those changes, so one thread does all the work in sequence. `settling`
+    commits by itself. The caller has `derivations` rebuild what was changed.
     """
     load = _Load(source, path, ledger_path(path), log_date, now)
-    with losses_told(path):
+    with converting_errors(path):
         return load.run_within(connection, settling, derivations, is_complete=is_complete)
 
 
 class _Load:
-    """One run of `load_file`, when it knows what it knows of the file."""
+    """One run of `load_file`, once it has looked up the file in the ledger."""
 
     def __init__(
         self,
@@ -223,21 +224,22 @@ class _Load:
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file from its last `stop` on, and load it once the archive is ours."""
+        """Read the file, and load it once the archive's lock is acquired; `stop` is its last reading."""
         source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
-        # What the row of `known` says of lines is right only if they are still the same when they are read.
+        # What the row of `known` says about lines is right only if they are unchanged when they are read.
         begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
-            # First, so that its time has come when it is read: it waits a tick.
+            # First, because it waits a tick before it is read.
             open_log(
                 self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
             ) as reader,
-            # Where the thread that reads asks what is known, while the other one waits for the server in
-            # `settling`; and where we make months, which cannot be seen before a transaction ends.
+            # The reading thread looks up known segments here, while the other one waits for the server on
+            # `settling`. Months are created here too, because they become visible only when a transaction
+            # ends.
             closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
             run_ahead(
-                # Forced, all lines are parsed again.
+                # If forced, all lines are parsed again.
                 read_parts(
                     reader,
                     source.format,
@@ -251,7 +253,7 @@ class _Load:
             closing(warehouse.connect(Role.LOADER)) as connection,
             connection.transaction(),
         ):
-            if ledger_path(self._path) != self._name:  # a link that points to another file by now
+            if ledger_path(self._path) != self._name:  # a link that now points to another file
                 raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
             self._check_unchanged(connection, stop)
@@ -269,7 +271,7 @@ class _Load:
         *,
         is_complete: bool,
     ) -> FileResult:
-        """As `load_within`."""
+        """Load the file as `load_within` describes."""
         source = self._source
         settings = source.line_settings(self._now, self._log_date)
         with (
@@ -282,7 +284,7 @@ class _Load:
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
-        """Raise if what was found before the lock is no longer so."""
+        """Raise ChangedMeanwhileError if what was found before the lock no longer holds."""
         source = _refresh(connection, self._source)
         if not stop.is_newest(connection, source) or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
@@ -298,7 +300,7 @@ class _Load:
         known: LogFileRow | None,
         at_load: LinesAtLoad | None,
     ) -> None:
-        """Load `parts`. What is held is asked of `reading`: with `at_load`, while `connection` sends."""
+        """Load `parts`. `reading` looks up held identities; with `at_load`, while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -349,7 +351,7 @@ class _Load:
         at_load: LinesAtLoad | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
-        """Everything between parsing and sending; with `at_load`, the work of a second thread."""
+        """Yield what is to be sent of `parts`; with `at_load`, this runs in a second thread."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
@@ -368,7 +370,7 @@ class _Load:
             others.look_at(part, self._tally.loaded_count)
             if at_load is not None:
                 at_load.settle()
-            # What waits here is only what the ledger needs of it: records are large.
+            # Only what the ledger needs waits in the queue, because records are large.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)

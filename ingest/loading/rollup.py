@@ -1,4 +1,4 @@
-"""What a source's transfers add to the rollup of its archive."""
+"""The cells that a source's transfers add to the rollup of its archive."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ from tapewise.schema.writing.cells import sum_cells
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
-    """The cells of `transfers` (rows of that table, of `source`); None if none of them is counted."""
+    """Return the cells of `transfers` (rows of that table, of `source`), or None if none is counted."""
     if not source.is_counted:
         if source.failures_as is None:
             return None

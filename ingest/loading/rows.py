@@ -1,4 +1,4 @@
-"""Records of lines become rows of the fact tables."""
+"""Converts records of lines into rows of the fact tables."""
 
 import polars as pl
 import sqlalchemy as sa
@@ -19,12 +19,13 @@ def make_facts(
     hosts: NameTable,
     file_keys: FileKeys,
 ) -> pl.DataFrame:
-    """The rows of `table` that `records` tell, without their `id`.
+    """Return the rows of `table` for `records`, without their `id`.
 
-    `records` are numbered record frames (`tapewise.ingest.reading.pipeline`) of that table only. Makes the
-    names of users and hosts that are missing. Unless the log says when a thing started, that was its duration
-    before it ended, if the time of the day is known; a file's key is made of its path in the archive,
-    or of its capability. Where only failures of the source are counted, they are of another interface.
+    `records` is a numbered record frame (`tapewise.ingest.reading.pipeline`) with rows of that table only.
+    Missing names of users and hosts are created. If the log does not say when something started, the start is
+    the end minus the duration, provided that the time of day is known. A file's key is made from its path in
+    the archive, or from its capability. Where only failures of the source are counted, they get another
+    interface.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     is_day_only = "is_time_of_day_unknown"

@@ -1,8 +1,8 @@
-"""Moves facts into the second pass of an hour that clocks repeat, where a file tells that they are of it.
+"""Moves facts into the second pass of an hour that clocks repeat, if a file shows that they belong there.
 
-The fact may be another file's: whichever file tells so, and whenever it is read, the fact ends there.
-Facts are append-only: the loader may not change one. `core.move_second_passes`, which is the owner's, deletes
-such a row and adds it again, with its id, and refuses any other change.
+The fact may come from another file: the result is the same whichever file shows it, and whenever that file is
+read. Facts are append-only: the loader may not change one. `core.move_second_passes`, which belongs to the
+owner, deletes such a row and adds it again with the same id, and refuses any other change.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.partitions import make_months
 
-# What else of a row changes, the function says: when a thing began, and how long a job took.
+# The function decides what else changes in a row: when something began, and how long a job took.
 _MOVE = """
     SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s,
         log_file_id, id
@@ -45,17 +45,17 @@ def move_second_passes(
     connection: psycopg.Connection,
     settling: psycopg.Connection,
     source: Source,
-    told: Sequence[Repeats],
+    repeats: Sequence[Repeats],
 ) -> set[date]:
-    """Move the facts of `source` that are told to be of the second pass, and their part of the rollup.
+    """Move the facts of `source` that `repeats` puts into the second pass, and their share of the rollup.
 
-    In the transaction of `connection`, which holds the archive's lock and has sent the facts of the file that
-    tells; `settling` commits by itself: it makes the months that are missing. What was moved before stays.
-    Gives the days (UTC) of what was moved, from and to.
+    Runs in the transaction of `connection`, which holds the archive's lock and has already sent the facts of
+    the file that `repeats` comes from. `settling` commits by itself and creates missing months. What was
+    moved before stays. Returns the days (UTC) from which and to which facts were moved.
     """
     days: set[date] = set()
     for table in FACT_TABLES:
-        parts = [repeats.facts.filter(pl.col("is_second"), pl.col("table") == table.name) for repeats in told]
+        parts = [each.facts.filter(pl.col("is_second"), pl.col("table") == table.name) for each in repeats]
         facts = pl.concat(parts) if parts else pl.DataFrame()
         if facts.is_empty():
             continue
@@ -72,7 +72,7 @@ def move_second_passes(
 def _move(connection: psycopg.Connection, source: Source, table: str, facts: pl.DataFrame) -> pl.DataFrame:
     identities = [facts[name].to_list() for name in ("event_at", "second_at", "line_hash", "occurrence")]
     rows = connection.execute(_MOVE, [table, source.id, *identities]).fetchall()
-    # Times are as the session's zone shows them.
+    # The server returns times in the session's zone.
     return pl.DataFrame(
         [(first.astimezone(UTC), second.astimezone(UTC), *rest) for first, second, *rest in rows],
         schema=_COLUMNS,
@@ -81,7 +81,7 @@ def _move(connection: psycopg.Connection, source: Source, table: str, facts: pl.
 
 
 def _move_cells(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
-    # What is of an hour that clocks repeat has a time of day.
+    # Any fact in an hour that clocks repeat has a time of day.
     rows = moved.with_columns(is_time_of_day_unknown=False)
     before, after = (
         sum_counted(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")

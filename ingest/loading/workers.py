@@ -1,6 +1,6 @@
-"""Reads many log files, several at a time on as many cores as there are.
+"""Reads many log files, several at a time, on several cores.
 
-One archive is loaded by one process at a time; while that sends, the others read and parse.
+An archive is loaded by one process at a time; while that one sends, the others read and parse.
 """
 
 import logging
@@ -23,7 +23,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
-# Another process takes more than a second to start: for less than this one is enough.
+# Starting another process takes more than a second; for fewer bytes than this, one process is enough.
 WORTH_BYTES = 20_000_000
 
 
@@ -47,13 +47,13 @@ def read_files(
     is_shown: bool = False,
     on_wait: Callable[[], None] | None = None,
 ) -> Iterator[FileResult | TapewiseError]:
-    """What became of each file, in the order of `tasks`, while others are being read.
+    """Yield the result of each file, in the order of `tasks`, while others are being read.
 
-    `jobs` processes at a time, by default half as many as there are cores (the server keeps the other half
-    busy); files that are small together are read by this one.
-    `is_shown` shows progress on a terminal; `on_wait` is called where somebody else loads the archive.
-    What is wrong with a file, a source's settings or the database is given, not raised; so is a WorkerError
-    for each file that was left when a process was killed.
+    `jobs` is the number of processes, by default half the number of cores (the server keeps the other half
+    busy). Files that are small in total are read by this process. `is_shown` shows progress on a terminal;
+    `on_wait` is called if someone else is loading the archive. Errors in a file, a source's settings or the
+    database are yielded, not raised; so is a WorkerError for each file that was left when a process was
+    killed.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -70,7 +70,7 @@ def read_files(
 
 @cache
 def _end_with(parent: int) -> None:
-    """End this process when `parent` has ended, however: it holds locks, and nobody waits for it."""
+    """End this process once `parent` has ended for any reason: it holds locks, and nobody waits for it."""
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -83,7 +83,7 @@ def _end_with(parent: int) -> None:
 def _read_apart(
     parent: int, warehouse: Warehouse, task: FileTask, now: datetime
 ) -> FileResult | TapewiseError:
-    """`_read` in a process of its own."""
+    """Run `_read` in a process of its own."""
     _end_with(parent)
     return _read(warehouse, task, now)
 
@@ -115,18 +115,18 @@ def _read(
 def _run(
     count: int, warehouse: Warehouse, tasks: Sequence[FileTask], now: datetime
 ) -> Iterator[Iterator[FileResult | TapewiseError]]:
-    """The results of `count` processes of their own.
+    """Yield the results of `count` separate processes.
 
-    They are broken off if the block is left early, and otherwise end seconds after their last file.
+    They are terminated if the block is left early; otherwise they end seconds after their last file.
     """
-    # Takes a fifth of a second, and a single file needs it not.
+    # Importing joblib takes 0.2 s; skip it for a single file.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
 
-    # Where the block is left early, what asks for another file at that moment is told so with a traceback.
+    # If the block is left early, a worker that asks for another file just then would log a traceback.
     logger = logging.getLogger("concurrent.futures")
     was_disabled, logger.disabled = logger.disabled, True
 
-    # Each has a core: threads of polars' own would only stand in each other's way.
+    # Each process has a core; polars' own threads would only get in each other's way.
     threads = {"POLARS_MAX_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
@@ -142,7 +142,7 @@ def _run(
         try:
             yield _survive(results, len(tasks))
         finally:
-            # What is under way when the block is left early is broken off, and the database rolls it back.
+            # If the block is left early, loads in progress are terminated and the database rolls them back.
             with catch_warnings(action="ignore"):
                 results.close()
     finally:
@@ -157,20 +157,20 @@ def _run(
 def _survive(
     results: Iterator[FileResult | TapewiseError], count: int
 ) -> Iterator[FileResult | TapewiseError]:
-    """The `count` results, with a WorkerError in the place of each that is left when a process was killed."""
+    """Yield the `count` results, with a WorkerError for each one missing because a process was killed."""
     given = 0
     try:
         for found in results:
             given += 1
             yield found
     except BrokenProcessPool as error:
-        if error.__cause__ is not None:  # not killed: what it was given, or gave, could not be read
+        if error.__cause__ is not None:  # not killed: an argument or a result could not be unpickled
             raise
         for _ in range(count - given):
             yield WorkerError(
                 "a process that read log files was killed",
-                hint="Was the memory full? What was told of is done. Run the same command again, with -j 1"
-                " if memory is short.",
+                hint="Did it run out of memory? Files reported above were loaded. Run the same command again,"
+                " with -j 1 if memory is short.",
             )
 
 
@@ -178,4 +178,4 @@ def _count_bytes(task: FileTask) -> int:
     try:
         return task.path.stat().st_size
     except OSError:
-        return 0  # its reading says what is wrong
+        return 0  # reading it will report what is wrong

@@ -1,1 +1,1 @@
-"""From the bytes of a log file to numbered records, with the balance of its lines. Needs no database."""
+"""Turns the bytes of a log file into numbered records and the balance of its lines. Needs no database."""

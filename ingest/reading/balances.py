@@ -1,4 +1,4 @@
-"""The balance of a reading: every line of a file, by what became of it."""
+"""The balance of a reading: every line of a file, by its fate."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from tapewise.ingest.reading.file_parts import Part, SegmentFate
 from tapewise.ingest.records.format import BLANK
 
 SAMPLES = 3
-# Of the text of a rejected line so much is kept; a log whose newlines were lost is one line of megabytes.
+# How much of a rejected line's text is kept; a log that lost its newlines is one line of megabytes.
 KEPT_CHARACTERS = 10_000
 
 
@@ -18,10 +18,10 @@ KEPT_CHARACTERS = 10_000
 class Tally:
     """The balance of one reading of a file: `line_count` is the sum of all the others.
 
-    `loaded` counts lines whose facts are new, by the table of the first one, `ignored` and `rejected` lines
-    by reason; `held_count` are lines whose facts the warehouse had already. The event times span all facts,
-    those that a clock showed twice with both times; `rejected_samples` are the first few rejected lines:
-    number, reason, text (None where names are hidden).
+    `loaded` counts lines whose facts are new, by the table of the first one; `ignored` and `rejected` count
+    lines by reason; `held_count` counts lines whose facts the warehouse had already. The event times span all
+    facts, including both times of those that a clock showed twice. `rejected_samples` has the first few
+    rejected lines: number, reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -40,12 +40,12 @@ class Tally:
 
     @property
     def is_all_rejected(self) -> bool:
-        """Whether there were lines, and none could be read: then the format is the wrong one."""
-        told_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
-        return self.rejected.total() > 0 and told_count == 0
+        """Whether there were lines and none could be read, so that the format must be wrong."""
+        read_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
+        return self.rejected.total() > 0 and read_count == 0
 
     def add_part(self, part: Part) -> None:
-        """Count the fates that need no warehouse; where a part is known, its facts are held."""
+        """Count the fates that can be known without the warehouse; the facts of known segments are held."""
         for _, known in part.known:
             self._add_fate(known.fate)
         if part.records is not None:
@@ -86,7 +86,7 @@ class Tally:
 
 
 def shorten_texts() -> pl.Expr:
-    """The column `text`, long ones cut and marked so with `...`."""
+    """Return the column `text`, with long texts cut and marked with `...`."""
     text = pl.col("text")
     shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
     return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")

@@ -1,4 +1,4 @@
-"""What a log file is read into: parts, whose segments are parsed or known already."""
+"""The parts that a log file is read into; their segments are either parsed or already known."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from tapewise.ingest.reading.segments import Segment
 
 @dataclass(frozen=True)
 class SegmentFate:
-    """What became of a segment's lines: facts, the others by reason; and the span of the facts' times."""
+    """The fates of a segment's lines: the number of facts, the others by reason, and the facts' time span."""
 
     line_count: int
     fact_count: int
@@ -23,7 +23,7 @@ class SegmentFate:
 
 @dataclass(frozen=True)
 class KnownSegment:
-    """A segment that stands in a file that was loaded, at that line of it."""
+    """A segment of a file that was loaded before, and the line of that file where it begins."""
 
     log_file_id: int
     first_line_number: int
@@ -32,13 +32,12 @@ class KnownSegment:
 
 @dataclass(frozen=True)
 class Part:
-    """Some lines of a file that come after one another: either parsed, or known already.
+    """Consecutive lines of a file, either parsed or already known.
 
-    `records` are numbered record frames with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
-    `text` (null where names are pseudonyms) and `occurrence`; `fresh` are those of their segments that may be
-    remembered, and `repeats` those of the facts whose time comes twice. `further` are the facts that lines
-    report beyond their first one: as `records`, with an `ordinal`. `known` are the segments that were passed
-    over.
+    `records` is a numbered record frame with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
+    `text` (null where names are pseudonyms) and `occurrence`. `fresh` has those of its segments that may be
+    stored, `repeats` the facts whose clock time occurs twice. `further` has the facts that lines report
+    beyond their first one: as `records`, with an `ordinal`. `known` has the segments that were passed over.
     """
 
     first_line_number: int
@@ -50,7 +49,7 @@ class Part:
     further: pl.DataFrame | None = None
 
     def without_facts(self) -> "Part":
-        """The same, but of its records those that are rejected only."""
+        """Return this part with only its rejected records."""
         if self.records is None:
             return self
         rejected = self.records.filter(pl.col("rejected").is_not_null())

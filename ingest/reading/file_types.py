@@ -1,19 +1,19 @@
-"""Files that are no logs, or none yet, told by their first bytes: archives of files, programs and so on."""
+"""Recognises files that are not logs, or not yet, by their first bytes: archives, programs and so on."""
 
 import re
 from pathlib import Path
 
 from tapewise.schema.errors import LogFileError
 
-# So many bytes tell: tar's mark stands in the middle of its first block.
+# How many bytes are needed: tar's signature is in the middle of its first block.
 HEAD_BYTES = 512
-# A line may hold a CR or two by itself.
+# A single line may contain a CR or two.
 FEW = 2
 
-_UNPACK = "Take the log files out of it, and name those."
+_UNPACK = "Extract the log files from it, and name those."
 _DECOMPRESS = "Decompress it first; gz, bz2, xz and zst are read as they are."
-# Where the mark stands, the mark, what has it, and what to do. Only such as no line of a log begins with:
-# cpio's is six digits, and so is a user's number.
+# The offset of the signature, the signature, what kind of file has it, and what to do. Only signatures that
+# no line of a log begins with: cpio's is six digits, and so is a user id.
 _MARKS = (
     (257, b"ustar", "a tar archive of files", _UNPACK),
     (0, b"PK\x03\x04", "a zip archive of files", _UNPACK),
@@ -27,8 +27,8 @@ _MARKS = (
     (0, b"BZh91AY&SY", "compressed twice", "Decompress it once."),
     (0, b"\xfd7zXZ\x00", "compressed twice", "Decompress it once."),
     (0, b"\x28\xb5\x2f\xfd", "compressed twice", "Decompress it once."),
-    (0, b"\xff\xfe", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
-    (0, b"\xfe\xff", "a text in UTF-16", "Turn it into UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\xff\xfe", "UTF-16 text", "Convert it to UTF-8: iconv -f UTF-16 -t UTF-8."),
+    (0, b"\xfe\xff", "UTF-16 text", "Convert it to UTF-8: iconv -f UTF-16 -t UTF-8."),
     (0, b"\x7fELF", "a program", "Name log files only."),
     (0, b"%PDF-", "a PDF document", "Name log files only."),
     (
@@ -42,7 +42,7 @@ _MARKS = (
 )
 
 
-# What a file begins with that is compressed while one looks: the header, perhaps not all of it, and no data.
+# The beginning of a file that is only just being compressed: the header, perhaps incomplete, and no data.
 _HEADER_ALONE = re.compile(
     rb"\x1f\x8b(?:\x08?|\x08.{1,7}|\x08\x08.{6}[^\0]*\0?)|BZh[1-9]?|\xfd7zXZ\0.{0,6}|\x28\xb5\x2f\xfd.{0,14}",
     re.DOTALL,
@@ -50,19 +50,20 @@ _HEADER_ALONE = re.compile(
 
 
 def is_header_alone(content: bytes) -> bool:
-    """Whether `content`, all of a compressed file, is no more than what comes before compressed data."""
+    """Whether `content`, all of a compressed file, is only (part of) the header, without any data."""
     return _HEADER_ALONE.fullmatch(content) is not None
 
 
 def check_head(path: Path, head: bytes) -> None:
-    """Raise LogFileError if `head`, the first HEAD_BYTES of the file, decompressed, are those of no log.
+    """Raise LogFileError if `head`, the first HEAD_BYTES of the decompressed file, cannot begin a log.
 
-    A log of other bytes than text passes: its lines are escaped, and rejected one by one.
+    Other binary content passes: its lines are escaped, and rejected one by one.
     """
     for place, mark, kind, hint in _MARKS:
         if head.startswith(mark, place):
-            raise LogFileError(f"{path}: is no log, but {kind}", hint=hint)
-    if head.count(b"\r") > FEW and b"\n" not in head:  # it would wait for a newline for ever
+            raise LogFileError(f"{path}: is not a log but {kind}", hint=hint)
+    if head.count(b"\r") > FEW and b"\n" not in head:  # reading would wait for a newline for ever
         raise LogFileError(
-            f"{path}: its lines end with CR alone", hint="Make newlines of them: tr '\\r' '\\n' < OLD > NEW."
+            f"{path}: its lines end with CR alone",
+            hint="Convert them to newlines: tr '\\r' '\\n' < OLD > NEW.",
         )

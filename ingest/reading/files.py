@@ -1,6 +1,6 @@
 """Log files as columns of lines: opened, cut into blocks, split, hashed.
 
-Only whole lines are read: what stands behind the last newline waits until it is finished.
+Only whole lines are read: anything after the last newline waits until its line is finished.
 """
 
 import io
@@ -25,9 +25,9 @@ from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_fi
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
-# Large enough that a block's fixed costs do not show, small enough for a few to be in memory.
+# Large enough that a block's fixed costs do not matter, small enough to keep a few blocks in memory.
 BLOCK_BYTES = 6_000_000
-# No log has longer lines: what goes on for longer is none, and must not fill the memory.
+# No log has longer lines. Anything longer is not a log, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
 
 
@@ -35,11 +35,11 @@ MAX_LINE_BYTES = 16 * 1024**2
 class Block:
     """Consecutive whole lines of a file.
 
-    `newline_count` is counted in the bytes, apart from `lines`, so that a line lost in splitting
-    would show. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
-    line's bytes without its line end, or with a key their HMAC) and `text` (bytes that are no UTF-8, and
-    NULs, escaped); with a key also `plain_hash` (xxh3), which no table gets. `ends` says for each line how
-    many bytes the block has up to the line's end, line ends apart (int64).
+    `newline_count` is counted in the bytes, independently of `lines`, so that a line lost in splitting
+    would be noticed. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
+    line's bytes without its line end, or with a key their HMAC) and `text` (invalid UTF-8 and NULs are
+    escaped); with a key also `plain_hash` (xxh3), which is not stored in any table. `ends` says for each line
+    how many bytes the block has up to the line's end, not counting line ends (int64).
     """
 
     newline_count: int
@@ -48,16 +48,16 @@ class Block:
 
 
 class LogFileReader:
-    """Reads an open log file once, block by block, and knows how far it has come.
+    """Reads an open log file once, block by block, and knows how far it has got.
 
-    `read_bytes` and `digest` speak of the whole lines given so far, decompressed, `waiting_bytes` of
-    an unfinished last line once the blocks are through. With `is_complete`, the end of the file ends
-    its last line too. `progress_bytes` is the position in the file as it lies on disk. With a `key`,
-    nobody can make the hashes of lines and the digest who does not have it. `begins_with` says what the
-    file must begin with: how many bytes, and their digest.
+    `read_bytes` and `digest` describe the whole lines yielded so far, decompressed; `waiting_bytes` is the
+    length of an unfinished last line, known after the last block. With `is_complete`, the end of the file
+    also ends its last line. `progress_bytes` is the position in the file on disk. With a `key`, nobody
+    without it can compute the hashes of lines or the digest. `begins_with` says what the file must begin
+    with: a number of bytes, and their digest.
 
-    `identity` is what the file was before its first byte was read, once `is_unchanged` has said that it still
-    is; None where that is not known, because the file changed, or its system's clock is too coarse.
+    `identity` is the file's identity before its first byte was read, once `is_unchanged` has confirmed it. It
+    is None if that is not known, because the file changed or its file system's clock is too coarse.
     """
 
     def __init__(
@@ -96,10 +96,10 @@ class LogFileReader:
         return self._raw.tell()
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-        """The file's lines, in order: what it held at one moment, though it may grow meanwhile.
+        """Yield the file's lines, in order, as of one moment, though the file may grow meanwhile.
 
-        Raises LogFileError where it cannot be read on, RewrittenFileError at the end if the lines given are
-        not what it holds.
+        Raises LogFileError if it cannot be read any further, and RewrittenFileError at the end if the lines
+        yielded are not what it contains.
         """
         self.await_tick()
         for content in self._contents(block_bytes):
@@ -112,43 +112,43 @@ class LogFileReader:
         self._check_same(is_through=True)
 
     def await_tick(self) -> None:
-        """Wait until whatever changes the file changes its identity, too; before its first byte is read.
+        """Wait until any further change to the file must change its identity; called before the first read.
 
-        A file that was changed just now may be changed again within the same tick, and keep its time.
+        A file that was changed just now may be changed again within the same tick, and keep its ctime.
         """
         time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
         found = identify_file(self._raw.fileno())
         self.identity = found if found == self._first_identity and found.has_fine_time else None
 
     def is_unchanged(self) -> bool:
-        """Whether nothing changed the file since `await_tick`, for sure; else `identity` is None."""
+        """Whether the file certainly has not changed since `await_tick`; if not, `identity` becomes None."""
         if self.identity is not None:
-            with suppress(OSError):  # NFS asks the server for a file's times when one opens it
+            with suppress(OSError):  # on NFS, opening a file fetches its times from the server
                 os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
             if identify_file(self._raw.fileno()) != self.identity:
                 self.identity = None
         return self.identity is not None
 
     def _check_same(self, *, is_through: bool) -> None:
-        """Raise RewrittenFileError if what was read is not what the file begins with.
+        """Raise RewrittenFileError if the file no longer begins with what was read from it.
 
-        So it is where a log is copied and truncated while it is read (copytruncate of logrotate): what was
-        read is of two files.
+        This happens if a log is copied and truncated while it is read (logrotate's copytruncate): what was
+        read then comes from two files.
         """
         is_same = self.is_unchanged() or self._has_same_beginning()
         if not is_same or (is_through and self._begins_otherwise):
             raise RewrittenFileError(
                 f"{self.path}: was rewritten while it was read",
-                hint="Nothing of it was loaded. Read it again when nobody rewrites it.",
+                hint="Nothing of it was loaded. Read it again when nothing is rewriting it.",
             )
 
     def _has_same_beginning(self) -> bool:
-        """Whether the file begins with the bytes whose lines were given, as it does where it has grown."""
+        """Whether the file still begins with the bytes whose lines were yielded, as a file that grew does."""
         again = xxhash.xxh3_128()
         left = self.read_bytes
         with (
-            suppress(Exception),  # what is damaged by now is not the same
-            # It shares the position in the file, where nothing is read any more.
+            suppress(Exception),  # a file that is damaged by now is not the same
+            # The duplicate shares the position in the file, which is no longer needed.
             os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
         ):
             raw.seek(0)
@@ -170,7 +170,7 @@ class LogFileReader:
         self.read_bytes += len(content)
 
     def _contents(self, block_bytes: int) -> Iterator[bytes]:
-        tails: list[bytes] = []  # of one line, whose end is not there yet
+        tails: list[bytes] = []  # pieces of one line whose end has not been read yet
         tail_bytes = 0
         while piece := self.read(block_bytes):
             end = piece.rfind(b"\n") + 1
@@ -191,13 +191,13 @@ class LogFileReader:
         if line_bytes > MAX_LINE_BYTES:
             raise LogFileError(
                 f"{self.path}: line {self._line_count + 1:,} is longer than {MAX_LINE_BYTES:,} bytes",
-                hint="Is it a log, and whole? See `tapewise detect`. Nothing of it was loaded.",
+                hint="Is it a log, and complete? See `tapewise detect`. Nothing of it was loaded.",
             )
 
     def read(self, size: int) -> bytes:
-        """The next bytes, decompressed; empty at the end.
+        """Return the next bytes, decompressed; empty at the end.
 
-        Raises LogFileError naming the file, also for what its first bytes tell to be no log.
+        Raises LogFileError naming the file, also if its first bytes show that it is not a log.
         """
         if self._head is None:
             self._head = self._take(HEAD_BYTES)
@@ -208,19 +208,19 @@ class LogFileReader:
         return head + self._take(size - len(head)) if size > len(head) else head
 
     def close(self) -> None:
-        """Let go of what decompresses; the file itself stays open."""
+        """Close the decompressor; the file itself stays open."""
         if self._stream is not None:
             self._stream.close()
 
     def _take(self, size: int) -> bytes:
         try:
-            if self._stream is None:  # not before: it looks at the first bytes
+            if self._stream is None:  # opened no earlier, because it looks at the first bytes
                 self._stream = xopen(self._raw, "rb", threads=0)
             return self._stream.read(size)
-        # The decompressors say "damaged" each in its own way: EOFError, zlib.error, ValueError ...
+        # Each decompressor reports damage in its own way: EOFError, zlib.error, ValueError ...
         except Exception as error:
             if is_header_alone(os.pread(self._raw.fileno(), HEAD_BYTES, 0)):
-                self._stream = io.BytesIO()  # there is nothing else yet
+                self._stream = io.BytesIO()  # there is no data yet
                 return b""
             self._check_same(is_through=False)
             place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
@@ -238,18 +238,18 @@ def open_log(
     key: PseudonymKey | None = None,
     begins_with: tuple[int, str] | None = None,
 ) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not; options as of LogFileReader.
+    """Open a log file, compressed (gz, bz2, xz, zst) or not; the options are those of LogFileReader.
 
-    Raises LogFileError naming the file, also for what is none: a folder, pipe, socket or device.
+    Raises LogFileError naming the file, also if `path` is not a regular file.
     """
     try:
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, and a tape be wound
+        if not stat.S_ISREG(path.stat().st_mode):  # opening would wait for a pipe, and wind a tape
             raise LogFileError(
                 f"{path}: is not a regular file",
-                hint="Name the log files themselves, compressed or not: what comes through a pipe cannot be"
-                " read again, and has no name in the ledger.",
+                hint="Name the log files themselves, compressed or not: the content of a pipe cannot be read"
+                " again, and has no name in the ledger.",
             )
         with path.open("rb") as raw:
             reader = LogFileReader(raw, path, is_complete=is_complete, key=key, begins_with=begins_with)
@@ -260,7 +260,7 @@ def open_log(
 
 
 def _count_readable_lines(path: Path) -> int:
-    """How many whole lines of a damaged file can be read, in small steps, before the damage."""
+    """Return how many whole lines of a damaged file can be read before the damage, in small steps."""
     count = 0
     with suppress(Exception), path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
         while piece := stream.read(4096):

@@ -1,4 +1,4 @@
-"""What interrupts the reading of a file: the database goes, or the file is rewritten."""
+"""Interruptions of reading a file: the database fails, or the file is rewritten."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ import psycopg
 
 from tapewise.schema.errors import DatabaseError, RewrittenFileError
 
-# How often a file is read that is rewritten every time.
+# How often reading is tried if the file is rewritten every time.
 TRIES = 3
 
 Given = ParamSpec("Given")
@@ -18,8 +18,8 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def losses_told(path: Path) -> Iterator[None]:
-    """Turn what either way to the database raises, over several lines, into a DatabaseError of one."""
+def converting_errors(path: Path) -> Iterator[None]:
+    """Convert psycopg errors into a one-line DatabaseError."""
     try:
         yield
     except psycopg.Error as error:
@@ -27,13 +27,13 @@ def losses_told(path: Path) -> Iterator[None]:
         is_full = isinstance(error, psycopg.errors.DiskFull)
         when = "there is room on the database's disk" if is_full else "the database is up"
         raise DatabaseError(
-            f"{path}: the database broke off the load: {reason}",
+            f"{path}: the database aborted the load: {reason}",
             hint=f"Nothing of this file was loaded. Run the same command again when {when}.",
         ) from error
 
 
 def begins_again(read: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Have `read` begin again, a few times, where its file is rewritten while it is read."""
+    """Make `read` start again, up to `TRIES` times in all, if its file is rewritten while it is read."""
 
     @wraps(read)
     def read_again(*args: Given.args, **options: Given.kwargs) -> Result:

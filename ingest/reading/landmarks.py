@@ -1,13 +1,14 @@
-"""The landmarks of a log file: a few of its lines by which a copy is recognised, whatever it is read as.
+"""The landmarks of a log file: a few of its lines that identify a copy, whatever format it is read as.
 
-Two sources of an archive must not hold the same lines. Digests of files do not show it, because copies grow;
-nor do those of segments, because they depend on the format. A landmark is a digest of four consecutive lines:
+Two sources of an archive must not hold the same lines. Digests of files do not reveal this, because copies
+grow; nor do those of segments, because they depend on the format. A landmark is a digest of four consecutive
+lines, taken
 
-- of the first lines of the file, and
-- of every place where a line's hash ends in zeros, one line in 128: the same places in every copy.
+- from the first lines of the file, and
+- wherever a line's hash ends in zeros, which is one line in 128 and the same places in every copy.
 
-It is kept with the bits that say which of the four lines are facts. Banners repeat in all logs of a host; two
-logs are taken for copies if two different facts next to each other are in both.
+It is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a host; two
+logs are taken for copies only if both contain the same two different facts near each other.
 """
 
 import zlib
@@ -20,13 +21,14 @@ import numpy.typing as npt
 import polars as pl
 
 WIDTH = 4
-# One line in 2^7 begins a landmark. Of 600 lines that two files share, 99 % are noticed, wherever they are.
+# One line in 2^7 begins a landmark. If two files share 600 lines, that is noticed in 99 % of cases, wherever
+# the lines are.
 MARK = 0x7F
 HEAD_LINES = 4
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-# Tells the beginning of a file by its path from any other landmark.
+# Distinguishes the beginning of a file, which includes its path, from any other landmark.
 _OF_PATH = 16
 
 _Hashes = npt.NDArray[np.uint64]
@@ -42,15 +44,15 @@ class Landmark:
     is_of_path: bool
 
     @property
-    def can_tell(self) -> bool:
-        """Whether it may be proof of anything: not where one line repeats."""
+    def can_prove_copy(self) -> bool:
+        """Whether it can prove anything; it cannot if it is one line repeated."""
         return self.is_of_path or len(set(self.hashes)) > 1
 
-    def is_told_by(self, other_fact_lines: int) -> bool:
-        """Whether this is proof that the same facts are in two files.
+    def proves_copy(self, other_fact_lines: int) -> bool:
+        """Whether this landmark proves that two files contain the same facts.
 
-        `other_fact_lines` are those of the same lines in the other one. Two logs can have one line in common
-        by chance; files of one name that begin alike are one file.
+        `other_fact_lines` says which of the same lines are facts in the other file. Two logs can have one
+        line in common by chance, but files of the same name that begin alike are the same file.
         """
         facts = self.fact_lines | other_fact_lines
         found = {each for place, each in enumerate(self.hashes) if facts >> place & 1}
@@ -60,8 +62,8 @@ class Landmark:
 class LandmarkFinder:
     """Finds the landmarks of one file, whose lines come in order.
 
-    `path` is the file's name in the ledger. `log_date` is the day that its lines are of, None if they say it
-    themselves: the same lines of two days are not the same facts.
+    `path` is the file's name in the ledger. `log_date` is the day of its lines, None if they contain it:
+    the same lines of two days are not the same facts.
     """
 
     def __init__(self, path: str, log_date: date | None) -> None:
@@ -69,12 +71,12 @@ class LandmarkFinder:
         self._seed = 0 if log_date is None else log_date.toordinal()
         self._is_at_beginning = True
         self._line_count = 0
-        # The last lines, whose landmarks need lines that are still to come.
+        # The last lines seen; their landmarks need lines that are still to come.
         self._hashes: _Hashes = np.empty(0, np.uint64)
         self._is_fact: npt.NDArray[np.bool_] = np.empty(0, np.bool_)
 
     def find(self, hashes: pl.Series, is_fact: pl.Series) -> Iterator[Landmark]:
-        """The landmarks that are known with the lines that come next."""
+        """Yield the landmarks that the next lines complete."""
         self._hashes = np.concatenate([self._hashes, hashes.to_numpy().view(np.uint64)])
         self._is_fact = np.concatenate([self._is_fact, is_fact.to_numpy()])
         first = self._line_count + len(hashes) - len(self._hashes)
@@ -90,18 +92,18 @@ class LandmarkFinder:
         self._hashes, self._is_fact = self._hashes[place_count:], self._is_fact[place_count:]
 
     def pass_over(self, line_count: int) -> None:
-        """The lines that come next are known, and not looked at."""
+        """Skip the next lines, which are known."""
         self._line_count += line_count
         self._is_at_beginning = False
         self._hashes, self._is_fact = self._hashes[:0], self._is_fact[:0]
 
     def end(self) -> Iterator[Landmark]:
-        """Those that are left at the end of the file: of one with fewer lines than a landmark has."""
+        """Yield those left at the end of the file, which has fewer lines than a landmark."""
         if self._is_at_beginning and len(self._hashes):
             yield from self._find_beginning()
 
     def _find_beginning(self) -> Iterator[Landmark]:
-        """The beginning of the file by any number of lines: a copy may have had few when it was read."""
+        """Yield landmarks of the first 1 to WIDTH lines: a copy may have had few when it was read."""
         self._is_at_beginning = False
         begin = np.zeros(1, np.int64)
         for width in range(1, min(WIDTH, len(self._hashes)) + 1):

@@ -1,7 +1,8 @@
-"""Lines that get their meaning from lines before them, made whole while the file is read (decision 0013).
+"""Completes lines whose meaning depends on lines before them, while the file is read (decision 0013).
 
-Formats that say how (`Format.make_unfold`) see lines that tell all by themselves; so do hashes, segments and
-rejected lines, and nothing else of reading, holding or explaining needs to know.
+A format that says how (`Format.make_unfold`) gets lines that are complete in themselves. Hashes, segments and
+rejected lines are made from the completed lines too, so no other code that reads, compares or explains lines
+needs to know about this.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,14 +17,14 @@ from tapewise.ingest.records.format import Format
 
 
 def unfold_lines(lines: pl.Series, log_format: Format) -> pl.Series:
-    """The texts of lines that stand at the beginning of a file, as the format parses them."""
+    """Return the texts of lines from the beginning of a file, as the format parses them."""
     return lines if log_format.make_unfold is None else log_format.make_unfold()(lines)
 
 
 def unfold_blocks(
     blocks: Iterable[Block], log_format: Format, key: PseudonymKey | None = None
 ) -> Iterator[Block]:
-    """All blocks of a file, with texts and hashes of the lines as the format parses them.
+    """Yield all blocks of a file, with the texts and hashes of the lines as the format parses them.
 
     A line that the format leaves as it is keeps its hash.
     """

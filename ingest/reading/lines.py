@@ -1,4 +1,4 @@
-"""A log's bytes as columns of lines: split, hashed, and made into texts that PostgreSQL takes."""
+"""Turns a log's bytes into columns of lines: split, hashed, and escaped so that PostgreSQL accepts them."""
 
 import re
 from typing import cast
@@ -12,21 +12,21 @@ import pyarrow as pa
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 
 _NEWLINE = ord("\n")
-# Some programs begin a file with it, and so begins a line where such files were concatenated.
+# Some programs begin a file with it; where such files were concatenated, a line begins with it.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MARKS = re.compile(rb"^(?:%b)+" % _BYTE_ORDER_MARK, re.MULTILINE)
 
 
 def count_newlines(content: bytes) -> int:
-    """How many newlines there are."""
+    """Return the number of newlines."""
     return int(np.count_nonzero(np.frombuffer(content, np.uint8) == _NEWLINE))
 
 
 def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | None = None) -> pl.DataFrame:
-    """The lines of `content`, which ends with a newline, as `Block.lines` describes them.
+    """Return the lines of `content`, which ends with a newline, as described for `Block.lines`.
 
-    A CR before the newline belongs to the line's end, and a byte order mark (UTF-8) before a line is not part
-    of it: copies with other line ends, or without the mark, hold the same lines.
+    A CR before the newline belongs to the line end, and a byte order mark (UTF-8) before a line is not part
+    of it: copies with other line ends, or without the mark, contain the same lines.
     """
     return split_content(content, first_line_number, key)[0]
 
@@ -34,7 +34,7 @@ def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | 
 def split_content(
     content: bytes, first_line_number: int, key: PseudonymKey | None
 ) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
-    """The lines as of `split_lines`, and `Block.ends`."""
+    """Return the lines as `split_lines` does, and `Block.ends`."""
     if _BYTE_ORDER_MARK in content:
         content = _MARKS.sub(b"", content)
     if b"\r" in content:
@@ -53,22 +53,22 @@ def split_content(
 
 
 def hash_bytes(column: pl.Expr) -> pl.Expr:
-    """xxh3 of binary or text values as a signed 64-bit number, as `bigint` holds it."""
+    """Return xxh3 of binary or text values as a signed 64-bit number, which fits a `bigint`."""
     hashed: pl.Expr = column.nchash.xxh3_64()  # type: ignore[attr-defined]  # polars_hash adds it
     return hashed.reinterpret(signed=True)
 
 
 def seal_digest(digest: str, key: PseudonymKey | None) -> str:
-    """`digest`, or with a key its HMAC."""
+    """Return `digest`, or with a key its HMAC."""
     return digest if key is None else key.seal_digest(digest)
 
 
 def _escape(content: bytes) -> bytes:
-    r"""`content` as UTF-8 that PostgreSQL takes: other bytes as \xNN, NUL as \x00; newlines stay.
+    r"""Return `content` as UTF-8 that PostgreSQL accepts: other bytes as \xNN, NUL as \x00; newlines stay.
 
-    The same object where there is nothing to escape.
+    Returns the same object if there is nothing to escape.
     """
-    if not content.isascii():  # most are, and to ask costs nothing
+    if not content.isascii():  # most content is, and checking costs nothing
         try:
             content.decode()
         except UnicodeDecodeError:

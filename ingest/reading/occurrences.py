@@ -1,8 +1,8 @@
 """Numbers the repeats of a line within its file, from the file's beginning.
 
-A record's identity is (source, event time, hash of its line, occurrence): a line that stands three
-times in a file has the occurrences 0, 1 and 2, and all three are kept (FTP's one-second clock makes
-such lines); the same three lines in a copy of the file have the same identities again.
+A record's identity is (source, event time, hash of its line, occurrence). A line that appears three
+times in a file has the occurrences 0, 1 and 2, and all three are kept (FTP's one-second clock produces
+such lines); the same three lines in a copy of the file have the same identities.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tapewise.schema.errors import LogFileError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KEY = ("event_at", "line_hash")
-# What is kept of a file's lines goes to disk beyond this.
+# Beyond this, the keys of a file's lines are kept on disk.
 MEMORY_BYTES = 64_000_000
 
 _Integers = npt.NDArray[np.int64]
@@ -32,10 +32,10 @@ _Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Piece:
-    """Lines that have been read: the first and last of their times, and where their keys are kept.
+    """Lines that have been read: their first and last times, and where their keys are kept.
 
-    Times are microseconds since 1970 (UTC); `latest_us` is the last one of all pieces up to this one.
-    Without `has_times` only hashes are kept: of lines that were not parsed.
+    Times are microseconds since 1970 (UTC); `latest_us` is the latest of all pieces up to this one.
+    Without `has_times` only hashes are kept, because the lines were not parsed.
     """
 
     since_us: int
@@ -47,11 +47,12 @@ class _Piece:
 
 
 class OccurrenceCounter:
-    """Counts through the lines of one file.
+    """Numbers the lines of one file, in order.
 
-    Equal lines have equal times, so lines need to be compared only with those earlier ones whose times
-    overlap their own: in a log that is in order, at next to nothing. The keys of all lines are kept, in
-    a temporary file once they are many. Where that finds no room, LogFileError names it and the log, `path`.
+    Equal lines have equal times, so lines need to be compared only with earlier ones whose times
+    overlap their own, which costs next to nothing in a log that is in order. The keys of all lines are kept,
+    in a temporary file if there are many. If the disk is full, LogFileError names that file's folder and the
+    log, `path`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,13 +67,13 @@ class OccurrenceCounter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # what found no room is written at the end once more
+        with suppress(OSError):  # close() retries the failed write
             self._kept.close()
 
     def number(self, records: pl.DataFrame) -> pl.Series:
-        """The occurrence (Int32, from 0) of each row of the lines that come next.
+        """Return the occurrence (Int32, from 0) of each row of the lines that come next.
 
-        `records` has `event_at` and `line_hash`; rows without event time are no facts and get null.
+        `records` has `event_at` and `line_hash`; rows without an event time are not facts and get null.
         """
         rows = records.select(KEY)
         repeats = _count_within(rows)
@@ -82,7 +83,7 @@ class OccurrenceCounter:
         times_us = facts["event_at"].to_physical().to_numpy()
         since_us, until_us = int(times_us.min()), int(times_us.max())
         before = self._find_before(since_us, until_us)
-        # Most lines stand once in a file, and to look whether one repeats costs less than to join.
+        # Most lines appear only once in a file, and checking whether one repeats is cheaper than joining.
         if before is not None and rows["line_hash"].is_in(before.implode()).any():
             counts = before.value_counts(name="before")
             joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
@@ -91,10 +92,10 @@ class OccurrenceCounter:
         return repeats
 
     def pass_over(self, hashes: pl.Series, since: datetime | None, until: datetime | None) -> bool:
-        """Whether the lines that come next, of known times, can be passed over without numbering them.
+        """Whether the lines that come next, whose times are known, can be passed over without numbering them.
 
-        They cannot where one of them stood in the file before: then nothing is kept of them. `hashes` are
-        of all lines, also of those that are no facts; without times, none is one.
+        They cannot if one of them has already appeared in the file; then none of their keys is kept. `hashes`
+        covers all lines, including those that are not facts; without times, no line is a fact.
         """
         if since is None or until is None:
             return True
@@ -120,20 +121,20 @@ class OccurrenceCounter:
             self._kept.flush()
         except OSError as error:
             raise LogFileError(
-                f"{self._path}: what is kept of its lines could not be written to {tempfile.gettempdir()}:"
-                f" {error.strerror or error}",
-                hint="Make room there, or name another folder in TMPDIR. Nothing of the file was loaded.",
+                f"{self._path}: temporary data about its lines could not be written to"
+                f" {tempfile.gettempdir()}: {error.strerror or error}",
+                hint="Free space there, or set TMPDIR to another folder. Nothing of the file was loaded.",
             ) from error
 
     def _find_before(self, since_us: int, until_us: int) -> pl.Series | None:
-        """The hashes of earlier lines whose times are, or may be, within; None if there are none."""
+        """Return the hashes of earlier lines whose times are, or may be, in that range, or None."""
         found = list(self._fetch(since_us, until_us))
         return pl.Series("line_hash", np.concatenate(found)) if found else None
 
     def _fetch(self, since_us: int, until_us: int) -> Iterator[_Integers]:
         for piece in reversed(self._pieces):
             if piece.latest_us < since_us:
-                return  # and so is all before it
+                return  # and so are all pieces before it
             if piece.until_us < since_us or piece.since_us > until_us:
                 continue
             self._kept.seek(piece.offset)
@@ -145,7 +146,7 @@ class OccurrenceCounter:
 
 
 def _count_within(rows: pl.DataFrame) -> pl.Series:
-    # Few lines repeat, and to sort all hashes costs less than to count per group: only those are counted.
+    # Few lines repeat, and sorting all hashes is cheaper than counting each group: only repeats are counted.
     hashes = rows["line_hash"].to_numpy()
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -1,4 +1,4 @@
-"""From a log file's blocks to numbered records, and what becomes of each line.
+"""Turns a log file's blocks into numbered records, and determines the fate of each line.
 
 Needs no database: a dry run, a load and `explain line` read a file in the same way.
 """
@@ -26,7 +26,7 @@ from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.schema.tables.models import FACT_TABLES
 
-# What rows of facts are made of beside the columns of the same name.
+# Columns that rows of facts are made from, in addition to those of the same name.
 NEEDED = ("event_at", "user", "host")
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -40,9 +40,9 @@ def read_parts(
     find_known: Lookup | None = None,
     key: PseudonymKey | None = None,
 ) -> Iterator[Part]:
-    """All lines of the file, parsed where `find_known` does not know them; with a `key` names are pseudonyms.
+    """Yield all lines of the file, parsed unless `find_known` knows them; with a `key` names are pseudonyms.
 
-    Counts the lines into `tally`, and nothing else: whoever takes the parts may do so in another thread.
+    Adds the line count to `tally`, and nothing else, so that another thread may consume the parts.
     """
 
     def counted() -> Iterator[Block]:
@@ -50,7 +50,7 @@ def read_parts(
             tally.line_count += block.newline_count
             yield block
 
-    # Where the file's day gives the year only, the times that are known tell whether it is the same.
+    # If the file's day only gives the year, the times of a known segment show whether the year is the same.
     day = None if log_format.is_year_by_file else settings.log_date
     salt = f"{log_format.version} {day} ".encode()
     passes = SecondPasses(settings.timezone)
@@ -82,7 +82,7 @@ def read_records(
     tally: Tally,
     key: PseudonymKey | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """The record frames of all lines of the file, as `Part.records`. Counts lines and fates into `tally`."""
+    """Yield the record frames of all lines of the file, as `Part.records`. Counts lines and fates."""
     for part in read_parts(reader, log_format, settings, tally, key=key):
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
@@ -118,7 +118,7 @@ def _parse(
     passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
-    # In one piece: whatever comes after would else be done in two, and put together column by column.
+    # Otherwise each later step would work on two chunks and join the results column by column.
     own = _slice(lines, segments).rechunk()
     parsed = log_format.parse(own["text"], settings)
     further = None
@@ -146,9 +146,10 @@ def _parse(
 def _remember(
     segments: list[Segment], records: pl.DataFrame, further: pl.DataFrame | None
 ) -> list[tuple[Segment, SegmentFate]]:
-    """The segments whose lines have the same fates wherever they stand, and these fates.
+    """Return the segments whose lines have the same fates wherever they appear, with these fates.
 
-    Also those with a line that stood in the file before: where they stand first, it is held all the more.
+    A segment with a line that appeared earlier in the file is included: in a file where the segment comes
+    first, the line has a lower occurrence, which is held as well.
     """
     starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
     is_fact = records["table"].is_not_null().to_numpy()
@@ -176,7 +177,7 @@ def _remember(
             ),
         )
         for index, segment in enumerate(segments)
-        # A time in the future will be one in the past; which of two times is meant, lines before may tell.
+        # A time in the future will later be in the past. Earlier lines may show which of two times is meant.
         if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
     ]
 
@@ -186,7 +187,7 @@ def _make_time(at_us: np.int64) -> datetime:
 
 
 def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defaultdict[int, Counter[str]]:
-    """By segment and reason, how many lines have one; segments begin at rows `starts`."""
+    """Return by segment and reason how many lines have that reason; segments begin at rows `starts`."""
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     rows = reasons.is_not_null().arg_true()
     indexes = np.searchsorted(starts, rows.to_numpy(), side="right") - 1
@@ -198,9 +199,9 @@ def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defa
 def find_new(
     part: Part, drop_held: Callable[[str, pl.DataFrame], pl.DataFrame], tally: Tally
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The facts of a part that the warehouse does not hold, table by table; counts lines into `tally`.
+    """Yield the facts of a part that the warehouse does not hold, by table; count their lines in `tally`.
 
-    `drop_held` takes those out that are held, of the first facts of lines: the others follow them.
+    `drop_held` removes the first facts of lines that are already held; further facts follow their first one.
     """
     new_lines = []
     for table, found in split_by_table(part.records):
@@ -215,12 +216,12 @@ def find_new(
 
 
 def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The records that are facts, table by table, with what its rows are made of; none of None."""
+    """Yield the records that are facts, by table, with the columns its rows need; nothing for None."""
     if records is None:
         return
     for table in FACT_TABLES:
         is_own = records["table"] == table.name
         if is_own.any():
-            # Copying costs more than comparing: what facts never have is left behind first.
+            # Copying costs more than comparing, so columns that facts never have are dropped first.
             own = [name for name in records.columns if name in table.columns or name in NEEDED]
             yield table.name, records.select(own).filter(is_own)

@@ -1,4 +1,4 @@
-"""Works ahead: an iterator that runs in a thread of its own, a bounded number of items before its user."""
+"""Runs an iterator in a thread of its own, a bounded number of items ahead of its consumer."""
 
 import queue
 import threading
@@ -15,8 +15,8 @@ _END = object()
 def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
     """Iterate `items` in a thread, up to `depth` items ahead of the block that uses them.
 
-    What `items` raises is raised where its item would have come. When the block is left early, the
-    thread stops at its next item, and is waited for: it may hold connections that the caller closes.
+    An exception from `items` is raised where its item would have come. When the block is left early, the
+    thread stops at its next item and is waited for, because it may use connections that the caller closes.
     """
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
     stopped = threading.Event()
@@ -36,7 +36,7 @@ def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
                 if stopped.is_set():
                     return
             hand_over(_END)
-        except BaseException as error:  # it is raised again in the user's thread
+        except BaseException as error:  # it is raised again in the consumer's thread
             hand_over(error)
 
     def receive() -> Iterator[Item]:

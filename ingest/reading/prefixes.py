@@ -1,4 +1,4 @@
-"""Whether a file begins with what was read of it before: the beginning of a file, by its digest."""
+"""Compares the beginning of a file, by its digest, with what was read from it before."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from tapewise.ingest.reading.lines import seal_digest
 
 @dataclass(frozen=True)
 class Prefix:
-    """The beginning of a file: its digest (None where the file is shorter), and what stands behind.
+    """The beginning of a file: its digest (None if the file is shorter), and what follows it.
 
-    `ends_line` says whether it ends with a newline, `has_more` whether there are whole lines beyond;
-    `waiting_bytes` is an unfinished last line. `identity` is of the file whose bytes these are, None where it
-    is not known, or was changed meanwhile.
+    `ends_line` says whether the beginning ends with a newline, `has_more` whether whole lines follow;
+    `waiting_bytes` is the length of an unfinished last line. `identity` is that of the file these bytes were
+    read from, None if it is unknown or changed meanwhile.
     """
 
     digest: str | None
@@ -32,7 +32,7 @@ class Prefix:
 class Beginnings:
     """Digests of the beginnings of a file by their lengths, its size, and whether it ends with a newline.
 
-    Of lengths that are beyond its end there is none.
+    Lengths beyond the end of the file have no digest.
     """
 
     digests: dict[int, str]
@@ -43,7 +43,7 @@ class Beginnings:
 def compare_prefix(
     path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
 ) -> Prefix:
-    """Read the first `length` bytes (decompressed) of a file, and whether whole lines follow."""
+    """Read the first `length` bytes (decompressed) of a file, and find out whether whole lines follow."""
     found = xxhash.xxh3_128()
     left = length
     last = b"\n"
@@ -60,14 +60,14 @@ def compare_prefix(
             if b"\n" in piece or is_complete:
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
             beyond += len(piece)
-            if beyond > MAX_LINE_BYTES:  # to be read, which says what is wrong with such a line
+            if beyond > MAX_LINE_BYTES:  # reading on will report what is wrong with such a line
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
         identity = reader.identity if reader.is_unchanged() else None
     return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond, identity)
 
 
 def digest_beginnings(path: Path, lengths: Collection[int], key: PseudonymKey | None = None) -> Beginnings:
-    """The digests of the first so many bytes (decompressed) of a file, for each of `lengths`."""
+    """Return, for each of `lengths`, the digest of that many first bytes (decompressed) of a file."""
     found = xxhash.xxh3_128()
     digests: dict[int, str] = {}
     size_bytes = 0

@@ -1,11 +1,12 @@
-"""Which pass of an hour that clocks repeat a line stands in, as far as the order of its file tells.
+"""Finds out which pass of an hour that clocks repeat a line belongs to, if the order of its file shows it.
 
-A line's record takes the first pass, and so does its identity, whatever stands beside it. Where a file's
-clock steps back in the midst of such an hour, its lines behind that stand in the second pass:
-`tapewise.ingest.loading.second_pass_moves` moves their facts there, also those that another file brought.
+A line's record and its identity take the first pass, whatever the lines around it are. If a file's clock
+steps back in the middle of such an hour, the lines after that belong to the second pass:
+`tapewise.ingest.loading.second_pass_moves` moves their facts there, including those that came from another
+file.
 
-What is told of a line depends on the lines before it alone, so that a file tells of its beginning what it
-will still tell when it has grown.
+The result for a line depends only on the lines before it, so a file that grows gives the same results for
+its beginning as before.
 """
 
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ import polars as pl
 
 from tapewise.ingest.records.passes import find_second_passes
 
-# How far a line may stand behind the latest one before it, in a log that writes slightly out of order, and
-# still be of the first pass after the second has begun.
+# How far behind the latest time before it a line's time may be, in a log that is slightly out of order, for
+# the line still to belong to the first pass after the second has begun.
 DISORDER = timedelta(minutes=5)
 
 
@@ -24,22 +25,22 @@ DISORDER = timedelta(minutes=5)
 class Repeats:
     """Facts whose event time a zone's clocks show twice.
 
-    `facts` has their `table` and identity (`event_at`, `line_hash`, `occurrence`), the time of the second
-    pass (`second_at`), and whether the file tells that it is meant (`is_second`).
+    `facts` has their `table` and identity (`event_at`, `line_hash`, `occurrence`), the time in the second
+    pass (`second_at`), and whether the file shows that this one is meant (`is_second`).
     """
 
     facts: pl.DataFrame
 
     @property
     def first_event_at(self) -> datetime:
-        """The earliest time that one of them can mean."""
+        """The earliest possible time of any of them."""
         first = self.facts["event_at"].min()
         assert isinstance(first, datetime)
         return first
 
     @property
     def last_event_at(self) -> datetime:
-        """The latest time that one of them can mean."""
+        """The latest possible time of any of them."""
         last = self.facts["second_at"].max()
         assert isinstance(last, datetime)
         return last
@@ -50,23 +51,24 @@ class SecondPasses:
 
     def __init__(self, zone: str) -> None:
         self._zone = zone
-        # The latest time so far; what is told of the lines is in it.
+        # The latest time so far, taking into account which pass the lines belong to.
         self._latest_at: datetime | None = None
-        # A time in a second pass that has begun, and in one of which nothing can be told. What is of a first
-        # pass and before that is of the same change of the clocks, or of an earlier one.
+        # A time in a second pass that has begun, and one in a second pass about which the file's order says
+        # nothing. A first-pass time before it belongs to the same change of the clocks, or to an earlier one.
         self._began_at: datetime | None = None
         self._unordered_at: datetime | None = None
 
     def pass_over(self, last_event_at: datetime | None) -> None:
-        """Lines come next that are known, and of no such hour; that is their latest time."""
+        """Skip the next lines, known and not in such an hour; `last_event_at` is their latest time."""
         if last_event_at is not None:
             self._latest_at = max(last_event_at, self._latest_at or last_event_at)
 
     def find(self, records: pl.DataFrame, further: pl.DataFrame | None = None) -> Repeats | None:
-        """Those of the numbered records that come next whose time comes twice; None if there are none.
+        """Return those of the next numbered records whose clock time occurs twice, or None if there are none.
 
-        So with `further` facts of their lines. They are of the pass that their line is of, unless they would
-        be later than it then. A line that reports what is later than its own first pass is of the second.
+        The same applies to `further` facts of their lines. Such a fact belongs to the same pass as its line,
+        unless it would then be later than the line. A line that reports something later than its own time in
+        the first pass belongs to the second.
         """
         last_event_at = records["event_at"].max()
         found = self._find(records) if records["is_time_ambiguous"].any() else None
@@ -104,7 +106,7 @@ class SecondPasses:
         ).filter("is_time_ambiguous")
         facts = (
             facts.with_columns(second_at=find_second_passes(self._zone, facts["event_at"]))
-            # A job's flag may be of its start.
+            # A job's flag may refer to its start.
             .filter(pl.col("second_at") > pl.col("event_at"))
         )
         if facts.is_empty():
@@ -125,17 +127,17 @@ class SecondPasses:
         )
 
     def _is_second(self, latest_at: datetime, first: datetime, second: datetime) -> bool:
-        """Whether the next line, whose clock was shown at `first` and `second`, is told to be the second.
+        """Whether the next line, whose clock time occurs at `first` and `second`, belongs to the second pass.
 
-        `latest_at` is the latest first pass so far. A log may be out of order by half of the repeated hour:
-        more than that is the step of the clock.
+        `latest_at` is the latest first-pass time so far. A log may be out of order by up to half of the
+        repeated hour: more than that means that the clock stepped back.
         """
         latest_at = max(latest_at, self._latest_at or latest_at)
         half = (second - first) / 2
         if self._unordered_at is not None and first < self._unordered_at:
             return False
         if latest_at - second > half:
-            # It is too old in either pass: the lines are in another order than that of time.
+            # It is too old in either pass: the lines are not in the order of their times.
             self._unordered_at = second
             return False
         has_begun = self._began_at is not None and first < self._began_at

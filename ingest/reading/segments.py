@@ -1,9 +1,9 @@
-"""Cuts a log file into segments, which are found again in its copies.
+"""Cuts a log file into segments that can be found again in its copies.
 
 Rotated, grown, recompressed and concatenated files consist of pieces that were read before. Where a file is
-cut depends on its lines alone, not on where they stand: after a line whose hash ends in zeros. So a piece
-that is common to two files is cut in the same way in both, soon after its beginning; and pieces that are
-known by their digests need not be parsed again.
+cut depends only on its lines, not on their position: after a line whose hash ends in zeros. A piece that two
+files share is therefore cut in the same way in both, from soon after its beginning, and pieces that are known
+by their digests need not be parsed again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,17 +16,17 @@ import xxhash
 
 from tapewise.ingest.reading.files import Block
 
-# One line in 2^14 ends a segment, which is so 20,000 lines long; 5 million lines are 250 segments.
+# One line in 2^14 ends a segment, so that segments are about 20,000 lines long; 5 million lines make 250.
 CUT_MASK = 0x3FFF
 MIN_LINES = 4096
-# Ends a segment where no hash does, so that memory stays bounded whatever the lines.
+# These limits end a segment if no hash does, so that memory stays bounded for any lines.
 MAX_LINES = 65_536
 MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive lines of a file. `digest` tells them apart from all others, whatever stands before them."""
+    """Consecutive lines of a file. `digest` identifies them, whatever lines come before them."""
 
     digest: UUID
     first_line_number: int
@@ -42,9 +42,9 @@ class Batch:
 
 
 def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
-    """All lines of `blocks`, in segments; the end of the file ends the last one.
+    """Yield all lines of `blocks`, in segments; the end of the file ends the last one.
 
-    `salt` goes into the digests: what a record depends on beside its line.
+    `salt` goes into the digests: everything that a record depends on besides its line.
     """
     rest: pl.DataFrame | None = None
     rest_bytes = 0
@@ -65,7 +65,7 @@ def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
 
 
 def _find_cuts(block: Block, open_lines: int, open_bytes: int) -> list[int]:
-    """Where segments end, counted from the beginning of the one that is open before the block."""
+    """Return where segments end, counted from the beginning of the one that was open before the block."""
     hashes = block.lines["line_hash"].to_numpy()
     marks = np.flatnonzero((hashes & CUT_MASK) == 0) + 1
     cuts: list[int] = []

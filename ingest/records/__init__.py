@@ -1,1 +1,1 @@
-"""What a line becomes: the columns of a record, and what every format shares."""
+"""The record that a line becomes: its columns, and what all formats share."""

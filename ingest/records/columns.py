@@ -84,12 +84,12 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     # of the event's time only the day is known
     "is_time_of_day_unknown": pl.Boolean(),
 }
-# Flags that are null unless the line says so; the others are false.
+# Flags that are null unless the line sets them; the others are false.
 NULLABLE_FLAGS = ("is_cached",)
 
-# Names of people, machines and files, which a source can be asked to hide (`ingest/pseudonyms/hiding.py`),
-# and how such a column is made up: a name, a path, words (a command, its options and names), or what a log
-# says of a failure. Each text column is listed here or below, and a test asks for it.
+# Names of people, machines and files, which can be hidden for a source (`ingest/pseudonyms/hiding.py`), and
+# the structure of each column: a name, a path, words (a command, its options and names), or a log's message
+# about a failure. A test checks that every text column is listed here or below.
 NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "user": "name",
     "host": "name",
@@ -102,7 +102,7 @@ NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "capability": "name",
     "network": "name",
 }
-# What programs and the site's configuration call things.
+# Terms from programs and from the site's configuration.
 NAMELESS_COLUMNS = (
     "table",
     "ignored",
@@ -119,7 +119,7 @@ NAMELESS_COLUMNS = (
     "tape_type",
     "drive",
     "system",
-    "item",  # of what has a name that may be hidden, `user` or `host` speaks
+    "item",  # anything whose name may have to be hidden is in `user` or `host`
     "part",
     "figures",
     "storage_type",

@@ -1,9 +1,9 @@
 """Fields that several formats share: their grammar, their values, and the fate they give a line.
 
 A format matches each kind of line with one regular expression and names its groups after the
-columns of the record, or `<name>_text` where the record holds a number made from the text. The
-classes are spelled out (`[0-9]`, literal blanks), because polars matches those three times as fast
-as the ones that speak of all of Unicode (the design's measurement).
+columns of the record, or `<name>_text` if the record contains a number made from the text. The
+character classes are spelled out (`[0-9]`, literal blanks), because polars matches those three times as fast
+as classes that cover all of Unicode (measured for the design).
 """
 
 import polars as pl
@@ -20,33 +20,33 @@ from tapewise.ingest.records.format import (
 )
 
 DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
-# The weekday is read over: real logs have wrong ones. Day of month: "4", " 4" or "04".
+# The weekday is ignored, because real logs have wrong ones. Day of month: "4", " 4" or "04".
 _CTIME = r"[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
 CTIME = rf"[A-Za-z]{{3}} (?<time_text>{_CTIME})"
 CTIME_START = rf"[A-Za-z]{{3}} {_CTIME} "
 
 
 def bare_lines(lines: pl.Series) -> pl.LazyFrame:
-    """The lines as column `line`, without the carriage return that files from Windows carry."""
+    """Return the lines as column `line`, without the carriage return that files from Windows have."""
     return lines.alias("line").to_frame().lazy().with_columns(pl.col("line").str.strip_suffix("\r"))
 
 
 def clock_time(text: pl.Expr, layout: str) -> pl.Expr:
-    """The local time that `text` writes in `layout`; null where there is no such date or time."""
-    # A minute's 61st second reads as the next minute's first, but no Unix clock shows one.
+    """Return the local time written in `text` in `layout`; null if there is no such date or time."""
+    # The 61st second of a minute would be read as the first of the next, but no Unix clock shows one.
     leap = text.str.contains(":60", literal=True)
-    # `cache=False`: few lines of a log share their second, so that the cache costs more than it saves.
+    # `cache=False`: few lines of a log share their second, so the cache costs more than it saves.
     time = text.str.to_datetime(layout, time_unit="us", strict=False, cache=False)
     return pl.when(~leap).then(time)
 
 
 def posix_century(year: pl.Expr) -> pl.Expr:
-    """What stands before a year of two digits, as POSIX reads them: 69 to 99 are of the last century."""
+    """Return the century of a two-digit year as two digits. As in POSIX, 69 to 99 are in the last century."""
     return pl.when(year >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
 
 
 def unitree_time(clock_layout: str) -> pl.Expr:
-    """The local time of the columns `year` (two digits), `day` (month/day) and `clock`."""
+    """Return the local time from the columns `year` (two digits), `day` (month/day) and `clock`."""
     year = pl.col("year")
     text = pl.concat_str(
         [posix_century(year), year, pl.lit("/"), pl.col("day"), pl.lit(" "), pl.col("clock")]
@@ -55,33 +55,33 @@ def unitree_time(clock_layout: str) -> pl.Expr:
 
 
 def ctime(text: pl.Expr) -> pl.Expr:
-    """The local time of what `CTIME` calls `time_text`: `Feb  4 16:45:04 2019`."""
-    # Not `%e`, which polars reads five times slower and no otherwise.
+    """Return the local time of the group `time_text` of `CTIME`: `Feb  4 16:45:04 2019`."""
+    # Not `%e`, which polars reads with the same result but five times slower.
     return clock_time(text, "%b %d %H:%M:%S %Y")
 
 
 def is_ftp_subsecond(duration_text: pl.Expr) -> pl.Expr:
-    """Whether this is what stands for every FTP transfer that took less than its clock's one second."""
+    """Whether this is the value given for every FTP transfer shorter than the clock's one second."""
     return duration_text == "0.499"
 
 
 def whole_number(text: pl.Expr) -> pl.Expr:
-    """An integer; null where there is none, or where it does not fit in 64 bits."""
+    """Return an integer; null if there is none, or if it does not fit in 64 bits."""
     return text.cast(pl.Int64, strict=False)
 
 
 def decimal_number(text: pl.Expr) -> pl.Expr:
-    """A floating-point number; null where there is none."""
+    """Return a floating-point number; null if there is none."""
     return text.cast(pl.Float64, strict=False)
 
 
 def text_or_null(text: pl.Expr) -> pl.Expr:
-    """The text, null where the field is empty."""
+    """Return the text; null if the field is empty."""
     return pl.when(text != "").then(text)
 
 
 def exceeds(value: pl.Expr, limit: float, *, text: pl.Expr | None = None) -> pl.Expr:
-    """Whether the number is above `limit`, or stands in `text` and was too long to be read at all."""
+    """Whether the number is above `limit`, or `text` has one that was too long to be read at all."""
     too_large = (value > limit).fill_null(False)
     return too_large if text is None else too_large | (text.is_not_null() & value.is_null())
 
@@ -98,12 +98,12 @@ def with_fates(
 ) -> pl.LazyFrame:
     """Add each line's time and fate: `event_at`, `is_time_ambiguous`, `rejected`, `ignored`, `table`.
 
-    The first reason to reject a line is the one that is given: it is no line of the format
-    (`is_line` is false), its time, its size (`size_text` and column `size_bytes`), its other
-    numbers, its names. Nothing is passed over unless it could be read, blank lines apart:
-    `passed_over` is the reason why a sound line tells of no archive traffic. `table` is where the rest go.
+    A line is rejected for the first of these reasons: it is not a line of the format (`is_line` is
+    false), its time, its size (`size_text` and column `size_bytes`), its other numbers, its names.
+    Except for blank lines, a line is only ignored if it could be read: `passed_over` is the reason why a
+    valid line reports no archive traffic. `table` is the fact table of the remaining lines.
     """
-    # Only what is no line can be blank: of the others nothing is looked at.
+    # Only a line that is not in the format can be blank; the others are not checked.
     is_blank = (pl.when(~is_line).then("line").str.strip_chars(" \t\r") == "").fill_null(False)
     is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
     is_name_too_long = pl.any_horizontal(pl.col("user", "host").str.len_bytes() > MAX_NAME_BYTES)

@@ -1,17 +1,17 @@
-"""What a line reports beyond its first fact: one line can give several facts.
+"""Facts that a line reports beyond its first one: one line can give several facts.
 
-A record frame has a row per line, and so its first fact. A format whose lines give more has `parse_further`,
-which gives a frame of the others: `row` (the line's place among the texts, from 0), `ordinal` (from 1 up
-within a line), `table`, and the other columns of `RECORD_SCHEMA`. All facts of a line are new or held
-together, and the line counts once in the balance.
+A record frame has one row per line, which is its first fact. A format whose lines give more has
+`parse_further`, which returns a frame of the others: `row` (the line's position among the texts, from 0),
+`ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line are
+either all new or all held, and the line counts once in the balance.
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000 a record of
     `tape_events`, the dismount at 10:05:00; further ones of ordinals 1 and 2, the request to mount at
     10:00:00 and the position at 10:00:40
 
-A line is written when what it reports is over, so no further fact is later than the first one. Facts of one
-line that are of one table, moment, file and user would be put in no order by what pairs them: no format may
-give such.
+A line is written when everything it reports is over, so no further fact is later than the first one. A format
+must not give several facts of one line with the same table, moment, file and user, because the code that
+pairs them could not order them.
 """
 
 import polars as pl
@@ -44,24 +44,24 @@ LATER_THAN_LINE = "reports what is later than the line itself"
 def settle_further(
     records: pl.DataFrame, further: pl.DataFrame, settings: LineSettings
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """`records` as of `parse` and `further` of the same lines, made to agree.
+    """Return `records` (from `parse`) and `further` facts of the same lines, made consistent.
 
-    A line is rejected if a further fact of it has no time, one outside the source's window or later than the
-    line, or a name, size or number that is refused in records, too. Flags that are not set are false. Further
-    facts of lines that are no facts go, and those from before what the archive has forgotten. Raises
-    FormatError for a table or an ordinal that is none.
+    A line is rejected if one of its further facts has no time, a time outside the source's window or later
+    than the line, or a name, size or number that would be rejected in a record too. Flags that are not set
+    become false. Further facts are removed if their line is not a fact, or if they are from a time that the
+    archive has forgotten. Raises FormatError for an invalid table or ordinal.
     """
     further = further.select(pl.col(name).cast(dtype) for name, dtype in FURTHER_SCHEMA.items())
     wrong_tables = set(further["table"].unique()) - event_time_columns.keys()
     if wrong_tables or (further["ordinal"].fill_null(0) < 1).any():
         raise FormatError(
             f"a format gives further facts of {sorted(map(str, wrong_tables)) or 'ordinal 0'}",
-            hint="`parse_further` needs a table of facts, and ordinals from 1 up.",
+            hint="`parse_further` must give a fact table, and ordinals from 1.",
         )
     flags = {name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.Boolean()}
     further = further.with_columns(pl.col(*flags.difference(NULLABLE_FLAGS)).fill_null(value=False))
     own_at, is_repeated = (records[name].gather(further["row"]) for name in ("event_at", "is_time_ambiguous"))
-    # The line may be of the second pass of an hour that clocks repeat.
+    # The line may belong to the second pass of an hour that clocks repeat.
     latest_at = pl.when(is_repeated).then(find_second_passes(settings.timezone, own_at)).otherwise(own_at)
     further = further.with_columns(own_at=own_at, latest_at=latest_at).filter(pl.col("own_at").is_not_null())
     wrong = further.select("row", reason=_find_fault(settings)).drop_nulls()
@@ -77,7 +77,7 @@ def settle_further(
 
 
 def _find_fault(settings: LineSettings) -> pl.Expr:
-    """Why a line with such a further fact is rejected, null for one that is right."""
+    """Return why a line with such a further fact is rejected; null if the fact is valid."""
     at = pl.col("event_at")
     return (
         pl.when(at.is_null())
@@ -96,7 +96,7 @@ def _find_fault(settings: LineSettings) -> pl.Expr:
 
 
 def _reject(records: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
-    """`records` with the lines of `reasons` (`row`, `reason`) rejected."""
+    """Return `records` with the lines of `reasons` (`row`, `reason`) rejected."""
     rejected = records.select(row=pl.int_range(pl.len(), dtype=pl.UInt32)).join(
         reasons, on="row", how="left", maintain_order="left"
     )["reason"]

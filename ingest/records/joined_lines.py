@@ -1,11 +1,12 @@
-"""Lines that hold two records, because the newline between them was lost, perhaps with the end of the first.
+"""Rejects lines that contain two records, because the newline between them was lost.
 
-A writer that is killed leaves half a line, and the next one writes behind it:
+The end of the first record may be lost too: a writer that is killed leaves half a line, and the next one
+continues that line:
 
     Thu Apr 19 09:14:22 2018 2.250 mThu Apr 19 09:14:25 2018 n7.example.org /home/k/a b POPN_Cmd w r ftp kim
 
 A pattern with free text in it would take this for one record with the time of the first line and the rest of
-the second. What the first one said is lost, so such a line is rejected with a reason of its own.
+the second. The content of the first is lost, so such a line is rejected with a reason of its own.
 """
 
 from collections.abc import Callable
@@ -26,11 +27,11 @@ def reject_joined(
     *,
     has_free_text: bool = True,
 ) -> pl.DataFrame:
-    """`records` of `lines`, with those rejected in which a second line starts that `parse` can read.
+    """Return `records` of `lines`, rejecting lines in which a second line starts that `parse` can read.
 
-    `line_start` is a regular expression of how a line of the format starts. A name may look like the start of
-    a line; only if all that follows is a line of the format, too, are there two. Without `has_free_text` the
-    format never reads two lines as one: then only the reason for rejecting them changes.
+    `line_start` is a regular expression for the start of a line in the format. A name may look like the start
+    of a line, so there are two lines only if everything that follows is a line of the format, too. Without
+    `has_free_text` the format never reads two lines as one; then only the reason for rejecting them changes.
     """
     two_starts = f"(?:{line_start}).*(?:{line_start})"
     if has_free_text:

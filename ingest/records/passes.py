@@ -1,4 +1,4 @@
-"""The two times that clocks mean in an hour that they repeat, at the end of summer time."""
+"""The two times that a clock reading can mean in an hour that clocks repeat at the end of summer time."""
 
 from typing import Literal
 
@@ -8,12 +8,12 @@ from tapewise.ingest.records.columns import UTC_TIME
 
 
 def find_first_passes(zone: str, times: pl.Series) -> pl.Series:
-    """The earliest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
+    """Return the earliest times (UTC) at which the clocks of `zone` show the same as at `times` (UTC)."""
     return _replace_zone(zone, times, "earliest")
 
 
 def find_second_passes(zone: str, times: pl.Series) -> pl.Series:
-    """The latest times (UTC) at which the clocks of `zone` show what they show at `times` (UTC)."""
+    """Return the latest times (UTC) at which the clocks of `zone` show the same as at `times` (UTC)."""
     return _replace_zone(zone, times, "latest")
 
 

@@ -1,1 +1,1 @@
-"""What several lines report together: requests, mounts and tape operations, derived after the facts."""
+"""Derives requests, mounts and tape operations, which several lines report together, from the facts."""

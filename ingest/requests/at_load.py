@@ -1,7 +1,7 @@
-"""Requests of opens and transfers that a log is the first to tell: put together where its lines are at hand.
+"""Derives requests from new opens and transfers while the lines of the load are in memory.
 
-In the database this takes longer than all the rest of a load (decision 0016). What is held already around
-them, as of a log that has grown or of yesterday's, is looked at with them.
+In the database this takes longer than the rest of the load (decision 0016). Lines already held around the new
+ones, for example from a log that has grown or from yesterday's log, are taken into account.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,27 +16,28 @@ import psycopg
 from tapewise.ingest.requests.neighbours import Near, NeighbourLines, ReplacedRequests
 from tapewise.ingest.requests.pairs import IS_PAIRABLE
 from tapewise.ingest.requests.ranges import REACH, find_stale_days
-from tapewise.ingest.requests.request_rows import KEPT, keep_lines, tell_opens, tell_requests
+from tapewise.ingest.requests.request_rows import KEPT, derive_opens, derive_requests, keep_lines
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
 
-# Lines of which requests are made by other rules too.
+# Tables whose lines other rules derive requests from as well.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
-# So many lines are looked at together.
+# How many lines are processed together.
 CROWD = 100_000
-# Lines stand in a log in the order of their times, but for so long. (Less than a day: of what is dropped only
-# the days around new lines are left to the database.)
+# How far the lines of a log may be out of time order. (Less than a day, because when lines are dropped, only
+# the days around the new lines are left to the database.)
 LATENESS = timedelta(hours=6)
-# But for a few, whose clocks were wrong: they must not make all that follow seem late.
+# The rest may have been written with a wrong clock; they must not make all following lines seem late.
 PUNCTUAL_RATIO = 0.99
-# What cannot wait in memory is left to the database.
+# Beyond this many lines in memory, they are left to the database.
 MOST_LINES = 500_000
-# So many held lines are looked at with new ones, or as many as those are; else the database has less to do.
+# Up to this many held lines, or as many as there are new ones, are processed with the new ones; if there are
+# more, the database has less to do.
 FEW = 10_000
-# More of a kind are not read back, however many are new: they would have to wait in memory.
+# No more held lines of a kind are read back, however many are new: they would have to wait in memory.
 MOST_HELD = 100_000
 
 _DAY = timedelta(days=1)
@@ -44,15 +45,15 @@ _MICROSECOND = timedelta(microseconds=1)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _REQUEST = frame_schema(requests)
 
-# By table, as of `keep_lines`.
+# By table, as `keep_lines` returns them.
 _Lines = dict[str, pl.DataFrame]
 
 
 @dataclass(frozen=True)
-class ToldRequests:
-    """`row_count` rows of `core.requests` that end on `days` (UTC), encoded as `encode_frame` does.
+class DerivedRequests:
+    """`row_count` rows of `core.requests` that end on `days` (UTC), encoded by `encode_frame`.
 
-    They take the place of those that are `replaced`, which must be deleted before.
+    They replace the rows in `replaced`, which must be deleted first.
     """
 
     days: set[date]
@@ -64,7 +65,7 @@ class ToldRequests:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """New lines, from `since` on and before `until`: a load's first ones, its last ones, or those between."""
+    """New lines from `since` up to but excluding `until`: a load's first, its last, or some in between."""
 
     lines: _Lines
     since: datetime
@@ -74,15 +75,15 @@ class _Stretch:
 
 
 class LinesAtLoad:
-    """The opens and transfers that a load brings, with those that are held in their times.
+    """The opens and transfers that a load brings, with those already held for the same times.
 
-    The load has the archive's lock; `settling` is a connection of the thread that brings the lines, and the
-    warehouse is asked for another one where files are held near. Requests are put together in a thread that
-    ends with the block. Lines are looked at in the order of their times; what comes after its time is left to
-    the database. So may be any line, if the days that it can matter to are left, too.
+    The load has the archive's lock. `settling` is a connection of the thread that brings the lines; another
+    one is opened if held files are near. Requests are derived in a thread that ends with the block. Lines are
+    processed in the order of their times; lines that come too late are left to the database. Any line may be
+    left to it, as long as the days that the line can affect are left too.
 
-    `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends; any may
-    ask for days, and leave some: once left, they stay so.
+    `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends. Any
+    thread may call `find_days` and `leave`; days that were left stay left.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -91,15 +92,15 @@ class LinesAtLoad:
         self._left_days: set[date] = set()
         for first, last in self._held.find_twin_days():
             self.leave(first + n * _DAY for n in range((last - first).days + 1))
-        # What is still to be looked at, all of it from `_since` on.
+        # Lines still to be processed, all of them from `_since` on.
         self._since = _NEVER
         self._lines = _no_lines()
-        # What was opened and not moved yet, as far as the thread has come.
+        # Opens without a transfer yet, as far as the thread has got.
         self._open = self._lines["opens"]
-        # Those of it that have requests already.
+        # Those of them that already have requests.
         self._alone_ids = pl.Series(dtype=pl.Int64)
         self._thread = ThreadPoolExecutor(1, "requests")
-        self._begun: list[Future[ToldRequests | None]] = []
+        self._begun: list[Future[DerivedRequests | None]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -109,7 +110,7 @@ class LinesAtLoad:
         self._held.close()
 
     def add(self, table: str, days: set[date], facts: pl.DataFrame) -> None:
-        """The load brings `facts` of `days` (UTC), rows of `table`."""
+        """Take note of `facts` of `days` (UTC) that the load brings, rows of `table`."""
         if table in _OTHER_TABLES:
             self.leave(days)
         if table not in KEPT:
@@ -123,14 +124,14 @@ class LinesAtLoad:
         self._lines[table] = pl.concat([self._lines[table], lines])
 
     def settle(self) -> None:
-        """A part of the file is there, with lines of all tables: begin with those that are in time."""
+        """Start on the lines that are in time: a part of the file has arrived, with lines of all tables."""
         if _count(self._lines) <= CROWD:
             return
         times = _list_times(self._lines)
         newest = times.quantile(PUNCTUAL_RATIO, "lower")
         assert isinstance(newest, datetime)
         until = newest - LATENESS
-        # What is open still is looked at again: not for a handful of lines.
+        # Opens that are still waiting are processed again, which is not worth it for a handful of lines.
         if (times < until).sum() > max(CROWD, self._open.height):
             self._begin(until)
         if _count(self._lines) + self._open.height > MOST_LINES:
@@ -139,28 +140,28 @@ class LinesAtLoad:
             self._lines = _no_lines()
 
     def end(self) -> None:
-        """No lines come any more."""
+        """Start on the remaining lines; no more will come."""
         self._begin(None)
 
     def leave(self, days: Iterable[date]) -> None:
-        """Something of `days` (UTC) is known that these lines do not tell: leave them to the database."""
+        """Leave the requests around `days` (UTC) to the database; these lines alone are not enough."""
         self._left_days |= find_stale_days(days)
 
     def find_days(self, days: Iterable[date]) -> set[date]:
-        """Those of `days` (UTC) whose requests are put together here."""
+        """Return those of `days` (UTC) whose requests are derived here."""
         return set(days) - self._left_days
 
-    def take(self, *, is_waiting: bool) -> Iterator[ToldRequests]:
-        """Rows of `core.requests` that are put together by now; or all that were begun, if `is_waiting`."""
+    def take(self, *, is_waiting: bool) -> Iterator[DerivedRequests]:
+        """Yield rows of `core.requests` that are ready; if `is_waiting`, wait for all that were begun."""
         while self._begun and (is_waiting or self._begun[0].done()):
-            told = self._begun[0].result()
+            derived = self._begun[0].result()
             self._begun.pop(0)
-            if told is not None:
-                yield told
+            if derived is not None:
+                yield derived
 
     def _begin(self, until: datetime | None) -> None:
-        """Have the thread look at the lines before `until`, or at all."""
-        wait(self._begun)  # or what waits for a thread that is late would fill the memory
+        """Have the thread process the lines before `until`, or all of them."""
+        wait(self._begun)  # otherwise lines waiting for a slow thread would fill the memory
         lines, self._lines = self._lines, _no_lines()
         if until is not None:
             is_later = {table: lines[table][event_time_columns[table]] >= until for table in lines}
@@ -176,17 +177,17 @@ class LinesAtLoad:
             if near is not None and self._held.has_others(stretch.since, stretch.until):
                 self._leave_lines(stretch)
             elif near is None or self._has_opens(stretch):
-                self._begun.append(self._thread.submit(self._put_together, stretch, near))
+                self._begun.append(self._thread.submit(self._derive, stretch, near))
         if until is not None:
             self._since = until
 
     def _has_opens(self, stretch: _Stretch) -> bool:
-        """Whether any open may belong to the transfers of a stretch: of most logs there is none."""
+        """Whether any open may belong to the transfers of a stretch; most logs have none."""
         new_count = stretch.lines["opens"].height + self._open.height
         return new_count > 0 or self._held.has_opens(stretch.since, stretch.until)
 
     def _leave_lines(self, stretch: _Stretch) -> None:
-        # What is held and was not looked at may belong to the next lines.
+        # Held lines that were not processed may belong to the next lines.
         self.leave([stretch.until.date()])
         self._drop_lines(stretch.lines)
 
@@ -195,7 +196,7 @@ class LinesAtLoad:
             self.leave(_list_times(dropped).dt.date().unique())
         self._open = _no_lines()["opens"]
 
-    def _put_together(self, stretch: _Stretch, near: Near | None) -> ToldRequests | None:
+    def _derive(self, stretch: _Stretch, near: Near | None) -> DerivedRequests | None:
         around = self._held.find_around(
             near,
             stretch.since,
@@ -211,22 +212,22 @@ class LinesAtLoad:
             self._alone_ids = around.alone_ids
         lines = {table: pl.concat([stretch.lines[table], around.lines[table]]) for table in KEPT}
         opened = pl.concat([self._open, around.waiting, lines["opens"]])
-        # Those that held transfers had may be gone.
+        # If there are held transfers, opens that belonged to them may be gone.
         if opened.is_empty() and lines["transfers"].height == stretch.lines["transfers"].height:
             return None
-        both, alone = tell_requests(opened, lines["transfers"])
+        both, alone = derive_requests(opened, lines["transfers"])
         moved = both.filter(pl.col("open_id").is_in(self._alone_ids.implode()))
         if not stretch.is_last:
-            # The transfer may come yet.
+            # The transfer may still come.
             is_open = IS_PAIRABLE & (pl.col("opened_at") >= stretch.until - REACH)
             self._open = alone.filter(is_open).select(*KEPT["opens"])
             alone = alone.filter(~is_open)
         alone = alone.filter(~pl.col("id").is_in(self._alone_ids.implode()))
-        told = pl.concat([self._complete(both), self._complete(tell_opens(alone))])
-        ended_on = told["ended_at"].dt.date()
+        derived = pl.concat([self._complete(both), self._complete(derive_opens(alone))])
+        ended_on = derived["ended_at"].dt.date()
         days = self.find_days(ended_on.unique())
-        told = told.filter(ended_on.is_in(list(days)))
-        columns, pieces = encode_frame(told, requests)
+        derived = derived.filter(ended_on.is_in(list(days)))
+        columns, pieces = encode_frame(derived, requests)
         replaced = ReplacedRequests(
             self._source.archive_id,
             self._source.id,
@@ -235,10 +236,10 @@ class LinesAtLoad:
             stretch.until,
             moved.select("open_id", "opened_at"),
         )
-        return ToldRequests(days, told.height, columns, tuple(pieces), replaced)
+        return DerivedRequests(days, derived.height, columns, tuple(pieces), replaced)
 
-    def _complete(self, told: pl.DataFrame) -> pl.DataFrame:
-        ours = told.with_columns(
+    def _complete(self, derived: pl.DataFrame) -> pl.DataFrame:
+        ours = derived.with_columns(
             archive_id=pl.lit(self._source.archive_id),
             source_id=pl.lit(self._source.id),
             is_counted=pl.lit(self._source.is_counted),

@@ -1,9 +1,9 @@
-"""Puts mounts and tape operations together from the events of tape servers, for the time that a load touches.
+"""Derives mounts and tape operations from the events of tape servers, for the times that a load touches.
 
-A cartridge may stay in its drive for days, so that no reach bounds a mount. But whether two events are of
-one mount depends on what stands within `STEP_LIMIT` of them: what facts of some days can change are the
-mounts that come so close to these days. Their extents, which stand in `core.mounts`, say how far the events
-have to be read.
+A cartridge may stay in its drive for days, so the length of a mount has no limit. But whether two events
+belong to the same mount depends only on events within `STEP_LIMIT` of them. Facts of some days can therefore
+only change mounts that come that close to these days, and the extents of those mounts, in `core.mounts`, show
+how far the events have to be read.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from psycopg import sql
 from tapewise.ingest.requests.ranges import REACH, find_ranges
 from tapewise.schema.writing.partitions import make_months
 
-# A longer silence between two events of a mount or an operation parts them. `find_ranges` reaches as far.
+# Two events further apart than this belong to different mounts or operations. `find_ranges` reaches as far.
 STEP_LIMIT = REACH
 
 _STATEMENTS = {
@@ -31,19 +31,19 @@ def rebuild_mounts(
     archive_id: int,
     days: Iterable[date],
 ) -> None:
-    """Put together anew the mounts and tape operations that facts of `days` (UTC) may have changed.
+    """Rebuild the mounts and tape operations that facts of `days` (UTC) may have changed.
 
-    In the transaction of `connection`, which holds the archive's lock and has sent the facts.
-    `settling` commits by itself: it makes the months that are missing.
+    Runs in the transaction of `connection`, which holds the archive's lock and has sent the facts.
+    `settling` commits by itself and creates missing months.
     """
     for since, until in find_ranges(days):
         if not _has_events(connection, archive_id, since, until):
             continue
         with connection.transaction():
-            # Fresh facts have no statistics, and on guesses the planner would compare each with each.
+            # New facts have no statistics yet; going by guesses, the planner would compare all pairs.
             connection.execute("SET LOCAL enable_nestloop = off")
             connection.execute("SET LOCAL work_mem = '64MB'")
-            # An operation is told of its mount: where that changes, so do all operations under it.
+            # An operation refers to its mount; if the mount changes, so do all of its operations.
             began_at, ended_at = _rebuild(connection, settling, archive_id, "mounts", since, until)
             _rebuild(connection, settling, archive_id, "tape_operations", began_at, ended_at)
             connection.execute("SET LOCAL enable_nestloop = DEFAULT")
@@ -51,7 +51,7 @@ def rebuild_mounts(
 
 
 def forget_mounts(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
-    """Delete what ended before `since`; what reaches beyond, `rebuild_mounts` has to put together anew."""
+    """Delete what ended before `since`; `rebuild_mounts` must rebuild what extends beyond it."""
     for table in _STATEMENTS:
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE archive_id = %s AND last_event_at < %s").format(
@@ -69,7 +69,7 @@ def _rebuild(
     since: datetime,
     until: datetime,
 ) -> tuple[datetime, datetime]:
-    """Put `table` together anew where it reaches into [since, until]; gives how far that goes."""
+    """Rebuild the rows of `table` that reach into [since, until], and return their full extent."""
     values = {"archive_id": archive_id, "since": since, "until": until, "step_limit": STEP_LIMIT}
     row = connection.execute(
         sql.SQL(
@@ -84,14 +84,14 @@ def _rebuild(
     began_at, ended_at = row
     ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
     make_months(connection, settling, table, ends)
-    # One silence tells where something begins, another where the next does.
+    # One silence shows where something begins, another where the next thing does.
     values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
     connection.execute(_STATEMENTS[table].encode(), values)
     return began_at, ended_at
 
 
 def _has_events(connection: psycopg.Connection, archive_id: int, since: datetime, until: datetime) -> bool:
-    """Whether there is anything to put together or to take back: few archives log what their tapes do."""
+    """Whether there is anything to derive or to delete; few archives log what their tapes do."""
     found = connection.execute(
         """
         SELECT

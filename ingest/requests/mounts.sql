@@ -1,11 +1,11 @@
 -- The mounts of one archive that reach into [since, until]: from the tape events of its counted sources.
 --
--- What is in a drive is told of with cartridge (VSN) and drive: positioned, transferred (over and over), dismount
--- requested, dismounted. Such a stay ends with the last of these; a new one begins where a step comes again or an
--- earlier one follows, where a mount was requested between two files, and after a silence of `step_limit`. The request to
--- mount names no drive: it belongs to the next stay of its cartridge, if nothing comes between. So whether two
--- events are of one mount depends on what stands between them and on nothing else: not on the order in which
--- files were read, and not on the range that is asked for, as long as all events of a mount are read
+-- Events in a drive name the cartridge (VSN) and the drive: positioned, transferred (repeatedly), dismount
+-- requested, dismounted. Such a stay ends with the last of these. A new one begins when a step is repeated or
+-- an earlier one follows, when a mount was requested between two files, and after a silence of `step_limit`.
+-- The request to mount names no drive: it belongs to the next stay of its cartridge, if nothing comes
+-- between. Whether two events belong to the same mount therefore depends only on the events between them, not
+-- on the order in which files were read or on the requested range, as long as all events of a mount are read
 -- (`ingest/requests/mounts.py`).
 INSERT INTO core.mounts (
     archive_id, first_event_at, last_event_at, mount_id, received_at, mount_requested_at, positioned_at,
@@ -33,7 +33,7 @@ WITH events AS MATERIALIZED (
         AND tape_events.happened_at <= %(read_until)s
 ),
 
--- When the file that a cartridge is mounted for was asked for, if that is what the log says next before.
+-- When the file that a cartridge is mounted for was requested, if that is the preceding event of that file.
 asked AS (
     SELECT
         events.*,
@@ -150,7 +150,7 @@ stays AS (
     GROUP BY numbered.vsn, numbered.drive, numbered.stay_number
 ),
 
--- Requests to mount and stays of a cartridge, in their order.
+-- Mount requests and stays of each cartridge, in order.
 in_order AS (
     SELECT
         merged.*,
@@ -205,7 +205,7 @@ pairs AS (
         AND coalesce(in_order.is_before_request OR in_order.until_next > %(step_limit)s, TRUE)
 ),
 
-told AS (
+joined AS (
     SELECT
         %(archive_id)s AS archive_id,
         coalesce(requested.happened_at, stays.first_event_at) AS first_event_at,
@@ -235,5 +235,5 @@ told AS (
 )
 
 SELECT *
-FROM told
-WHERE told.last_event_at >= %(since)s AND told.first_event_at <= %(until)s
+FROM joined
+WHERE joined.last_event_at >= %(since)s AND joined.first_event_at <= %(until)s

@@ -1,7 +1,7 @@
-"""The opens and transfers that a source holds around those of a load, and what is told of them already.
+"""The opens and transfers that a source already holds around those of a load, and the requests they have.
 
-New lines change the requests of few held ones: an open that nothing followed is moved now, or a line that
-stands between held ones takes the partner of another.
+New lines change the requests of only a few held lines: a held open may now get its transfer, or a new line
+between held ones may take another line's partner.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 
-# How far stages, starts and jobs can be from lines that they matter to, and a little more: a job may end a
-# day after a transfer, and that a day after its open.
+# A little more than the distance at which stages, starts and jobs can affect lines: a job may end a day after
+# a transfer, and the transfer a day after its open.
 _FAR = 2 * REACH + timedelta(minutes=1)
 
 _OPENED = """
@@ -33,7 +33,8 @@ _OPENED = """
     WHERE requests.archive_id = %(archive_id)s AND requests.source_id = %(source_id)s
         AND line.opened_at >= %(since_before)s AND line.opened_at < %(since)s
 """
-# What was opened before the lines of a load, and not moved at all, or moved not before they begin.
+# Files opened before the lines of a load that were not moved at all (_ALONE), or only after the lines begin
+# (_LATER).
 _ALONE = f"""{_OPENED}
         AND requests.ended_at >= %(since_before)s AND requests.ended_at < %(since)s
         AND requests.transfer_id IS NULL
@@ -46,7 +47,8 @@ _LINES = """
     WHERE source_id = %(source_id)s AND {time} >= %(since)s AND {time} < %(until)s
         AND NOT is_time_of_day_unknown
 """
-# What was moved after they end. Where its open is known, and stands after their end, too, nothing changes.
+# Files moved after the lines of a load end, except those whose open is known and also comes after that: for
+# these, nothing changes.
 _MOVES = """
     FROM core.transfers AS line
     WHERE source_id = %(source_id)s AND ended_at >= %(until)s AND ended_at < %(until_after)s
@@ -62,8 +64,10 @@ _MOVES = """
 
 @dataclass(frozen=True)
 class LinesAround:
-    """What is held around the lines of a load: by table, `lines` of their times, and later transfers that may
-    be of what is open when they end; and `waiting`, opens before them, of which nothing follows `alone_ids`.
+    """The lines held around those of a load.
+
+    `lines` (by table) has those of the same times, and later transfers that may belong to files still open at
+    the end of the load. `waiting` has earlier opens; those in `alone_ids` have no transfer.
     """
 
     lines: dict[str, pl.DataFrame]
@@ -73,9 +77,10 @@ class LinesAround:
 
 @dataclass(frozen=True)
 class ReplacedRequests:
-    """Requests that held lines make, and that others take the place of, on `days` (UTC): those that end from
-    `since` on, and were opened before `until`; and those of the opens `moved` (`open_id`, `opened_at`), which
-    nothing followed then.
+    """Requests from held lines that are to be replaced on `days` (UTC).
+
+    These are the requests that end from `since` on and were opened before `until`, and those of the opens
+    `moved` (`open_id`, `opened_at`), which had no transfer before.
     """
 
     archive_id: int
@@ -106,7 +111,7 @@ class ReplacedRequests:
 
 @dataclass(frozen=True)
 class Near:
-    """Whether files of a source, of an archive that has files near, tell of what is before, among, after."""
+    """Whether the source already has files covering times before, within or after the given range."""
 
     has_before: bool
     has_among: bool
@@ -114,10 +119,11 @@ class Near:
 
 
 class NeighbourLines:
-    """What `source` held before this load, which has the archive's lock: whoever had it before has committed.
+    """The lines that `source` held before this load.
 
-    Lines are frames of the columns `KEPT`. Times are from `since` on and before `until`. What `settling` is
-    asked for is for its thread; `find_around`, for another one, asks a connection of its own.
+    The load has the archive's lock, so its previous holder has committed. Lines are frames with the columns
+    `KEPT`. Time ranges include `since` and exclude `until`. Methods that query `settling` are for its thread;
+    `find_around` is for another thread, and uses a connection of its own.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -132,16 +138,17 @@ class NeighbourLines:
             self._reading.close()
 
     def find_twin_days(self) -> list[tuple[date, date]]:
-        """The first and last days (UTC) that files of the archive tell of, if some are not counted: there
-        two logs may tell of one transfer.
+        """Return the first and last days (UTC) of the ranges that the archive's files cover.
+
+        Empty unless the archive has sources that are not counted: then two logs may report the same transfer.
         """
         return self._settling.execute(
             """
-            SELECT lower(told), upper(told) - 1
+            SELECT lower(covered), upper(covered) - 1
             FROM (
                 SELECT unnest(range_agg(daterange(
                     (first_event_at AT TIME ZONE 'UTC')::date, (last_event_at AT TIME ZONE 'UTC')::date, '[]'
-                ))) AS told
+                ))) AS covered
                 FROM ledger.log_files
                 WHERE first_event_at IS NOT NULL
                     AND source_id IN (SELECT id FROM ledger.sources WHERE archive_id = %(archive_id)s)
@@ -154,8 +161,9 @@ class NeighbourLines:
         ).fetchall()
 
     def find_near(self, since: datetime, until: datetime) -> Near | None:
-        """None, if no file of the archive tells of what may belong to lines of these times, or if two logs
-        may tell of one transfer: their days are left as a whole.
+        """Return where the source has files around these times, or None if none of the archive's can matter.
+
+        Also None if two logs may report the same transfer, because then all of its days are left.
         """
         values = {"since": since, "until": until, "reach": REACH, "far": _FAR}
         with self._settling.cursor(row_factory=class_row(Near)) as cursor:
@@ -219,10 +227,9 @@ class NeighbourLines:
         ends: bool,
         limit: int,
     ) -> LinesAround | None:
-        """What is held around lines of these times: all of these times; if they `begin`, what was opened
-        before them; if they `end`, what was moved after them.
+        """Return the lines held in these times, or None if there are `limit` or more of a kind.
 
-        None, if it is more than `limit` of a kind.
+        With `begins` it includes opens from before these times, with `ends` transfers from after them.
         """
         nothing = {table: pl.DataFrame(schema=KEPT[table]) for table in KEPT}
         if near is None:
@@ -233,7 +240,7 @@ class NeighbourLines:
             values = self._values | {
                 "since": since,
                 "until": until,
-                # Not added to in SQL: the planner would look at all months there are.
+                # Calculated here, not in SQL, where the planner would look at all months there are.
                 "since_before": since - REACH,
                 "since_after": since + REACH,
                 "until_after": until + REACH,

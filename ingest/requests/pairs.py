@@ -1,13 +1,13 @@
-"""Which open, or start of a transfer, belongs to which transfer: the one place where this is said.
+"""Decides which open, or start of a transfer, belongs to which transfer. No other code decides this.
 
-A load asks it of the lines that it brings, with those that are held around them (`at_load.py`); who puts
-requests together anew asks it of lines that are read back (`rebuild.py`).
+A load applies it to its own lines and those held around them (`at_load.py`); a rebuild applies it to lines
+that are read back (`rebuild.py`).
 
-A file is opened, or its transfer begun, then moved: by the same user, from the same machine, the same way.
-These are paired like parentheses: a transfer belongs to the latest open before it that no other transfer
-has taken. That is the open before it on its level, where each open goes a level up and each transfer a level
-down. This needs no more than what stands between the two. "First in, first out" would need everything since
-the beginning, and one line without its partner would shift all that follow.
+A file is opened, or its transfer is started, and then moved: by the same user, from the same machine, in the
+same direction. The lines are paired like parentheses: a transfer belongs to the latest open before it that no
+other transfer has taken. That is the preceding open on its level, where each open goes up a level and each
+transfer goes down one. Only the lines between the two matter. "First in, first out" would need everything
+since the beginning, and one line without its partner would shift all the following pairs.
 """
 
 import polars as pl
@@ -16,9 +16,9 @@ from tapewise.ingest.requests.ranges import REACH
 from tapewise.schema.tables.models import opens
 from tapewise.schema.writing.loader import frame_schema
 
-# The same in both lines, besides whether it is a get. (Two lines that do not say have the same, too.)
+# Columns that must be equal in both lines, besides whether it is a get. (Two nulls are equal, too.)
 _SAME = ("source_id", "file_key", "host_id", "user_id")
-# What must be known of an open; of a transfer it is the same without `is_failed`.
+# The columns needed of an open; of a transfer they are the same without `is_failed`.
 OPENING = {
     name: frame_schema(opens)[name]
     for name in (
@@ -29,20 +29,21 @@ OPENING = {
 CLOSING = {
     {"opened_at": "ended_at"}.get(name, name): dtype for name, dtype in OPENING.items() if name != "is_failed"
 }
-# What a transfer may follow.
+# Opens that a transfer may belong to.
 IS_PAIRABLE = ~pl.col("is_failed") & pl.col("file_key").is_not_null()
 
 
 def pair_lines(opens: pl.DataFrame, transfers: pl.DataFrame) -> pl.DataFrame:
-    """Which open belongs to which transfer: `open_row` and `transfer_row`, in the order of the latter.
+    """Return which open belongs to which transfer: `open_row` and `transfer_row`, in the order of the latter.
 
-    Of lines with the columns of `OPENING` and of `CLOSING`, without `source_id` if all are of one source. A
-    start is an open that did not fail. In one moment opens come first, then the smaller `line_hash`.
+    The lines have the columns of `OPENING` and of `CLOSING`, without `source_id` if all are of one source. A
+    start counts as an open that did not fail. At the same moment, opens come first, then the smaller
+    `line_hash`.
     """
     opened = _find_moments(opens, "opened_at", is_move=False).filter(opens.select(IS_PAIRABLE).to_series())
     moved = _find_moments(transfers, "ended_at", is_move=True).drop_nulls("file_key")
     same = [*_find_same(opens), "is_get"]
-    # At which level a file begins does not matter. (Windows over files take eight times as long as sorting.)
+    # The level at which a file begins does not matter. (Windows over files take 8 times as long as sorting.)
     step = pl.when("is_move").then(-1).otherwise(1)
     levels = (
         pl.concat([opened, moved])

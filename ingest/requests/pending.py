@@ -1,4 +1,4 @@
-"""What lines tell together is put together anew for the days whose facts have changed."""
+"""Rebuilds derived rows (requests, mounts, tape operations) for days whose facts changed."""
 
 from collections.abc import Collection, Iterable
 from datetime import date
@@ -16,11 +16,11 @@ from tapewise.schema.writing.partitions import make_months
 
 
 class Derivations:
-    """What must be put together anew in an archive while its facts change, and what has been.
+    """Keeps track of the days to rebuild while an archive's facts change, and rebuilds them.
 
-    In the transaction of `connection`, which holds the archive's lock and changes the facts; `settling`
-    commits by itself: it makes the months that are missing. `at_load` puts requests together of the lines
-    that a load sends; without it the database does.
+    Works in the transaction of `connection`, which holds the archive's lock and changes the facts. `settling`
+    commits by itself and creates missing months. `at_load` derives requests from the lines that a load sends;
+    without it the database derives them.
     """
 
     def __init__(
@@ -39,68 +39,68 @@ class Derivations:
         self._early_days: set[date] = set()
 
     def add(self, days: set[date]) -> None:
-        """Facts of `days` (UTC) have been sent, and were given to `at_load`."""
+        """Note that facts of `days` (UTC) have been sent, and were passed to `at_load`."""
         self._days |= days
         self._stale_days |= find_stale_days(days)
 
     def touch(self, days: Iterable[date]) -> None:
-        """Facts of `days` (UTC) have changed in the database."""
+        """Note that facts of `days` (UTC) have changed in the database."""
         changed = set(days)
         self.add(changed)
         if self._at_load is not None:
             self._at_load.leave(changed)
 
     def rebuild_settled(self) -> None:
-        """Put the requests together of days that a log in the order of its times has left behind.
+        """Derive the requests of days that a log in time order has moved past.
 
-        A server that waits for lines has the time now, and not when all are there. Each day once at most:
-        what comes late for it waits for `rebuild`, or a log in no order would have all put together at each
-        step.
+        A server that waits for lines has time for this now, but not once all lines have arrived. Each day is
+        done at most once; lines that come late for it wait for `rebuild`. Otherwise a log without order would
+        have every day rebuilt at each step.
         """
         if not self._days:
             return
-        self._send_told(is_waiting=False)
+        self._send_derived(is_waiting=False)
         frontier = max(self._days) - REACH
         settled = {day for day in self._stale_days if day < frontier} - self._early_days
-        settled -= self._find_told(settled)
+        settled -= self._find_derived(settled)
         if len(settled) >= LONGEST_RANGE.days:
-            # What is told of these days already must be there to be replaced.
-            self._send_told(is_waiting=True)
+            # Rows already derived for these days must be in the database to be replaced.
+            self._send_derived(is_waiting=True)
             rebuild_requests(self._connection, self._settling, self._archive_id, settled)
             self._early_days |= settled
             self._stale_days -= settled
 
     def rebuild(self) -> None:
-        """Put together the requests that are left, mounts and tape operations."""
-        self._send_told(is_waiting=True)
-        left = self._stale_days - self._find_told(self._stale_days)
+        """Derive the remaining requests, the mounts and the tape operations."""
+        self._send_derived(is_waiting=True)
+        left = self._stale_days - self._find_derived(self._stale_days)
         rebuild_requests(self._connection, self._settling, self._archive_id, left)
         rebuild_mounts(self._connection, self._settling, self._archive_id, self._days)
         self._days, self._stale_days = set(), set()
 
-    def _find_told(self, days: set[date]) -> set[date]:
+    def _find_derived(self, days: set[date]) -> set[date]:
         return set() if self._at_load is None else self._at_load.find_days(days)
 
-    def _send_told(self, *, is_waiting: bool) -> None:
+    def _send_derived(self, *, is_waiting: bool) -> None:
         if self._at_load is not None:
-            for told in self._at_load.take(is_waiting=is_waiting):
-                told.replaced.delete(self._connection)
-                # Those of them that are left are put together anew, as are those that are near new facts.
-                self._stale_days |= told.replaced.days
-                make_months(self._connection, self._settling, "requests", told.days)
-                written = copy_encoded(self._connection, requests, told.columns, told.pieces)
-                if written != told.row_count:
+            for derived in self._at_load.take(is_waiting=is_waiting):
+                derived.replaced.delete(self._connection)
+                # Days of these that are left to the database are rebuilt, like those near new facts.
+                self._stale_days |= derived.replaced.days
+                make_months(self._connection, self._settling, "requests", derived.days)
+                written = copy_encoded(self._connection, requests, derived.columns, derived.pieces)
+                if written != derived.row_count:
                     raise DatabaseError(
-                        f"{told.row_count} rows were sent to core.requests, {written} arrived"
+                        f"{derived.row_count} rows were sent to core.requests, {written} arrived"
                     )
 
 
 def rebuild_derived(
     connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, days: Collection[date]
 ) -> None:
-    """Put requests, mounts and tape operations together anew where facts of `days` (UTC) may change them.
+    """Rebuild the requests, mounts and tape operations that facts of `days` (UTC) may change.
 
-    As `Derivations`, whose parameters are the same.
+    The parameters are those of `Derivations`.
     """
     derivations = Derivations(connection, settling, archive_id)
     derivations.touch(days)

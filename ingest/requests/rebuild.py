@@ -1,15 +1,15 @@
-"""Puts requests together from the lines that tell of them: job, start, transfer, stage, open.
+"""Derives requests from the lines that report them: job, start, transfer, stage, open.
 
-A transfer that one line tells all of is a request too, but needs no row: `mart.requests` shows it beside.
+A transfer that is reported by a single line is a request too, but needs no row: `mart.requests` adds it.
 
-Which lines belong together depends on the lines within `REACH` of a request's end and on nothing else: not on
-the order in which files were read, and not on the range that is asked for. So putting a range together again
-gives the same requests, whatever is around it. Lines are read a little further out, so that the clocks'
-differences cost nothing at the edges.
+Which lines belong together depends only on the lines within `REACH` of a request's end, not on the order in
+which files were read or on the range that is rebuilt. Rebuilding a range therefore gives the same requests,
+whatever is around it. Lines are read from a slightly larger range, so that differences between clocks do no
+harm at the edges.
 
-The rules are the files of `steps/`, in the order of their numbers. Each is a query whose rows the steps after
-it know by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement:
-temporary tables would cost a load 20 to 30 ms, however few its lines, and the loader may make none.
+The rules are the files of `steps/`, in the order of their numbers. Each is a query whose rows later steps
+refer to by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement:
+temporary tables would cost a load 20 to 30 ms, however few its lines, and the loader may not create any.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,22 +28,23 @@ from tapewise.schema.writing.partitions import make_months
 
 # How much the clocks of two logs may differ. COND and NFT cut their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
-# Where no job says when it began: a transfer follows its stage within this, LLNL's longest queue.
+# If no job says when it began, a transfer follows its stage within this time, the longest queue at LLNL.
 QUEUE_LIMIT = timedelta(hours=2)
-# Where a stage does not say for whom it was, and no line when the file was asked for: who waited moves the
-# file when it is there. Later comes who asked later; in dCache that is often a bring-online's second step.
+# If a stage does not say whom it was for, and no line says when the file was requested: a client that waited
+# moves the file as soon as it is on disk. One that comes later also asked later; in dCache that is often the
+# second step of a bring-online.
 FOLLOW_LIMIT = timedelta(minutes=5)
 
 _MARGIN = timedelta(minutes=1)
 _FOLDER = files("tapewise.ingest.requests")
-# What each step is called, and its query, in order.
+# The query of each step by the step's name, in order.
 STEPS = {
     path.name.partition("_")[2].removesuffix(".sql"): path.read_text(encoding="utf-8")
     for path in sorted((_FOLDER / "steps").iterdir(), key=lambda path: path.name)
 }
 
-# The lines of the range and around it that `pair_lines` is asked of. (No row of one table has the number of
-# another's: what is opened is an open or a start.)
+# The lines in and around the range that are passed to `pair_lines`. (No two rows of different tables have the
+# same id, so an id in "opened" is either an open's or a start's.)
 LINES: dict[str, LiteralString] = {
     "opened": """
     SELECT id, source_id, file_key, host_id, user_id, direction, line_hash, occurrence, opened_at, is_failed
@@ -70,10 +71,10 @@ def rebuild_requests(
     archive_id: int,
     days: Iterable[date],
 ) -> None:
-    """Put together anew the requests that end on `days` (UTC).
+    """Rebuild the requests that end on `days` (UTC).
 
-    In the transaction of `connection`, which holds the archive's lock and has sent the facts.
-    `settling` commits by itself: it makes the months that are missing.
+    Runs in the transaction of `connection`, which holds the archive's lock and has sent the facts.
+    `settling` commits by itself and creates missing months.
     """
     ranges = list(cut_ranges(days))
     if not ranges:
@@ -110,8 +111,9 @@ def _join_steps() -> str:
 
 
 def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> dict[str, str]:
-    """Which transfers and which opens or starts of the range belong together: `transfer_ids` and `open_ids`,
-    one for one, as PostgreSQL writes arrays: making an object of each number would take longer than pairing.
+    """Return the pairs of a transfer with an open or start, as parallel arrays `transfer_ids` and `open_ids`.
+
+    They are in PostgreSQL's array syntax, because making an object of each number takes longer than pairing.
     """
     opened = read_frame(connection, LINES["opened"], values, OPENING)
     transfer_ids = open_ids = pl.Series(dtype=pl.Int64)
@@ -128,8 +130,9 @@ def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> di
 
 @contextmanager
 def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
-    """Keep the planner from what it would guess of facts that have no statistics yet: in the block it does
-    not compare each with each, sort, read whole months, or start processes for a few rows.
+    """Keep the planner from guessing about facts that have no statistics yet.
+
+    In the block it does not compare all pairs, sort, read whole months, or start processes for a few rows.
     """
     with connection.transaction():
         connection.execute(
@@ -146,7 +149,7 @@ def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:
-    """Whether there is anything to put together: most archives have one log that tells all of a request."""
+    """Whether there is anything to derive; in most archives, a single log reports each request in full."""
     found = connection.execute(
         """
         SELECT

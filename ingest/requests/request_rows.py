@@ -1,4 +1,4 @@
-"""The rows of `core.requests` that an open and a transfer report together, made from the lines of a load.
+"""Makes the rows of `core.requests` that an open and a transfer report together from the lines of a load.
 
 `steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares the two.
 """
@@ -11,7 +11,8 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
 
-# What is kept of either table's lines: what requests are made of, and what orders lines of one moment.
+# Columns kept of either table's lines: those that requests are made from, and those that order simultaneous
+# lines.
 KEPT = {
     table.name: {
         name: dtype
@@ -21,25 +22,26 @@ KEPT = {
     }
     for table in (opens, transfers)
 }
-# What a request has of either line, where both report it.
+# What a request takes from either line, if both report it.
 _OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
 _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
 
 
 def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
-    """What requests need to know of rows of `table`: all but those of which only the day is known, which
-    belong to no others. `table` is opens or transfers.
+    """Return what requests need of `facts`, rows of `table` (opens or transfers).
+
+    Rows for which only the day is known are left out: they do not belong to any other line.
     """
     is_known = ~facts["is_time_of_day_unknown"]
     return (facts if is_known.all() else facts.filter(is_known)).select(*KEPT[table])
 
 
-def tell_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The requests that two lines as of `keep_lines` tell together, and the opens that are left."""
+def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the requests that two lines (from `keep_lines`) report together, and the remaining opens."""
     pairs = pair_lines(opens, transfers)
     of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
     both = pl.concat([transfers.select(_OF_TRANSFER)[pairs["transfer_row"]], of_open], how="horizontal")
-    told = both.rename(
+    derived = both.rename(
         {"id": "transfer_id", "id_of_open": "open_id", "is_cached_of_open": "is_cached"}
     ).with_columns(
         class_of_service=pl.coalesce("class_of_service", "class_of_service_of_open"),
@@ -53,11 +55,11 @@ def tell_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.Data
     )
     is_alone = np.ones(opens.height, dtype=bool)
     is_alone[pairs["open_row"].to_numpy()] = False
-    return told, opens.filter(pl.Series(is_alone))
+    return derived, opens.filter(pl.Series(is_alone))
 
 
-def tell_opens(opens: pl.DataFrame) -> pl.DataFrame:
-    """The requests of opens after which nothing was moved."""
+def derive_opens(opens: pl.DataFrame) -> pl.DataFrame:
+    """Return the requests of opens after which nothing was moved."""
     return opens.rename({"id": "open_id"}).with_columns(
         ended_at="opened_at",
         is_size_saturated=False,

@@ -1,9 +1,10 @@
--- The tape operations of one archive that reach into [since, until]: from the tape events of its counted sources.
+-- The tape operations of one archive that reach into [since, until]: from the tape events of its counted
+-- sources.
 --
--- One operation is one file (capability, copy, fragment) that is staged or migrated for a client or the repacker:
--- received, mount requested (unless its cartridge is mounted), positioned, transferred. A new operation begins where a step
--- comes again or an earlier one follows, and after a silence of `step_limit`; so this too depends on neighbours
--- only. Which mount it came to is asked of core.mounts, which is made before.
+-- An operation stages or migrates one file (capability, copy, fragment) for a client or the repacker:
+-- received, mount requested (unless its cartridge is mounted), positioned, transferred. A new operation
+-- begins when a step is repeated or an earlier one follows, and after a silence of `step_limit`, so this too
+-- depends only on neighbouring events. Its mount is looked up in core.mounts, which is built first.
 INSERT INTO core.tape_operations (
     archive_id, first_event_at, last_event_at, operation_id, mount_id, task, requester, capability_key,
     class_of_service, copy_number, fragment_number, block_offset, received_at, mount_requested_at, positioned_at,
@@ -70,7 +71,7 @@ numbered AS (
     FROM in_order
 ),
 
--- No step stands twice in an operation, so that the steps are its order.
+-- No step occurs twice in an operation, so the steps give its order.
 operations AS (
     SELECT
         numbered.archive_id,
@@ -88,7 +89,7 @@ operations AS (
         min(numbered.happened_at) FILTER (WHERE numbered.kind = 'transferred') AS transferred_at,
         bool_or(numbered.is_failed) FILTER (WHERE numbered.kind = 'transferred') AS is_failed,
         max(numbered.interface) AS interface,
-        -- Each as the last step that names it.
+        -- Each value comes from the last step that names it.
         (
             array_agg(numbered.class_of_service ORDER BY numbered.step DESC)
             FILTER (WHERE numbered.class_of_service IS NOT NULL)
@@ -130,7 +131,8 @@ asked_for AS (
     WHERE operations.last_event_at >= %(since)s AND operations.first_event_at <= %(until)s
 ),
 
--- What was in a drive was in the mount of that time; what did not come so far, in the one that was asked for.
+-- An operation that reached a drive belongs to the mount there at that time; any other belongs to the mount
+-- that was requested for it.
 of_mounts AS (
     SELECT DISTINCT ON (asked_for.operation_id)
         asked_for.operation_id,

@@ -1,1 +1,1 @@
-"""Archives and their sources, as the warehouse keeps them, and what people say of them."""
+"""Archives and their sources as the warehouse stores them, and what people record about them."""

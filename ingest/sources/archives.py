@@ -1,4 +1,4 @@
-"""`tapewise archives`: what archives there are, and dropping one with all that was read for it."""
+"""`tapewise archives`: lists archives, and drops one with everything that was read for it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from tapewise.schema.writing.archives import get_archive, lock_archive
 
 @dataclass(frozen=True)
 class ArchiveSummary:
-    """An archive and how much was read for it; times by its own clock."""
+    """An archive and how much was read for it; times are by its own clock."""
 
     name: str
     kind: str
@@ -25,7 +25,7 @@ class ArchiveSummary:
 
 
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
-    """All archives, by kind (measured first) and name."""
+    """Return all archives, by kind (measured first) and name."""
     with connection.cursor(row_factory=class_row(ArchiveSummary)) as cursor:
         return cursor.execute(
             "SELECT archives.name, archives.kind, archives.timezone,"
@@ -40,15 +40,15 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 
 
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
-    """Drop an archive: its facts, rollup, names, ledger, workload models and what people recorded of it.
+    """Drop an archive: its facts, rollup, names, ledger, workload models and what people recorded about it.
 
-    Gives the facts dropped. In one transaction; `connection` is the owner's. Waits for a load of the
-    archive that is under way. Raises LookupFailedError if there is no such archive.
+    Returns the number of facts dropped. Uses one transaction; `connection` is the owner's. Waits for any load
+    of the archive in progress. Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
         row = [get_archive(connection, name).id]
         lock_archive(connection, row[0])
-        # Nobody records an outage of it or keeps a workload model meanwhile, which would keep the archive.
+        # Prevents others from recording an outage or storing a workload model, which would keep the archive.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608

@@ -1,4 +1,4 @@
-"""Which views of `mart` the lines of a log feed, before they are loaded; then `mart.coverage` tells."""
+"""Finds out which views of `mart` a log feeds before it is loaded; after that, `mart.coverage` shows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,17 +7,18 @@ from typing import Literal
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.models import FACT_TABLES
 
-# Where a log has what views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): a table of facts,
-# and the column of the record that must have values in it. Columns do not show the kind of name-space events.
+# Where a log has the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): a fact
+# table, and the column of the record that must have values in it. Columns do not show the kind of name-space
+# events.
 _ANY_TABLE = ("*", None)
-# Whose users and classes of service are those of requests.
+# Tables whose users and classes of service are those of requests.
 _REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")
 SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "lines": (_ANY_TABLE,),
     "events": tuple((table.name, None) for table in FACT_TABLES if table.name != "daily_reports"),
     "activity": (("transfers", None),),
     "transfers": (("transfers", None),),
-    "whole_files": (("transfers", None),),  # but of formats that tell of parts
+    "whole_files": (("transfers", None),),  # unless the format reports parts
     "sizes": (("transfers", "size_bytes"),),
     "durations": (("transfers", "duration_s"),),
     "users": tuple((table, "user") for table in _REQUEST_TABLES),
@@ -47,7 +48,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
 
 @dataclass(frozen=True)
 class Feed:
-    """What a view or function of `mart` gets of a log; `why` says what the log lacks for it."""
+    """Whether a log feeds a view or function of `mart`; `why` says what the log lacks for it."""
 
     view: str
     state: Literal["fed", "partly", "not"]
@@ -55,10 +56,10 @@ class Feed:
 
 
 def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
-    """What each view gets of a log, in the order of their names, by the `needs` of its `metadata.yaml`.
+    """Return whether a log feeds each view, by name, according to the `needs` of its `metadata.yaml`.
 
-    `found` are the columns that facts of the log have values in, by table; `is_of_parts` is that of its
-    format. What no log feeds is left out.
+    `found` has the columns in which facts of the log have values, by table; `is_of_parts` is that of its
+    format. Views that no log feeds are left out.
     """
     held = {
         fact
@@ -76,7 +77,7 @@ def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> 
         lacking = [need for need in each.metadata.needs if held.isdisjoint(need.split(" or "))]
         extents = {each.metadata.needs[need] for need in lacking}
         if each.metadata.needs:
-            # What is needed for all comes first, as in mart.coverage.
+            # Needs that concern the whole view come first, as in mart.coverage.
             lacking.sort(key=lambda need: (each.metadata.needs[need], need))
             why = f"not in this log: {', '.join(lacking).replace('_', ' ')}" if lacking else None
             feeds.append(Feed(each.name, "not" if "all" in extents else "partly" if extents else "fed", why))

@@ -1,4 +1,4 @@
-"""The day of a log file whose lines do not say it: said by the user, or by the file's name."""
+"""The day of a log file whose lines do not contain it: given by the user, or taken from the file's name."""
 
 import re
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import LogFileError
 
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]"
-# A date is a whole part of the name: no letter or digit is next to it, but for the time of an ISO stamp. The
-# numbers of jobs and machines may hold digits that look like one.
+# A date is a separate part of the name, with no letter or digit next to it except the time of an ISO
+# timestamp, because numbers of jobs and machines may contain digits that look like a date.
 _BEGIN, _END = "(?<![0-9A-Za-z])", "(?![0-9A-SU-Za-z]|T(?![0-9]))"
-# The surest first: 1998-05-05, 1998.05.05 or 1998_05_05, then 19980505, which may be another number.
+# The most certain first: 1998-05-05, 1998.05.05 or 1998_05_05, then 19980505, which may be another number.
 _DATES = (
     re.compile(rf"{_BEGIN}({_YEAR})([-_.])({_MONTH})\2({_DAY}){_END}"),
     re.compile(rf"{_BEGIN}({_YEAR})()({_MONTH})({_DAY}){_END}"),
@@ -22,26 +22,26 @@ _DATES = (
 
 @dataclass(frozen=True)
 class LogDate:
-    """The day of a file, and what says it: its `name`, the option `--date`, or its `last reading`."""
+    """The day of a file and where it comes from: its `name`, the option `--date`, or its `last reading`."""
 
     day: date
     origin: Literal["name", "--date", "last reading"]
 
     def describe(self) -> str:
-        """The day and what says it, for people."""
-        said = {
+        """Return the day and its origin as text for the user."""
+        origins = {
             "name": "the date in its name",
-            "--date": "as --date says",
-            "last reading": "as it was read before",
+            "--date": "given by --date",
+            "last reading": "the date of its last reading",
         }
-        return f"as of {self.day}: {said[self.origin]}"
+        return f"as of {self.day}: {origins[self.origin]}"
 
 
 def find_log_date(path: Path, log_format: Format) -> LogDate:
-    """The one date in the file's name: year (of four digits), month and day.
+    """Return the only date in the file's name: year (of four digits), month and day.
 
-    Years of two digits, 1969 to 2068, are looked for in names of the format's own kind only (`dated_name`),
-    and if there is no other date. Raises LogFileError where the name holds none, or several.
+    Years of two digits, 1969 to 2068, are looked for only in names typical of the format (`dated_name`), and
+    only if there is no other date. Raises LogFileError if the name contains no date or several.
     """
     found: set[date] = set()
     for pattern in (*_DATES, *_short_dates(path, log_format)):
@@ -51,21 +51,21 @@ def find_log_date(path: Path, log_format: Format) -> LogDate:
     if len(found) == 1:
         return LogDate(found.pop(), "name")
     lacks = "its dates have no year" if log_format.is_year_by_file else "its lines have no dates"
-    what = "several dates" if found else "no date of which the year is certain"
+    what = "several dates" if found else "no date whose year is certain"
     short = f", or like {log_format.dated_name}.980505" if log_format.dated_name else ""
     raise LogFileError(
         f"{path}: {lacks}, and its name has {what}",
-        hint="Say the day of each such file by itself, --date 1998-05-05, or name it like"
+        hint="Give the date of each such file separately, --date 1998-05-05, or name it like"
         f" {log_format.name}.1998-05-05.log{short}.",
     )
 
 
 def _short_dates(path: Path, log_format: Format) -> list[re.Pattern[str]]:
-    """What finds dates with a year of two digits in a name of the format's own kind."""
+    """Return patterns for dates with a two-digit year, if the name is typical of the format."""
     word = log_format.dated_name
     if word is None or not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", path.name):
         return []
-    # It looks ahead, so that dates that share digits (03-10-05-05) are both found.
+    # A lookahead, so that dates that share digits (03-10-05-05) are both found.
     date_ = rf"(?=([0-9]{{2}})([-_.]?)({_MONTH})\2({_DAY}){_END})"
     return [re.compile(f"(?:{_BEGIN}|(?<={word})){date_}")]
 
@@ -76,4 +76,4 @@ def _read(match: re.Match[str]) -> date | None:
     try:
         return date(century + int(year), int(month), int(day))
     except ValueError:
-        return None  # no such day, so no date
+        return None  # there is no such day, so it is not a date

@@ -1,11 +1,11 @@
-"""The ledger's rows of a source's log files, taken away as a whole."""
+"""Deletes all of the ledger's rows of a source's log files."""
 
 import psycopg
 from psycopg import sql
 
 
 def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
-    """Delete all that the ledger has of a source's files, in the caller's transaction; gives how many."""
+    """Delete all ledger rows of a source's files in the caller's transaction; return the number of files."""
     for table in ("ignored_lines", "rejected_lines"):
         connection.execute(
             sql.SQL(

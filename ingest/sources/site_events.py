@@ -1,6 +1,6 @@
-"""What people know of an archive and no log tells: its outages, and changes of its configuration.
+"""Facts about an archive that no log contains but people know: outages and configuration changes.
 
-A time typed without an offset is of the archive's own zone; one that its clock shows twice or never
+A time typed without an offset is in the archive's own zone; one that its clock shows twice or never
 is refused, not guessed.
 """
 
@@ -20,7 +20,7 @@ from tapewise.schema.writing.archives import get_archive
 
 @dataclass(frozen=True)
 class EventTable:
-    """A table of `core` that people fill in, and what its rows and commands are called."""
+    """A table of `core` that people fill in, and the names of its rows and commands."""
 
     name: str
     noun: str
@@ -41,7 +41,7 @@ CONFIG_CHANGES = EventTable(
 
 @dataclass(frozen=True)
 class SiteEvent:
-    """One outage or configuration change; `timezone` is the archive's, `ended_at` None: still so."""
+    """An outage or configuration change. `timezone` is the archive's; `ended_at` None means that it lasts."""
 
     id: int
     archive: str
@@ -65,10 +65,10 @@ def add_event(
     note: str,
     class_of_service: str | None = None,
 ) -> SiteEvent:
-    """Record an event in a transaction of its own; `since` None: always, `until` None: still so.
+    """Record an event in a transaction of its own. `since` None means always, `until` None that it lasts.
 
     Raises LookupFailedError if there is no such archive; SiteEventError if the end is not after the
-    start, if a time cannot be placed, or if the same was recorded already.
+    start, if a time cannot be placed, or if the same event is already recorded.
     """
     with connection.transaction():
         of = get_archive(connection, archive)
@@ -79,12 +79,12 @@ def add_event(
                 f"the {table.noun} would end at {show_time(ended_at, of.timezone)},"
                 f" which is not after its start at {show_time(started_at, of.timezone)}"
             )
-        # One at a time, so that two commands do not both find that it is new.
+        # One at a time, so that two commands do not both consider the event new.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR NO KEY UPDATE", [of.id])
         given = (kind, class_of_service, note, started_at, ended_at)
         for held in list_events(connection, table, archive):
             if given == (held.kind, held.class_of_service, held.note, held.started_at, held.ended_at):
-                raise SiteEventError(f"this {table.noun} is recorded already, as number {held.id}")
+                raise SiteEventError(f"this {table.noun} is already recorded, as number {held.id}")
         values = {
             "archive_id": of.id,
             "kind": kind,
@@ -107,7 +107,7 @@ def add_event(
 def list_events(
     connection: psycopg.Connection, table: EventTable, archive: str | None = None
 ) -> list[SiteEvent]:
-    """The events of an archive, or of all, by archive and start.
+    """Return the events of an archive, or of all, by archive and start.
 
     Raises LookupFailedError if there is no such archive.
     """
@@ -118,7 +118,7 @@ def list_events(
 
 
 def remove_event(connection: psycopg.Connection, table: EventTable, event_id: int) -> SiteEvent:
-    """Remove an event in a transaction of its own and give what it was. Raises LookupFailedError."""
+    """Remove an event in a transaction of its own, and return it. Raises LookupFailedError."""
     with connection.transaction():
         found = _fetch_events(connection, table, sql.SQL("events.id = {}").format(event_id))
         removed = connection.execute(
@@ -133,9 +133,9 @@ def remove_event(connection: psycopg.Connection, table: EventTable, event_id: in
 
 
 def show_time(moment: datetime, timezone: str) -> str:
-    """`moment` by the clock of `timezone`, with its offset, as it could be typed again."""
+    """Return `moment` by the clock of `timezone`, with its offset, in a form that can be typed again."""
     local = moment.astimezone(ZoneInfo(timezone))
-    # In whole minutes where that says it all, as people give such times.
+    # In whole minutes if that loses nothing, because that is how people write such times.
     is_whole = local.second == local.microsecond == 0
     return local.isoformat(timespec="minutes" if is_whole else "auto")
 

@@ -1,4 +1,4 @@
-"""Archives and their sources: made at the first load, and then as they are."""
+"""Archives and their sources: created at the first load, and fixed from then on."""
 
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -17,24 +17,24 @@ from tapewise.ingest.sources.statements import (
     EXTEND_LAYOUT,
     MAKE_ARCHIVE,
     MAKE_SOURCE,
-    MEND_ARCHIVE,
     SELECT_SOURCE,
     SHARE,
+    UPDATE_ARCHIVE,
 )
 from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.archives import analyze_archives, lock_archive
 
-# Logs of archives do not go further back; a year that says so is a misread one.
+# Logs of archives do not go further back; an earlier year has been misread.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
 
 
 @dataclass(frozen=True)
 class SourceRequest:
-    """What the user says of a stream of logs; `name` tells sources of one archive apart.
+    """The user's description of a stream of logs; `name` distinguishes the sources of an archive.
 
-    `archive_timezone` is the archive's own zone; None: the source's, unless the archive has one already.
+    `archive_timezone` is the archive's own zone; None means the source's, unless the archive already has one.
     With a `key`, names become pseudonyms.
     """
 
@@ -46,21 +46,21 @@ class SourceRequest:
     is_counted: bool = True
     archive_timezone: str | None = None
     key: PseudonymKey | None = None
-    # Whether its files have lines of other sources' formats, too. Can be said later than at the first load.
+    # Whether its files also have lines in other sources' formats. May be set after the first load.
     is_shared: bool = False
 
     @property
     def key_id(self) -> str | None:
-        """What the warehouse keeps of the key."""
+        """The identifier that the warehouse stores for the key."""
         return None if self.key is None else self.key.id
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source as the warehouse has it. `archive_timezone` is the zone whose days are counted.
+    """A source as the warehouse stores it. `archive_timezone` is the zone whose days are counted.
 
-    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, where it was given.
-    `failure_tables` and `failures_as` are those of the format at the first load: the rollup rests on them.
+    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, if it was given.
+    `failure_tables` and `failures_as` are those of the format at the first load: the rollup depends on them.
     """
 
     id: int
@@ -77,20 +77,20 @@ class Source:
     latest_at: datetime | None
     failure_tables: tuple[str, ...]
     failures_as: str | None
-    retained_since: datetime | None = field(default=None, compare=False)  # no setting: it moves on
+    retained_since: datetime | None = field(default=None, compare=False)  # not a setting: it advances
     pseudonym_key_id: str | None = None
-    is_shared: bool = field(default=False, compare=False)  # may be said later
-    is_unread: bool = field(default=False, compare=False)  # when it was found: no file of it had been read
+    is_shared: bool = field(default=False, compare=False)  # may be set later
+    is_unread: bool = field(default=False, compare=False)  # when it was found, no file had been read
     key: PseudonymKey | None = field(default=None, compare=False, repr=False)
 
     @property
     def lacks_key(self) -> bool:
-        """Whether its names are pseudonyms, and the key for them is not here: no line can be told again."""
+        """Whether its names are pseudonyms and their key is missing, so that no line can be recognised."""
         return self.pseudonym_key_id is not None and self.key is None
 
     @property
     def request(self) -> SourceRequest:
-        """What makes this source."""
+        """The request that makes this source."""
         return SourceRequest(
             archive=self.archive,
             kind=self.kind,
@@ -104,7 +104,7 @@ class Source:
         )
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
-        """What a record of this source may depend on, read at `now` from a file of day `log_date`."""
+        """Return what a record of this source may depend on, read at `now` from a file of day `log_date`."""
         return LineSettings(
             timezone=self.timezone,
             clock_resolution_s=self.clock_resolution_s,
@@ -116,10 +116,10 @@ class Source:
 
 
 def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
-    """The source that `request` speaks of, None if it is not there yet.
+    """Return the source that `request` describes, or None if it does not exist yet.
 
-    Its format is the one of `request`, whose layout may know more lines. Raises SourceError where the
-    warehouse has it, or its archive, with other settings: they do not change under rows that were loaded
+    Its format is the one of `request`, whose layout may know more lines. Raises SourceError if the
+    warehouse has it, or its archive, with other settings: these must not change once rows have been loaded
     with them.
     """
     archive = connection.execute(
@@ -130,15 +130,15 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     if archive[0] != request.kind:
         raise SourceError(
             f"archive '{request.archive}' is {archive[0]}, not {request.kind}",
-            hint=f"Say --kind {archive[0]}, or choose another name for the archive."
+            hint=f"Use --kind {archive[0]}, or choose another name for the archive."
             if archive[0] in INGESTED_KINDS
-            else "Logs are not read into a simulated archive: choose another name.",
+            else "Logs cannot be read into a simulated archive: choose another name.",
         )
     if request.archive_timezone not in (None, archive[1]):
         raise SourceError(
             f"archive '{request.archive}' has timezone {archive[1]}, not {request.archive_timezone}",
-            hint="An archive's settings stay as they were at its first load. Say that zone, or drop it"
-            " and read its logs again.",
+            hint="An archive's settings are fixed at its first load. Give that zone, or drop the archive and"
+            " read its logs again.",
         )
     found = _fetch_source(
         connection, "archives.name = %s AND sources.name = %s", [request.archive, request.name]
@@ -153,8 +153,8 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
         if held != given:
             raise SourceError(
                 f"source '{request.name}' of archive '{request.archive}' has {setting} {held}, not {given}",
-                hint="A source's settings stay as they were at its first load. `tapewise sources replace`"
-                " reads its logs again with others. Logs of another host are another source (--source).",
+                hint="A source's settings are fixed at its first load. `tapewise sources replace` re-reads"
+                " its logs with others. Logs of another host are another source (--source).",
             )
     label = f"source '{request.name}' of archive '{request.archive}'"
     check_layouts(label, found.format, request.format)
@@ -166,7 +166,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 def get_source(
     connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
 ) -> Source | None:
-    """The source of that number, None if its archive was dropped; with `key`, if it is the source's."""
+    """Return the source with that id, or None if it was dropped. It gets `key` if that is its own key."""
     found = _fetch_source(connection, "sources.id = %s", [source_id])
     is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
     return replace(found, key=key) if found is not None and is_right else found
@@ -185,23 +185,24 @@ def _fetch_source(
 
 
 def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
-    """The source of `request`, made with its archive if they are not there yet; commits.
+    """Return the source of `request`; creates it and its archive if they do not exist yet. Commits.
 
-    Where nothing was loaded yet, because the first try failed, the settings are those now given. Two
-    commands that make the same source at a time both get it. Raises SourceError as `find_source`.
+    If nothing was loaded yet, because the first try failed, the settings are those given now. Two
+    commands that create the same source at the same time both get it. Raises SourceError as `find_source`
+    does.
     """
     for zone in (request.timezone, request.archive_timezone or "UTC"):
         check_timezone(zone)
     try:
         found = find_source(connection, request)
     except SourceError:
-        found = None  # the statements below change what may be changed, and then it is asked again
+        found = None  # the statements below change what may be changed; then the source is looked up again
     if found is None:
         if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
             analyze_archives(connection)
-        connection.commit()  # nobody need wait for this row while we wait for the lock
+        connection.commit()  # so that nobody has to wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
-        connection.execute(MEND_ARCHIVE, vars(request))
+        connection.execute(UPDATE_ARCHIVE, vars(request))
         _forget_rejected(connection, request)
         connection.execute(
             MAKE_SOURCE,
@@ -231,14 +232,14 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 
 
 def _lock_named(connection: psycopg.Connection, archive: str) -> None:
-    """Wait for whoever loads the archive: what it has loaded decides which settings may still change."""
+    """Wait for any load of the archive, because what it loads decides which settings may still change."""
     row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [archive]).fetchone()
     if row is not None:
         lock_archive(connection, row[0])
 
 
 def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
-    """Forget what was read of a source that has brought no fact: its settings were wrong, and may change."""
+    """Forget what was read of a source that gave no fact: its settings were wrong, and may change."""
     empty = connection.execute(
         "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"
@@ -251,7 +252,7 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
 
 
 def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
-    """A source that is not in the warehouse, for a dry run before its first load; its archive may be."""
+    """Return a source that is not stored yet (its archive may be), for a dry run before its first load."""
     row = connection.execute(
         "SELECT retained_since, id FROM core.archives WHERE name = %s", [request.archive]
     )

@@ -1,4 +1,4 @@
-"""The statements by which `ingest/sources/sources.py` finds and makes sources."""
+"""The SQL statements with which `ingest/sources/sources.py` finds and creates sources."""
 
 from typing import LiteralString
 
@@ -16,8 +16,8 @@ MAKE_ARCHIVE = """
     ON CONFLICT DO NOTHING
 """
 
-# The settings of an archive, or a source, may change as long as nothing was loaded (or forgotten) with them.
-MEND_ARCHIVE = """
+# The settings of an archive or a source may change as long as nothing was loaded (or forgotten) with them.
+UPDATE_ARCHIVE = """
     UPDATE core.archives SET kind = %(kind)s,
         timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
     WHERE name = %(archive)s AND retained_since IS NULL AND NOT EXISTS (
@@ -55,16 +55,16 @@ MAKE_SOURCE = """
     )
 """
 
-# Never taken back: lines may be held for this source because another one holds them.
+# Never reset: lines may count as held for this source because another one holds them.
 SHARE = "UPDATE ledger.sources SET is_shared = TRUE WHERE id = %s AND NOT is_shared"
 
-# More kinds of lines are known than when the source was last read, and none otherwise than before.
+# The layout knows more kinds of lines than when the source was last read, and reads the others as before.
 EXTEND_LAYOUT = """
     UPDATE ledger.sources SET layout_text = %(layout_text)s WHERE id = %(source_id)s
         AND layout_text IS DISTINCT FROM %(layout_text)s
 """
 
-# Of a source whose facts are read again with these.
+# For a source whose files are read again with these settings.
 CHANGE_SETTINGS = """
     UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
         clock_resolution_s = %(clock_resolution_s)s, failure_tables = %(failure_tables)s,

@@ -1,6 +1,6 @@
-"""Sources that were made for files of which none was accepted: they go again, with an archive that is empty.
+"""Drops sources that were created for files that were all refused, and their archive if it is then empty.
 
-A source is made before its first file is read, because names and months of facts refer to it.
+A source is created before its first file is read, because names and months of facts refer to it.
 """
 
 from collections.abc import Collection, Iterator
@@ -16,18 +16,18 @@ from tapewise.schema.texts import escape_controls
 
 
 def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
-    """Drop the source, and its archive if that holds nothing else; gives whether it was dropped.
+    """Drop the source, and its archive if that contains nothing else; return whether it was dropped.
 
-    It stays if any file was accepted into it (one that is empty, too), or somebody loads the archive at this
-    moment. Raises DatabaseError.
+    It stays if any file was accepted into it (even an empty one), or if someone is loading the archive.
+    Raises DatabaseError.
     """
     try:
         with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
             dropped = connection.execute("SELECT core.drop_unused_source(%s)", [source.id]).fetchone()
     except psycopg.Error as error:
         reason = " ".join(str(error).split()).rstrip(".")
-        said = f"source '{source.name}' of archive '{source.archive}' stays, though unused: {reason}"
-        raise DatabaseError(said) from error
+        label = f"source '{source.name}' of archive '{source.archive}'"
+        raise DatabaseError(f"{label} is unused but could not be dropped: {reason}") from error
     return dropped == (True,)
 
 
@@ -35,10 +35,10 @@ def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
 def drop_unused_sources(
     warehouse: Warehouse, sources: Collection[Source], *, is_dry: bool
 ) -> Iterator[set[str]]:
-    """Drop those of `sources` at the end of the block whose names were not added to what this gives.
+    """Drop at the end of the block those of `sources` whose names were not added to the set it yields.
 
-    Those count that are in `sources` then. If the database breaks off the block, all stay: the same command
-    is to be run again.
+    `sources` is read at the end of the block. If the database aborts the block, all sources stay, because the
+    same command is to be run again.
     """
     used: set[str] = set()
     try:

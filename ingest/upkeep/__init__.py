@@ -1,1 +1,1 @@
-"""What is done with what was loaded: explain a row, read rejects again, drop, replace and forget."""
+"""Works on what was loaded: explains a row, re-reads rejects, drops, replaces and forgets."""

@@ -1,4 +1,4 @@
-"""`tapewise explain`: from a row back to its file and line, and from a line to what became of it."""
+"""`tapewise explain`: traces a row back to its file and line, and a line to its fate."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -24,9 +24,10 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 
 @dataclass(frozen=True)
 class LineFate:
-    """What became of line `line_number` of a file: its `fate` in words, and the row, if it is one.
+    """The fate of line `line_number` of a file: `fate` in words, and the row that it gave, if any.
 
-    `text` is None where the file no longer has the line, or where that cannot be told: `lacks_key`.
+    `text` is None if the file no longer contains the line, or if that is unknown because the pseudonym key is
+    missing (`lacks_key`).
     """
 
     path: str
@@ -42,10 +43,10 @@ class LineFate:
 def explain_row(
     connection: psycopg.Connection, table: str, row_id: int, key: PseudonymKey | None = None
 ) -> LineFate:
-    """The file and line that row `row_id` of a fact table was made from.
+    """Return the file and line that row `row_id` of a fact table was made from.
 
-    The line's text is read from the file if that still stands there; of a source with pseudonyms that
-    takes their `key`. Raises LookupFailedError.
+    The line's text is read from the file if it is still there; for a source with pseudonyms that needs
+    their `key`. Raises LookupFailedError.
     """
     row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
     if row is None:
@@ -66,11 +67,11 @@ def explain_line(
     now: datetime,
     key: PseudonymKey | None = None,
 ) -> list[LineFate]:
-    """What became of a line of a file, for each source that the file was read for; all facts that it gave.
+    """Return the fate of a line of a file, for each source that the file was read for, with all its facts.
 
-    Loaded and rejected lines stand in the warehouse with their numbers. For the others the file is
-    read again: ignored, held from elsewhere, or not read yet. `key` as of `explain_row`. Raises
-    LookupFailedError.
+    Loaded and rejected lines are stored in the warehouse with their numbers. For other lines the file is
+    read again: they were ignored, are held from elsewhere, or were not read yet. `key` is as for
+    `explain_row`. Raises LookupFailedError.
     """
     files = connection.execute(
         "SELECT id, line_count, source_id, log_date FROM ledger.log_files WHERE path = %s ORDER BY id DESC",
@@ -78,15 +79,16 @@ def explain_line(
     ).fetchall()
     if not files:
         raise LookupFailedError(
-            f"{path}: was never read", hint='`tapewise sql "SELECT path FROM mart.log_files"` lists what was.'
+            f"{path}: was never read",
+            hint='`tapewise sql "SELECT path FROM mart.log_files"` lists the files that were read.',
         )
     fates: dict[int, list[LineFate]] = {}
     for file_id, line_count, source_id, log_date in files:
         if source_id in fates:
-            continue  # an earlier file of the same name; the newest is what stands there
+            continue  # an earlier file of the same name; the newest is the one at this path
         source = _get_source(connection, source_id, key)
         if not 1 <= line_number <= line_count:
-            fate = f"not read: the ledger has lines 1 to {line_count} of it"
+            fate = f"not read: the ledger has lines 1 to {line_count} of this file"
             fates[source_id] = [LineFate(str(path), line_number, _label(source), fate, None)]
             continue
         fates[source_id] = _find_loaded(connection, file_id, path, line_number, source) or [
@@ -95,14 +97,14 @@ def explain_line(
         ]
     if not any(1 <= line_number <= line_count for _, line_count, *_ in files):
         longest = max(line_count for _, line_count, *_ in files)
-        raise LookupFailedError(f"{path}: has lines 1 to {longest} in the ledger, not {line_number}")
+        raise LookupFailedError(f"{path}: the ledger has lines 1 to {longest} of it, not {line_number}")
     return [fate for of_source in fates.values() for fate in of_source]
 
 
 def _find_loaded(
     connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: Source
 ) -> list[LineFate]:
-    """The facts that the line gave, the first one first."""
+    """Return the facts that the line gave, the first one first."""
     rows = [
         (table.name, row)
         for table in FACT_TABLES
@@ -150,16 +152,16 @@ def _find_by_reading(
 ) -> LineFate:
     label = _label(source)
     if source.lacks_key:
-        fate = "ignored, or held from elsewhere: the key of the source's pseudonyms would tell"
+        fate = "ignored, or held from elsewhere: only the key of the source's pseudonyms can show which"
         return LineFate(str(path), line_number, label, fate, None, lacks_key=True)
-    changed = "unknown: the file is not what it was when it was read"
+    changed = "unknown: the file has changed since it was read"
     record = _read_record(source, log_date, path, line_number, now)
     if record is None or record["rejected"] is not None:
         return LineFate(str(path), line_number, label, changed, None)
     text = record["text"] or _read_line(source, path, line_number, record["line_hash"])
     if record["ignored"] is not None:
         return LineFate(str(path), line_number, label, f"ignored: {record['ignored']}", text)
-    # Both, where clocks show it twice: it may have been moved.
+    # Both times if the clocks show it twice, because the fact may have been moved.
     times = [record["event_at"], *find_second_passes(source.timezone, pl.Series([record["event_at"]]))]
     row = _fetch_row(
         connection,
@@ -194,7 +196,7 @@ def _fetch_row(
 def _fetch_rows(
     connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
 ) -> list[dict[str, Any]]:
-    """The rows of a table of facts, with names in words; of a line's, the first fact first."""
+    """Return rows of a fact table, with names instead of ids; the first fact of a line comes first."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(
             sql.SQL(
@@ -223,9 +225,9 @@ def _read_record(
 
 
 def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> str | None:
-    """The text of a line, None where it is no longer there: the file is gone, or another by now.
+    """Return the text of a line, or None if it is no longer there because the file is gone or was replaced.
 
-    None too where that cannot be told without the key of pseudonyms. Whoever gets the text may read the file.
+    Also None if that is unknown without the pseudonym key. Anyone who gets the text may read the file.
     """
     if source.lacks_key or not path.is_file():
         return None

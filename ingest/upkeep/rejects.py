@@ -1,4 +1,4 @@
-"""`tapewise rejects`: the lines that no record could be made of, and reading their files again."""
+"""`tapewise rejects`: lists the lines that could not become records, and re-reads their files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,7 +19,7 @@ from tapewise.schema.errors import LogFileError, TapewiseError
 
 @dataclass(frozen=True)
 class RejectFilter:
-    """Which rejected lines are asked for: of an archive, source, file, reason; None is any."""
+    """A selection of rejected lines by archive, source, file and reason; None matches any."""
 
     archive: str | None = None
     source: str | None = None
@@ -29,7 +29,7 @@ class RejectFilter:
 
 @dataclass(frozen=True)
 class RejectCount:
-    """How many lines of a source were rejected for a reason, and of how many files."""
+    """How many lines of a source were rejected for a reason, and in how many files."""
 
     archive: str
     source: str
@@ -40,7 +40,7 @@ class RejectCount:
 
 @dataclass(frozen=True)
 class RejectedLine:
-    """A rejected line; its `text` is None where it was not kept."""
+    """A rejected line; its `text` is None if it was not kept."""
 
     archive: str
     source: str
@@ -52,7 +52,7 @@ class RejectedLine:
 
 @dataclass(frozen=True)
 class RejectedFile:
-    """A log file of the ledger with rejected lines. `is_newest`: nothing else was read by its name since."""
+    """A log file in the ledger with rejected lines. `is_newest`: no other file of its name was read since."""
 
     log_file_id: int
     source_id: int
@@ -66,9 +66,9 @@ class RejectedFile:
 
 @dataclass(frozen=True)
 class Retry:
-    """What came of reading a file again: a `result`, or the `error` that kept it from being read.
+    """The outcome of reading a file again: a `result`, or the `error` that prevented it.
 
-    `is_another`: what stands there now is another file, and was read as such.
+    `is_another`: there is now another file at this path, and it was read as such.
     """
 
     file: RejectedFile
@@ -90,7 +90,7 @@ _ASKED_FOR = """
 
 
 def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectCount]:
-    """The rejected lines by source and reason, the most first."""
+    """Return the number of rejected lines by source and reason, the most frequent reason first."""
     with connection.cursor(row_factory=class_row(RejectCount)) as cursor:
         return cursor.execute(
             "SELECT archives.name AS archive, sources.name AS source, reason, count(*) AS line_count,"
@@ -104,7 +104,7 @@ def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[R
 def list_rejects(
     connection: psycopg.Connection, asked: RejectFilter, limit: int | None
 ) -> Iterator[RejectedLine]:
-    """The rejected lines by archive, source and file, in order; `limit` of them, or all."""
+    """Yield the rejected lines by archive, source and file, in order; `limit` of them, or all."""
     with connection.cursor(row_factory=class_row(RejectedLine)) as cursor:
         yield from cursor.stream(
             "SELECT archives.name AS archive, sources.name AS source, path, line_number, reason, text"
@@ -115,7 +115,7 @@ def list_rejects(
 
 
 def find_files(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectedFile]:
-    """The files that have rejected lines of those asked for, with all of their rejected lines."""
+    """Return the files with rejected lines that match `asked`; their counts include all rejected lines."""
     with connection.cursor(row_factory=class_row(RejectedFile)) as cursor:
         return cursor.execute(
             "SELECT log_files.id AS log_file_id, source_id, archives.name AS archive,"  # noqa: S608  # ours
@@ -136,10 +136,10 @@ def retry_file(
     key: PseudonymKey | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Retry:
-    """Read a file again from where it stood, as it was read before; it is loaded whole, or stays as it was.
+    """Read a file again at its path, with the same settings; it is loaded completely or nothing changes.
 
-    `file` is the newest of its name; `key` is for sources whose names are pseudonyms. Raises nothing that
-    concerns this file alone.
+    `file` is the newest of its name; `key` is for sources whose names are pseudonyms. Errors that concern
+    only this file are returned, not raised.
     """
     try:
         path = Path(file.path)
@@ -151,16 +151,16 @@ def retry_file(
         if not path.exists():
             raise LogFileError(
                 f"{file.path}: is gone",
-                hint="Its rejected lines stay in the ledger; where it was moved to, ingest it.",
+                hint="Its rejected lines stay in the ledger. If it was moved, ingest it from its new path.",
             )
         if ledger_path(path) != file.path:
-            raise LogFileError(f"{file.path}: is a link to another file by now")
+            raise LogFileError(f"{file.path}: is now a link to another file")
         result = load_file(
             warehouse,
             source,
             path,
             now=now,
-            keeps_date=True,  # it was perhaps said by hand; of another file its name must say it
+            keeps_date=True,  # the date may have been given by hand; another file needs it in its name
             is_forced=True,
             on_wait=on_wait,
         )

@@ -1,8 +1,7 @@
-"""`tapewise forget`: the detail of before a day goes, the ten-minute rollup stays.
+"""`tapewise forget`: deletes the detail from before a day, and keeps the ten-minute rollup.
 
-What is forgotten stays so: `core.archives.retained_since` keeps the day, and lines from before it that are
-read later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`). So no line is counted
-twice.
+Forgetting is permanent: `core.archives.retained_since` stores the day, and lines from before it that are read
+later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`). So no line is counted twice.
 """
 
 from collections.abc import Callable
@@ -47,7 +46,7 @@ _DELETE_FACTS = """
 
 @dataclass(frozen=True)
 class Forgotten:
-    """What was forgotten, or would be: rows by table of facts, requests, names, texts of rejected lines."""
+    """How much was or would be forgotten: rows by fact table, requests, names, texts of rejected lines."""
 
     archive: str
     retained_since: datetime
@@ -58,12 +57,12 @@ class Forgotten:
 
     @property
     def fact_count(self) -> int:
-        """Facts of all tables."""
+        """The number of facts in all tables."""
         return sum(self.fact_counts.values())
 
 
 def preview_forgetting(connection: psycopg.Connection, name: str, before: date, now: datetime) -> Forgotten:
-    """How many facts and requests `forget_detail` would take away. Writes nothing; raises as it does."""
+    """Return how many facts and requests `forget_detail` would delete. Writes nothing; raises as it does."""
     archive = get_archive(connection, name)
     since = _settle_floor(archive, before, now)
     counts = {
@@ -83,10 +82,11 @@ def forget_detail(
 ) -> Forgotten:
     """Forget the facts of archive `name` from before the midnight, by its own clock, that begins `before`.
 
-    Facts and requests of that time go, names that no fact is left of, known pieces of files and the texts of
-    rejected lines. The rollup stays. What was loaded is ignored from now on, so the ledger balances. All
-    of it or nothing; waits for a load of the archive (`on_wait` is called then). Raises LookupFailedError, or
-    RetentionError where more is forgotten already, the day is still to come, or the archive is simulated.
+    This deletes facts and requests of that time, names without any remaining fact, known segments of files
+    and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now on, so
+    the ledger balances. Everything or nothing is done; waits for a load of the archive (and calls `on_wait`).
+    Raises LookupFailedError, or RetentionError if more is already forgotten, the day is in the future, or the
+    archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
@@ -102,7 +102,8 @@ def forget_detail(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
         forget_mounts(connection, archive.id, since)
-        # What ended just after may have begun before: those lines are gone, as at the next load.
+        # A request that ended just after may have begun before; those lines are gone. The next load would
+        # rebuild it without them too.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             last_day = (since - timedelta(microseconds=1)).date()
             rebuild_derived(connection, settling, archive.id, [last_day])
@@ -122,25 +123,26 @@ def forget_detail(
 
 
 def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
-    """The midnight, if the archive may forget what is before it."""
+    """Return the midnight that begins `before`, if the archive may forget everything before it."""
     if archive.kind == "simulated":
         raise RetentionError(
-            f"archive '{archive.name}' is simulated: it forgets nothing",
+            f"archive '{archive.name}' is simulated: its detail cannot be forgotten",
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     zone = ZoneInfo(archive.timezone)
-    # The first of two, where clocks go back at midnight: a line is of the first, and is forgotten with it.
+    # The first of two if clocks go back at midnight: a line belongs to the first, and is forgotten with it.
     since = datetime.combine(before, time(), zone).astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()
         raise RetentionError(
-            f"archive '{archive.name}' has forgotten what was before {day}, which is later than {before}",
-            hint="What is forgotten does not come back: only a later day can be named.",
+            f"archive '{archive.name}' has already forgotten its detail before {day}, which is later than"
+            f" {before}",
+            hint="Forgotten detail cannot be restored: give a later day.",
         )
     if since > now:
         raise RetentionError(
-            f"{before} is still to come: what archive '{archive.name}' has not seen yet it cannot forget",
-            hint="Name a day that has begun.",
+            f"{before} is in the future: archive '{archive.name}' cannot forget what it has not seen yet",
+            hint="Give a day that has begun.",
         )
     return since
 
@@ -159,7 +161,7 @@ def _count_before(
 
 
 def _delete_facts(connection: psycopg.Connection, table: str, values: dict[str, object]) -> int:
-    """Delete the facts of a table; in their files' balances they move from loaded to ignored."""
+    """Delete the facts of a table, and move them from loaded to ignored in their files' balances."""
     statement = sql.SQL(_DELETE_FACTS).format(
         table=sql.Identifier("core", table), time=sql.Identifier(event_time_columns[table])
     )

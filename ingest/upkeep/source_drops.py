@@ -1,4 +1,4 @@
-"""`tapewise sources`: what sources there are, and dropping one with all that was read for it."""
+"""`tapewise sources`: lists sources, and drops one with everything that was read for it."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -28,7 +28,7 @@ from tapewise.schema.writing.names import drop_unused_names
 
 @dataclass(frozen=True)
 class SourceSummary:
-    """A source and how much was read for it; times by the archive's own clock."""
+    """A source and how much was read for it; times are by the archive's own clock."""
 
     archive: str
     kind: str
@@ -46,7 +46,7 @@ class SourceSummary:
 
 @dataclass(frozen=True)
 class DroppedSource:
-    """What went with a source: facts, log files, names. `has_left_cells`: see `drop_source`."""
+    """What was dropped with a source: facts, log files, names. `has_left_cells`: see `drop_source`."""
 
     fact_count: int
     log_file_count: int
@@ -63,7 +63,7 @@ class DeletedFacts:
 
 
 def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
-    """All sources, by archive and name."""
+    """Return all sources, by archive and name."""
     with connection.cursor(row_factory=class_row(SourceSummary)) as cursor:
         return cursor.execute(
             "SELECT archives.name AS archive, kind, archives.timezone AS archive_timezone,"
@@ -81,12 +81,13 @@ def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
 def drop_source(
     warehouse: Warehouse, archive_name: str, name: str, on_wait: Callable[[], None] | None = None
 ) -> DroppedSource:
-    """Drop a source: its facts, its ledger, its share of the rollup; requests are put together anew.
+    """Drop a source: its facts, its ledger rows and its share of the rollup; requests are rebuilt.
 
-    The warehouse is then as if it had never been read, its archive stays. Cells of a time whose detail is
-    forgotten cannot be told apart by source: they go if no counted source is left, else they stay
-    (`has_left_cells`). All of it or nothing; waits for a load of the archive (`on_wait` is called then).
-    Raises LookupFailedError if there is no such source, RetentionError for a simulated archive's.
+    The warehouse is then as if the source had never been read, but its archive stays. Cells of a time whose
+    detail is forgotten cannot be told apart by source: they are deleted if no counted source is left, and
+    otherwise stay (`has_left_cells`). Everything or nothing is done; waits for a load of the archive (and
+    calls `on_wait`). Raises LookupFailedError if there is no such source, RetentionError if the archive is
+    simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         archive, source = lock_source(connection, archive_name, name, on_wait)
@@ -107,7 +108,7 @@ def lock_source(
     name: str,
     on_wait: Callable[[], None] | None = None,
 ) -> tuple[Archive, Source]:
-    """The archive, whose lock the transaction gets, and its source.
+    """Lock the archive for this transaction, and return it and its source.
 
     Raises LookupFailedError if there is no such source, RetentionError if the archive is simulated.
     """
@@ -115,7 +116,7 @@ def lock_source(
     archive = get_archive(connection, archive_name)
     if archive.kind == "simulated":
         raise RetentionError(
-            f"archive '{archive.name}' is simulated: it stays as it came from the simulation",
+            f"archive '{archive.name}' is simulated: its sources can be neither dropped nor replaced",
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     row = connection.execute(
@@ -130,9 +131,9 @@ def lock_source(
 
 
 def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts:
-    """Delete a source's facts and take them out of the rollup, in the owner's transaction.
+    """Delete a source's facts and subtract them from the rollup, in the owner's transaction.
 
-    It has the archive's lock. What is derived of the facts is the caller's to rebuild.
+    The transaction has the archive's lock. The caller rebuilds the rows derived from the facts.
     """
     days = {table.name: _find_days(connection, table.name, source.id) for table in FACT_TABLES}
     if source.is_counted or source.failures_as is not None:
@@ -148,7 +149,7 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
 
 
 def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> list[date]:
-    """The days (UTC) of the source's facts of a table, in order."""
+    """Return the days (UTC) of the source's facts in a table, in order."""
     rows = connection.execute(
         sql.SQL(
             "SELECT DISTINCT ({} AT TIME ZONE 'UTC')::date FROM {} WHERE source_id = %s ORDER BY 1"
@@ -159,7 +160,7 @@ def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> li
 
 
 def _subtract_transfers(connection: psycopg.Connection, source: Source, days: list[date]) -> None:
-    """Take the source's transfers out of the archive's cells, a month at a time."""
+    """Subtract the source's transfers from the archive's cells, a month at a time."""
     cells = []
     for _, month in groupby(days, key=lambda day: (day.year, day.month)):
         in_month = list(month)
@@ -191,7 +192,7 @@ def _subtract_transfers(connection: psycopg.Connection, source: Source, days: li
 
 
 def _settle_forgotten_cells(connection: psycopg.Connection, archive: Archive, source_id: int) -> bool:
-    """Drop the cells of the forgotten time if all are of this source; gives whether some are left."""
+    """Drop the cells of the forgotten time if all are from this source; return whether any are left."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",

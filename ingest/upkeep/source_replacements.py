@@ -1,4 +1,4 @@
-"""`tapewise sources replace`: reads the files of a source again under another format, layout or time zone."""
+"""`tapewise sources replace`: re-reads the files of a source with another format, layout or time zone."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ SHOWN_FILES = 20
 
 @dataclass(frozen=True)
 class ReplacedSource:
-    """How many facts the source had, and what reading its files again gave."""
+    """How many facts the source had, and the results of reading its files again."""
 
     old_fact_count: int
     results: list[FileResult]
@@ -39,7 +39,7 @@ class ReplacedSource:
 
 @dataclass(frozen=True)
 class _Reading:
-    """What was read of a file: its first `read_bytes` bytes; and whether lines would be lost with it."""
+    """The part of a file that was read (its first `read_bytes` bytes), and whether it has lines to lose."""
 
     path: str
     read_bytes: int
@@ -67,13 +67,13 @@ def replace_source(
     on_wait: Callable[[], None] | None = None,
     on_file: Callable[[], None] | None = None,
 ) -> ReplacedSource:
-    """Read the files of a source again with the format and zone that are given; None: as they were.
+    """Read the files of a source again with the given format and zone; None means unchanged.
 
-    The warehouse is then as if they had been read so at once. One transaction: until its end everybody sees
-    what was there before, and if it fails, nothing has changed. Waits for a load of the archive (`on_wait` is
-    called then); `on_file` is called after each file. Raises LogFileError if a file is not there any more as
-    it was read, because its lines would be lost, or if no line is of the format; LookupFailedError, and
-    RetentionError if forgotten lines would be of other times.
+    The warehouse is then as if they had been read that way in the first place. It is one transaction: until
+    its end everyone sees the previous state, and if it fails, nothing has changed. Waits for a load of the
+    archive (and calls `on_wait`); `on_file` is called after each file. Raises LogFileError if a file is gone
+    or has changed since it was read, because its lines would be lost, or if no line is in the format;
+    LookupFailedError; and RetentionError if forgotten lines would get other times.
     """
     if timezone is not None:
         check_timezone(timezone)
@@ -84,7 +84,7 @@ def replace_source(
     ):
         archive, locked = lock_source(connection, archive_name, name, on_wait)
         old = get_source(connection, locked.id, key)
-        assert old is not None  # we have the lock
+        assert old is not None  # because we have the lock
         check_key(old)
         if timezone not in (None, old.timezone):
             _check_not_forgotten(connection, old)
@@ -112,7 +112,7 @@ def replace_source(
                 on_file()
         if facts.count and not sum(result.tally.loaded_count for result in results):
             raise LogFileError(
-                f"no line of the files of source '{name}' of archive '{archive_name}' is of format"
+                f"no line of the files of source '{name}' of archive '{archive_name}' is in format"
                 f" {source.format.name}",
                 hint="Nothing was changed. `tapewise detect` shows which format fits.",
             )
@@ -133,15 +133,15 @@ def _list_readings(connection: psycopg.Connection, source_id: int) -> list[_Read
 
 
 def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]:
-    """The files that hold all that was read, in the order in which they were read first.
+    """Return the files that contain everything that was read, in the order in which they were first read.
 
-    What was read by a name may be in a file of another name by now, if that was read too, as after a
-    rotation. Raises LogFileError with the names of those whose lines are in no file any more.
+    Content that was read under one name may now be in a file of another name, if that one was read too, as
+    after a rotation. Raises LogFileError naming the files whose lines are no longer in any file.
     """
     names = list(dict.fromkeys(reading.path for reading in readings))
     found: dict[str, _FilePlan] = {}
     missing = list(readings)
-    # First by their own names: a file is read once for all of its lengths, and all files only if need be.
+    # First by their own names: a file is read once for all of its lengths, and all files only if necessary.
     for is_by_name in (True, False):
         if not is_by_name and not any(reading.brings_lines for reading in missing):
             break
@@ -166,7 +166,7 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
         missing = left
     lost = list(dict.fromkeys(reading.path for reading in missing if reading.brings_lines))
     if lost:
-        raise _say_lost(source, lost)
+        raise _make_loss_error(source, lost)
     return [found[name] for name in names if name in found]
 
 
@@ -177,19 +177,20 @@ def _read_beginnings(source: Source, name: str, lengths: set[int]) -> Beginnings
     return digest_beginnings(path, lengths, key=source.key)
 
 
-def _say_lost(source: Source, lost: Sequence[str]) -> LogFileError:
+def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
     shown = [f"{name} ({'changed' if Path(name).exists() else 'gone'})" for name in lost[:SHOWN_FILES]]
     more = f" and {len(lost) - SHOWN_FILES:,} more" if len(lost) > SHOWN_FILES else ""
     return LogFileError(
-        f"files of source '{source.name}' of archive '{source.archive}' are not there as they were read:"
+        f"files of source '{source.name}' of archive '{source.archive}' are gone or have changed:"
         f" {', '.join(shown)}{more}",
-        hint="Nothing was changed: their lines would be lost. Put them back; what was renamed, ingest by its"
-        " new name first. To lose them, `tapewise sources drop` the source and ingest what is left.",
+        hint="Nothing was changed: their lines would be lost. Put the files back; ingest renamed ones under"
+        " their new names first. To give up the lines, `tapewise sources drop` the source and ingest what is"
+        " left.",
     )
 
 
 def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None:
-    """Raise RetentionError if lines of the source are forgotten: by another zone, they are of other times."""
+    """Raise RetentionError if lines of the source are forgotten: in another zone, they have other times."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",
@@ -197,9 +198,9 @@ def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None
     ).rowcount
     if is_forgotten:
         raise RetentionError(
-            f"archive '{source.archive}' has forgotten lines of source '{source.name}': what they add up to"
-            f" is in the rollup by {source.timezone}, and cannot be moved to another zone",
-            hint="Leave --timezone away, or `tapewise sources drop` the source and read its logs again.",
+            f"archive '{source.archive}' has forgotten lines of source '{source.name}': their sums are in the"
+            f" rollup by {source.timezone}, and cannot be moved to another zone",
+            hint="Omit --timezone, or `tapewise sources drop` the source and read its logs again.",
         )
 
 
@@ -220,5 +221,5 @@ def _change_settings(
         },
     )
     changed = get_source(connection, source.id, source.key)
-    assert changed is not None  # we have the lock
+    assert changed is not None  # because we have the lock
     return changed

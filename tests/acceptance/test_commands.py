@@ -241,10 +241,10 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
     )  # fmt: skip
     assert refused.returncode == 1
     assert refused.stderr.splitlines() == [
-        "tapewise: cond: its lines have no dates, and its name has no date of which the year is certain",
+        "tapewise: cond: its lines have no dates, and its name has no date whose year is certain",
         "tapewise: cond.980506-980507: its lines have no dates, and its name has several dates",
         "tapewise: 2 of 3 files could not be read.",
-        "Say the day of each such file by itself, --date 1998-05-05, or name it like cond.1998-05-05.log,"
+        "Give the date of each such file separately, --date 1998-05-05, or name it like cond.1998-05-05.log,"
         " or like cond.980505.",
         "The others were read; see above.",
     ]
@@ -257,7 +257,7 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
         other = ingest(tapewise, "cond", "--date", "1998-05-05", *options, archive="dated", log_format="cond")
         assert other.returncode == 1
         assert (
-            f"cond: the same lines were read as of 1998-05-06 before ({tmp_path / 'cond.980506'})"
+            f"cond: the same lines were already read with the date 1998-05-06 ({tmp_path / 'cond.980506'})"
             in other.stderr
         )
         assert "drop the archive" in other.stderr
@@ -332,7 +332,7 @@ def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
     assert result.returncode == 1
-    assert "a.log: no line of it is of format hsi" in result.stderr
+    assert "a.log: no line of it is in format hsi" in result.stderr
     assert "source 'hsi' of archive 'wrong' is not kept: no file was accepted" in result.stderr
     assert "wrong (" not in tapewise("archives", "list").stdout
     result = ingest(tapewise, "a.log", "--source", "hsi", archive="wrong")
@@ -491,7 +491,7 @@ def test_replacing_a_source_wants_to_know_how_and_asks(tapewise, tmp_path):
     lost = tapewise(*command, "--timezone", "UTC", "--yes")
     assert lost.returncode == 1
     assert lost.stderr.startswith(
-        "tapewise: files of source 'nft' of archive 'replaced' are not there as they were read:"
+        "tapewise: files of source 'nft' of archive 'replaced' are gone or have changed:"
         f" {tmp_path / 'nft.log'} (gone)"
     )
     assert "Asia/Kathmandu" in tapewise("sources", "list").stdout

@@ -164,7 +164,7 @@ def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
     assert "35 lines = 10 loaded + 20 held + 0 ignored + 5 rejected" in result.stdout
     wrong = ingest(tapewise, "held", "--source", "gw1", "hsi.log")
     assert wrong.returncode == 1
-    assert "no line of it is of format nft" in wrong.stderr
+    assert "no line of it is in format nft" in wrong.stderr
 
 
 def test_a_source_that_has_brought_nothing_has_no_format_yet(tapewise, mixed):

@@ -56,7 +56,7 @@ def test_of_the_database(tmp_path, disk):
             assert "Traceback" not in done.stderr
             # Of a table, "No space left on device"; where its own log has no room, the server breaks down.
             first, *rest = done.stderr.splitlines()
-            assert first.startswith("tapewise: large.log: the database broke off the load: ")
+            assert first.startswith("tapewise: large.log: the database aborted the load: ")
             assert "Run the same command again when" in "".join(rest)
 
             tapewise("db", "stop")

@@ -205,7 +205,7 @@ def test_explain_shows_a_line_to_whoever_has_key_and_file(tapewise, folder):
         hidden = tapewise("explain", "line", log, number).stdout
         assert "(the names of this source are pseudonyms" in hidden
         assert name not in hidden
-    assert "the key of the source's pseudonyms would tell" in tapewise("explain", "line", log, "2").stdout
+    assert "only the key of the source's pseudonyms can" in tapewise("explain", "line", log, "2").stdout
 
 
 def test_lines_are_read_again_with_the_key_only(tapewise, folder, home):
@@ -213,7 +213,7 @@ def test_lines_are_read_again_with_the_key_only(tapewise, folder, home):
     assert tapewise(*with_key, "ingest").returncode == 0
     without = tapewise("rejects", "--archive", ARCHIVE, "--retry")
     assert without.returncode == 1
-    assert without.stderr.count("are pseudonyms, and their key is not here") == 5
+    assert without.stderr.count("are pseudonyms, and their key is missing") == 5
     again = tapewise(*with_key, "rejects", "--archive", ARCHIVE, "--retry")
     assert (again.returncode, again.stderr) == (0, "")
     assert_hidden(without.stdout + without.stderr + again.stdout + read_everything(home))

@@ -126,7 +126,7 @@ def test_the_day_of_a_file_is_shown_with_what_says_it(load: Load, tmp_path: Path
         load(numbered, "hsi-client")
     assert "--date 1998-05-05" in (raised.value.hint or "")
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
-    assert describe_result(result)[1] == "  as of 2019-03-06: as --date says"
+    assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
     # Lines that say their day themselves have none.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
@@ -144,7 +144,7 @@ def test_a_file_of_a_day_to_come_is_not_said_to_be_of_another_format(load: Load,
     )
     assert "--date" in (ahead.hint or "")
     other = load(write(tmp_path, "hsi-client", ["nonsense"]), "hsi-client").find_fault(log_format)
-    assert other is not None and other.message.endswith("no line of it is of format hsi-client")
+    assert other is not None and other.message.endswith("no line of it is in format hsi-client")
     assert (
         load(write(tmp_path, "hsi-client", lines, "a.2019-03-05"), "hsi-client").find_fault(log_format)
         is None

@@ -98,7 +98,7 @@ def test_the_next_files_are_loaded_when_the_database_is_back(
     assert [result["path"] for result in results] == list(map(str, logs))
     lost = [result["error"] for result in results if "error" in result]
     assert lost
-    assert all("the database broke off the load: " in said for said in lost)
+    assert all("the database aborted the load: " in said for said in lost)
     if jobs == "1":
         assert lost[0].startswith(f"{logs[0]}: ")
         assert [result["loaded_count"] for result in results[1:]] == [SMALL_LINES, SMALL_LINES]
@@ -117,7 +117,7 @@ def test_a_database_that_stays_away_ends_the_command(bench: Bench, logs: list[Pa
         output, errors = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, output) == (1, "")
     first, hint = errors.splitlines()
-    assert first.startswith(f"tapewise: {logs[0]}: the database broke off the load")
+    assert first.startswith(f"tapewise: {logs[0]}: the database aborted the load")
     assert "again when the database is up" in hint
     bench.wait_until_up()
     complete(bench, logs)

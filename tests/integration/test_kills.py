@@ -276,7 +276,7 @@ def check_message(process: Fork, log: Path) -> None:
     assert output == ""
     first, *rest = errors.splitlines()
     assert first.startswith(
-        ("tapewise: the database broke off", f"tapewise: {log}: the database broke off the load: ")
+        ("tapewise: the database broke off", f"tapewise: {log}: the database aborted the load: ")
     )
     assert len(rest) == 1  # what to do
     assert "again when the database is up" in rest[0]

@@ -14,8 +14,8 @@ from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import at_load
 from tapewise.ingest.requests import pending as derivations
-from tapewise.ingest.requests.at_load import LinesAtLoad, ToldRequests
-from tapewise.ingest.requests.request_rows import tell_requests
+from tapewise.ingest.requests.at_load import DerivedRequests, LinesAtLoad
+from tapewise.ingest.requests.request_rows import derive_requests
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError
 from tests.integration.request_logs import (
@@ -39,10 +39,10 @@ def fresh_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
     found: set[date] = set()
     take = LinesAtLoad.take
 
-    def note_and_take(lines: LinesAtLoad, *, is_waiting: bool) -> Iterator[ToldRequests]:
-        for told in take(lines, is_waiting=is_waiting):
-            found.update(told.days)
-            yield told
+    def note_and_take(lines: LinesAtLoad, *, is_waiting: bool) -> Iterator[DerivedRequests]:
+        for derived in take(lines, is_waiting=is_waiting):
+            found.update(derived.days)
+            yield derived
 
     monkeypatch.setattr(LinesAtLoad, "take", note_and_take)
     return found
@@ -161,9 +161,9 @@ def test_opens_that_nothing_follows_are_not_looked_at_again_and_again(
 
     def note(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         looked_at.append(opens.height + transfers.height)
-        return tell_requests(opens, transfers)
+        return derive_requests(opens, transfers)
 
-    monkeypatch.setattr(at_load, "tell_requests", note)
+    monkeypatch.setattr(at_load, "derive_requests", note)
     draw = random.Random(1)
     times = [FIRST_DAY + timedelta(minutes=n) for n in range(1500)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -194,7 +194,7 @@ def test_what_goes_wrong_beside_fails_the_load(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(at_load, "tell_requests", fail)
+    monkeypatch.setattr(at_load, "derive_requests", fail)
     with pytest.raises(ZeroDivisionError):
         read("pftp", make_log("pftp", 1))
     count = "SELECT (SELECT count(*) FROM core.opens), (SELECT count(*) FROM ledger.log_files)"

@@ -293,7 +293,7 @@ def test_where_held_lines_cannot_be_read_nothing_is_loaded(
         raise psycopg.OperationalError("server closed the connection unexpectedly")
 
     monkeypatch.setattr(neighbours, "read_frame", fail)
-    with pytest.raises(DatabaseError, match=r"new\.20180430: the database broke off the load: server closed"):
+    with pytest.raises(DatabaseError, match=r"new\.20180430: the database aborted the load: server closed"):
         read("pftp", write_lines("m2"), "new")
     monkeypatch.undo()
     assert show_requests(database) == "0-"

@@ -155,7 +155,7 @@ def test_what_cannot_be_read_is_told_of_and_stays(warehouse: Warehouse, tmp_path
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "sound")
     again = {Path(each.file.path).name: each for each in retry(warehouse)}
-    for name, said in (("gone", "is gone"), ("folder", "is a folder"), ("link", "is a link")):
+    for name, said in (("gone", "is gone"), ("folder", "is a folder"), ("link", "is now a link")):
         assert isinstance(again[name].error, LogFileError)
         assert said in str(again[name].error)
     assert again["sound"].error is None

@@ -17,7 +17,7 @@ TYPES = {
     "direction": "text",
     "duration_s": "double precision",
     **dict.fromkeys(("is_counted", "is_failed"), "boolean"),
-    **dict.fromkeys(("ended_at", "staged_at", "submitted_at", "told_at", "told_since"), "timestamptz"),
+    **dict.fromkeys(("ended_at", "staged_at", "submitted_at", "logged_at", "logged_since"), "timestamptz"),
 }
 
 
@@ -118,14 +118,14 @@ def test_stages_of_personas(database: psycopg.Connection, gets: str, stages: str
     give(
         database,
         "movements",
-        "id known_persona told_source_id told_at duration_s is_failed line_hash occurrence direction",
+        "id known_persona logged_source_id logged_at duration_s is_failed line_hash occurrence direction",
         *(
             (number, 7, 1, int(word.rstrip("!")), None, "!" in word, 0, number, "get")
             for number, word in enumerate(got)
         ),
     )
     give(database, "job_matches", "transfer_id job_id")
-    give(database, "jobs", "id submitted_at told_since")
+    give(database, "jobs", "id submitted_at logged_since")
     give(
         database,
         "stages",

@@ -227,7 +227,7 @@ def test_a_load_that_is_killed_in_the_midst_moves_nothing(
             time.sleep(0.01)
         assert pid is not None
         holder.execute("SELECT pg_terminate_backend(%s)", pid)
-        with pytest.raises(DatabaseError, match="broke off"):
+        with pytest.raises(DatabaseError, match="aborted the load"):
             cut_off.result()
     assert read_facts(warehouse) == facts
     check_warehouse(warehouse)

@@ -70,7 +70,7 @@ def test_the_same_is_not_recorded_twice(loader, table):
     with pytest.raises(SiteEventError) as caught:
         # The same instant, said otherwise.
         add(loader, table, since=datetime(1998, 10, 19, 15, tzinfo=UTC))
-    assert caught.value.message == f"this {table.noun} is recorded already, as number {held.id}"
+    assert caught.value.message == f"this {table.noun} is already recorded, as number {held.id}"
     for change in (
         {"archive": "east"},
         {"kind": table.kinds[1]},
@@ -102,7 +102,7 @@ def test_two_commands_at_a_time_record_the_same_once(loader, warehouse):
         thread.join(0.5)
         assert not refused  # it waits
     thread.join()
-    assert refused == [f"this outage is recorded already, as number {held.id}"]
+    assert refused == [f"this outage is already recorded, as number {held.id}"]
 
 
 @pytest.mark.parametrize(

@@ -211,8 +211,7 @@ def test_lines_that_are_in_no_file_any_more_are_not_lost(
         replace(warehouse, timezone="UTC")
     said = "changed" if (tmp_path / "two").exists() else "gone"
     assert raised.value.message == (
-        "files of source 'nft' of archive 'test' are not there as they were read:"
-        f" {tmp_path / 'two'} ({said})"
+        f"files of source 'nft' of archive 'test' are gone or have changed: {tmp_path / 'two'} ({said})"
     )
     assert (read_facts(warehouse), read_balance(warehouse)) == before
     write(tmp_path / "two", lines[20:40])
@@ -281,7 +280,7 @@ def test_pseudonyms_stay_so(warehouse: Warehouse, tmp_path: Path) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
     for archive, zone in (("fresh", "UTC"), ("mended", "Asia/Kathmandu")):
         read(warehouse, source_of(warehouse, "nft", archive=archive, zone=zone, key=KEY), path)
-    with pytest.raises(SourceError, match="key is not here"):
+    with pytest.raises(SourceError, match="key is missing"):
         replace(warehouse, "mended", timezone="UTC")
     replace(warehouse, "mended", timezone="UTC", key=KEY)
     rows = read_facts(warehouse)["transfers"]

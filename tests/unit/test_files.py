@@ -69,7 +69,7 @@ def test_compressed_files_are_read_as_they_are(compress, block_bytes: int, tmp_p
         (make_zip(), "a zip archive of files"),
         (b"7z\xbc\xaf\x27\x1c...", "a 7z archive of files"),
         (b"\x1f\x9d\x90...", "compressed by compress (.Z)"),
-        (LINES.decode().encode("utf-16"), "a text in UTF-16"),
+        (LINES.decode().encode("utf-16"), "UTF-16 text"),
         (Path(sys.executable).read_bytes()[:5000], "a program"),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) ->
     for name, made in (("plain", content), ("packed", gzip.compress(content))):
         path = tmp_path / name
         path.write_bytes(made)
-        with pytest.raises(LogFileError, match=re.escape(f"{path}: is no log, but {kind}")) as raised:
+        with pytest.raises(LogFileError, match=re.escape(f"{path}: is not a log but {kind}")) as raised:
             read_lines(path)
         assert raised.value.hint
 
@@ -86,7 +86,7 @@ def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) ->
 def test_a_file_that_is_compressed_twice_is_refused(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(compress(compress(LINES)))
-    with pytest.raises(LogFileError, match="is no log, but compressed twice"):
+    with pytest.raises(LogFileError, match="is not a log but compressed twice"):
         read_lines(path)
 
 

@@ -146,7 +146,8 @@ def test_what_is_lacking_is_said():
     with pytest.raises(LogFileError, match="its dates have no year, and its name has no date") as raised:
         find_log_date(Path("b.log"), DCACHE)
     assert raised.value.hint == (
-        "Say the day of each such file by itself, --date 1998-05-05, or name it like dcache.1998-05-05.log."
+        "Give the date of each such file separately, --date 1998-05-05,"
+        " or name it like dcache.1998-05-05.log."
     )
 
 

@@ -84,6 +84,6 @@ def test_a_full_disk_is_told_with_the_folder_and_the_log(
             counter.number(frame(list(range(3000))))
             counter.number(frame(list(range(3000, 10_000))))
     assert raised.value.message == (
-        f"a.log: what is kept of its lines could not be written to {disk}: No space left on device"
+        f"a.log: temporary data about its lines could not be written to {disk}: No space left on device"
     )
     assert "TMPDIR" in (raised.value.hint or "")

@@ -1,5 +1,5 @@
--- The transfers of the range and around it. Those of which only the day is known belong to no other line:
--- their clock time is nobody's. So it is with opens and stages.
+-- The transfers in and around the range. Those for which only the day is known are left out: without a clock
+-- time they belong to no other line. The same applies to opens and stages.
 SELECT
     transfers.id,
     transfers.archive_id,

@@ -1,4 +1,4 @@
--- The opens of the range and around it, failed ones among them.
+-- The opens in and around the range, including failed ones.
 SELECT
     opens.id,
     opens.archive_id,

@@ -1,4 +1,4 @@
--- The starts of transfers in the range and around it, and when the same user began to move the file again.
+-- The starts of transfers in and around the range, and when the same user next began to move the file.
 SELECT
     transfer_starts.id,
     transfer_starts.archive_id,

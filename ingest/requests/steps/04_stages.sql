@@ -1,4 +1,4 @@
--- The stages of the range and around it that a request can have waited for.
+-- The stages in and around the range that a request can have waited for.
 SELECT
     id,
     source_id,

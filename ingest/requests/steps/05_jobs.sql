@@ -1,6 +1,5 @@
--- The jobs of the range and around it that move a file, and from when until when their lines can stand in the
--- STAT log. COND's clock shows whole seconds; a job that starts after it ends has one time that can be
--- believed, its end.
+-- The jobs in and around the range that move a file, and the time span in which their lines can appear in the
+-- STAT log. COND's clock shows whole seconds; of a job that starts after it ends, only the end is credible.
 SELECT
     unitree_jobs.id,
     unitree_jobs.archive_id,
@@ -22,8 +21,8 @@ SELECT
         WHEN unitree_jobs.is_start_after_end OR unitree_jobs.started_at IS NULL
             THEN unitree_jobs.ended_at - %(clock_slack)s
         ELSE greatest(unitree_jobs.started_at, unitree_jobs.ended_at - %(reach)s)
-    END AS told_since,
-    unitree_jobs.ended_at + %(clock_slack)s AS told_until
+    END AS logged_since,
+    unitree_jobs.ended_at + %(clock_slack)s AS logged_until
 FROM core.unitree_jobs
 INNER JOIN ledger.sources ON unitree_jobs.source_id = sources.id
 WHERE

@@ -1,8 +1,8 @@
--- Two logs tell of one transfer: `transfer_id` is in the one that is counted, `twin_id` in the other. Same
--- machine, direction and size, ends within the clocks' slack.
+-- Two logs report one transfer: `transfer_id` is in the one that is counted, `twin_id` in the other. Both
+-- have the same machine, direction and size, and their ends differ by no more than the clocks' slack.
 --
--- As far as no line is missing, they are paired in their order; else like parentheses, as opens and transfers
--- are (`pairs.py`).
+-- Where no line is missing, they are paired in order; elsewhere like parentheses, as opens and transfers are
+-- (`pairs.py`).
 WITH twin_events AS (
     SELECT
         transfers.id,
@@ -29,8 +29,8 @@ WITH twin_events AS (
         )
 ),
 
--- A file that is fetched over and over leaves runs of lines that are alike in both logs. The two lines of a
--- transfer stand in one run: they are no further apart than that.
+-- A file that is fetched repeatedly leaves runs of similar lines in both logs. The two lines of a transfer
+-- are in the same run, because they are no further apart than the slack.
 twin_runs AS (
     SELECT
         twin_events.*,
@@ -77,8 +77,8 @@ twin_pairs AS (
         )
 ),
 
--- Where no line of a run is missing, the first belongs to the first, the second to the second. (A run longer
--- than the reach may go on where nothing was read.)
+-- If no line of a run is missing, the first belongs to the first, the second to the second, and so on. (A run
+-- longer than the reach may continue outside the range that was read.)
 twin_orders AS (
     SELECT
         twin_pairs.*,
@@ -112,8 +112,8 @@ twins_in_order AS (
         twin_orders.place
 ),
 
--- In the other runs, the line that is not counted opens, so much earlier that it comes first; the one that is
--- counted closes.
+-- In the other runs, the line that is not counted opens, and is shifted back by the slack so that it comes
+-- first; the counted line closes.
 twin_levels AS (
     SELECT
         twin_orders.*,

@@ -1,11 +1,11 @@
--- One row per transfer, however many logs tell of it. `told_at` is when the log that knows the persona
--- says that it ended.
+-- One row per transfer, however many logs report it. `logged_at` is its end according to the log that
+-- contains the persona.
 SELECT
     transfers.*,
     twin.id AS twin_id,
     coalesce(transfers.persona, twin.persona) AS known_persona,
-    CASE WHEN transfers.persona IS NULL THEN twin.ended_at ELSE transfers.ended_at END AS told_at,
-    CASE WHEN transfers.persona IS NULL THEN twin.source_id ELSE transfers.source_id END AS told_source_id,
+    CASE WHEN transfers.persona IS NULL THEN twin.ended_at ELSE transfers.ended_at END AS logged_at,
+    CASE WHEN transfers.persona IS NULL THEN twin.source_id ELSE transfers.source_id END AS logged_source_id,
     coalesce(transfers.user_id, twin.user_id) AS known_user_id,
     coalesce(transfers.class_of_service, twin.class_of_service) AS known_class_of_service,
     coalesce(transfers.file_key, twin.file_key) AS known_file_key,

@@ -1,5 +1,5 @@
--- The job of a transfer has its persona and direction, and was running when the transfer ended; of
--- several, the one that ended next to it.
+-- The job of a transfer has its persona and direction, and was running when the transfer ended; if there are
+-- several, it is the one that ended closest to it.
 SELECT DISTINCT ON (movements.id)
     movements.id AS transfer_id,
     jobs.id AS job_id
@@ -8,10 +8,10 @@ INNER JOIN jobs
     ON
         movements.known_persona = jobs.persona
         AND movements.direction = jobs.direction
-        AND movements.told_at >= jobs.told_since
-        AND movements.told_at < jobs.told_until
+        AND movements.logged_at >= jobs.logged_since
+        AND movements.logged_at < jobs.logged_until
 ORDER BY
     movements.id,
-    abs(extract(EPOCH FROM jobs.ended_at - movements.told_at)),
+    abs(extract(EPOCH FROM jobs.ended_at - movements.logged_at)),
     jobs.line_hash,
     jobs.occurrence

@@ -1,4 +1,5 @@
--- Jobs whose transfer never came, or is not in any log that was read; they can have been staged all the same.
+-- Jobs whose transfer never happened, or is not in any log that was read. Their files may have been staged
+-- even so.
 SELECT jobs.*
 FROM jobs
 WHERE NOT EXISTS (SELECT FROM job_matches WHERE job_matches.job_id = jobs.id)

@@ -1,27 +1,27 @@
--- A stage belongs to the next gets with its persona in its log, up to the first that succeeds: what failed is
--- tried again, and does not wait for the tape twice.
+-- A stage belongs to the following gets with its persona in its log, up to the first that succeeds: a failed
+-- get is tried again, and does not wait for the tape twice.
 WITH with_jobs AS (
     SELECT
         movements.id,
         movements.known_persona,
-        movements.told_source_id,
-        movements.told_at,
+        movements.logged_source_id,
+        movements.logged_at,
         job_matches.job_id,
-        -- From when a stage can belong to it: the job's start, or where that is not known, so long before the
-        -- transfer's start as queues may hold it.
+        -- The earliest time of a stage that can belong to it: the job's start, or if that is unknown, the
+        -- transfer's start less the longest time that queues may hold it.
         greatest(
             CASE
-                WHEN jobs.submitted_at IS NOT NULL THEN jobs.told_since
+                WHEN jobs.submitted_at IS NOT NULL THEN jobs.logged_since
                 ELSE
-                    movements.told_at
+                    movements.logged_at
                     - make_interval(secs => coalesce(movements.duration_s, 0))
                     - %(queue_limit)s
             END,
-            movements.told_at - %(reach)s
+            movements.logged_at - %(reach)s
         ) AS staged_since,
-        max(movements.told_at) FILTER (WHERE NOT movements.is_failed) OVER (
-            PARTITION BY movements.known_persona, movements.told_source_id
-            ORDER BY movements.told_at, movements.line_hash, movements.occurrence
+        max(movements.logged_at) FILTER (WHERE NOT movements.is_failed) OVER (
+            PARTITION BY movements.known_persona, movements.logged_source_id
+            ORDER BY movements.logged_at, movements.line_hash, movements.occurrence
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         ) AS last_got_at
     FROM movements
@@ -37,8 +37,8 @@ FROM with_jobs
 INNER JOIN stages
     ON
         with_jobs.known_persona = stages.persona
-        AND with_jobs.told_source_id = stages.source_id
+        AND with_jobs.logged_source_id = stages.source_id
         AND stages.staged_at >= with_jobs.staged_since
         AND stages.staged_at > coalesce(with_jobs.last_got_at, timestamptz '-infinity')
-        AND stages.staged_at <= with_jobs.told_at
+        AND stages.staged_at <= with_jobs.logged_at
 ORDER BY with_jobs.id, stages.staged_at DESC, stages.line_hash, stages.occurrence

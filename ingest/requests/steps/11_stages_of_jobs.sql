@@ -1,4 +1,4 @@
--- The stage of a job without a transfer: of those that no transfer has, the last while the job was running.
+-- The stage of a job without a transfer: the last one while the job was running that belongs to no transfer.
 SELECT DISTINCT ON (lone_jobs.id)
     lone_jobs.id AS job_id,
     stages.id AS stage_id
@@ -9,9 +9,9 @@ INNER JOIN stages
         AND stages.staged_at
         >= CASE
             WHEN lone_jobs.submitted_at IS NULL THEN lone_jobs.ended_at - %(queue_limit)s
-            ELSE lone_jobs.told_since
+            ELSE lone_jobs.logged_since
         END
-        AND stages.staged_at < lone_jobs.told_until
+        AND stages.staged_at < lone_jobs.logged_until
 WHERE
     lone_jobs.direction = 'get'
     AND NOT EXISTS (SELECT FROM stage_matches WHERE stage_matches.stage_id = stages.id)

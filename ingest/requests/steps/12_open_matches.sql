@@ -1,5 +1,6 @@
--- A file is opened, or its transfer begun, then moved: `pairs.py` says which of them belong together.
--- (No row of one table has the number of another's: what is opened is an open or a start.)
+-- A file is opened, or its transfer is started, and then moved: `pairs.py` decides which lines belong
+-- together. (No two rows of different tables have the same id, so an `open_id` is either an open's or a
+-- start's.)
 SELECT
     pairs.transfer_id,
     pairs.open_id

@@ -1,6 +1,7 @@
 -- A stage without a persona, but with its file's path, belongs to the get of the same source, machine and
--- user that was under way: begun before it, and not ended, or else not begun again. Where no line says when a
--- get was asked for, it can be so long before as queues may hold it, but not before the last that succeeded.
+-- user that was in progress: started before the stage, and not yet ended, or (without an end) not yet started
+-- again. If no line says when a get was requested, the stage may be earlier by as long as queues may hold the
+-- get, but not earlier than the last get that succeeded.
 WITH file_gets AS (
     SELECT
         transfers.id,

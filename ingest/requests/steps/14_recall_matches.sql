@@ -1,9 +1,9 @@
--- A stage that says neither for which machine nor for which user it was (dCache's restore) belongs to the
--- gets of its source and file that waited for it. A line that says whether the file was on disk is written when
--- it is asked for: who asked before the stage ended, and moved the file after it, waited, and several may have.
--- Of the gets without such a line it is the first that began after the stage, within `follow_limit`: who comes
--- later found the file on disk, or waited, too, and nothing shows which. A get that fails does not use the
--- stage up.
+-- A stage that names neither a machine nor a user (dCache's restore) belongs to the gets of its source and
+-- file that waited for it. A line that says whether the file was on disk is written when the file is
+-- requested: a get that was requested before the stage ended, and moved the file after it, waited; there may
+-- be several. Among the gets without such a line, only the first one that began after the stage, within
+-- `follow_limit`, waited for it: a later get may have found the file on disk or may have waited too, and
+-- nothing shows which. A get that fails does not use up the stage.
 WITH recalled_gets AS (
     SELECT
         transfers.id,
@@ -28,8 +28,8 @@ WITH recalled_gets AS (
         AND EXISTS (SELECT FROM stages WHERE num_nonnulls(stages.persona, stages.host_id, stages.user_id) = 0)
 ),
 
--- Also those that found the file on disk, and use the stage up. All end within the reach of the stage: which
--- there are must not depend on the range that is read.
+-- Includes gets that found the file on disk, because they use up the stage. All end within the reach of the
+-- stage, so that the candidates do not depend on the range that is read.
 recall_candidates AS (
     SELECT
         recalled_gets.id,

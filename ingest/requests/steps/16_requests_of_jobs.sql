@@ -1,4 +1,4 @@
--- Jobs whose transfer never came, or is in no log that was read.
+-- Jobs whose transfer never happened, or is not in any log that was read.
 INSERT INTO core.requests (
     archive_id, ended_at, stage_id, job_id, source_id, interface, direction, user_id, host_id,
     class_of_service, file_key, persona, size_bytes, stage_s, is_counted, is_failed, is_size_saturated,
