@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a disk of `size` (as for tmpfs) at `folder` for the block; skip the test if that is not allowed."""
+    """Mount a disk of `size` (as for tmpfs) at `folder` for the block; skip the test if not allowed to."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
     folder.mkdir()

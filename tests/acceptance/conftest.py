@@ -1,4 +1,4 @@
-"""Runs the commands as a user types them, each in its own process, in a home that the session's tests share."""
+"""Runs commands as a user types them, each in its own process, in a home that the session's tests share."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""What users type to see rejected lines, undo a source and forget old detail: output, messages, exit status."""
+"""Commands that show rejected lines, undo a source or forget old detail: output, messages, exit status."""
 
 import json
 

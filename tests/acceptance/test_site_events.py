@@ -1,4 +1,4 @@
-"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ has what they refuse."""
+"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ has refusals."""
 
 import json
 

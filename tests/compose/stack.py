@@ -42,7 +42,7 @@ def read_variables(path: Path) -> dict[str, str]:
 
 
 def read_services(variables: dict[str, str]) -> dict[str, Any]:
-    """The services of docker-compose.yml with `variables` substituted; KeyError if a required one is missing."""
+    """Return the services of docker-compose.yml with `variables` substituted; KeyError if one is missing."""
 
     def put_in(found: re.Match[str]) -> str:
         name, way, default = found.groups()
