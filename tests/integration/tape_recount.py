@@ -1,6 +1,6 @@
-"""Mounts and tape operations put together in plain Python, event after event: what the SQL must come to.
+"""Mounts and tape operations derived in plain Python, event after event: what the SQL must arrive at.
 
-Of each: its events as (line hash, occurrence), its steps' times, and what is counted of it.
+For each: its events as (line hash, occurrence), the times of its steps, and its counts.
 """
 
 from collections import defaultdict
@@ -58,7 +58,9 @@ def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
 
 
 def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
-    """The events of each mount, in order; of its files the three that stand in a drive are not known here."""
+    """The events of each mount, in order; of its files' events only the three kinds in a drive are known
+    here.
+    """
     by_cartridge = defaultdict(list)
     for event in events:
         if event["vsn"] is not None and event["kind"] != "received":
@@ -71,7 +73,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # The stay that each drive's last event is of; and the request to mount that nobody has taken yet.
+        # The stay to which each drive's last event belongs; and the mount request that is still unanswered.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None
@@ -114,7 +116,7 @@ def _name(event: Event | None) -> tuple[int, int] | None:
 
 
 def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """What a recount of the archive's events comes to: mounts and operations, as `dump` writes them."""
+    """A recount of the archive's events: mounts and operations, in the form that `dump` returns."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         events = read_events(connection, archive)
     operations, mounts = recount_operations(events), recount_mounts(events)
@@ -197,7 +199,7 @@ _OPERATIONS = f"""
 
 
 def dump(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """The archive's mounts and operations as they stand in the warehouse, without row numbers."""
+    """The archive's mounts and operations as they are in the warehouse, without row numbers."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         mounts, operations = (
             sorted(

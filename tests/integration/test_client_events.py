@@ -1,4 +1,4 @@
-"""UniTree's client events: one request of start, stage and end, in whatever order their lines come."""
+"""UniTree's client events: one request from start, stage and end, in whatever order their lines come."""
 
 import random
 from collections.abc import Sequence
@@ -41,9 +41,9 @@ def write_event(
 
 
 def make_files(seed: int, folder: Path) -> list[Path]:
-    """Made-up events of four days, crowded around the midnights, of few files, users and machines.
+    """Made-up events of four days, crowded around the midnights, with few files, users and machines.
 
-    Any line may be missing, and some stand in two files.
+    Any line may be missing, and some occur in two files.
     """
     draw = random.Random(seed)
     told: list[tuple[datetime, str]] = []
@@ -83,7 +83,7 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_neither_the_order_of_files_nor_the_range_put_together_matters(
+def test_neither_the_order_of_files_nor_the_rebuilt_range_matters(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ):
     files = make_files(seed, tmp_path)
@@ -101,7 +101,7 @@ def test_neither_the_order_of_files_nor_the_range_put_together_matters(
 
 
 @pytest.mark.parametrize("seed", range(4, 6))
-def test_each_line_is_told_of_once(
+def test_each_line_is_in_one_request(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ):
     read(warehouse, make_files(seed, tmp_path), "made")
@@ -117,7 +117,7 @@ def test_each_line_is_told_of_once(
     starts = count("SELECT count(*) FROM core.transfer_starts")
     assert count("SELECT count(start_id) FROM mart.requests") == starts
     assert count("SELECT count(DISTINCT start_id) FROM mart.requests") == starts
-    # What never ended stands there as such, and what ended does not.
+    # Only requests that never ended are shown as unfinished.
     unfinished = count("SELECT count(*) FROM mart.requests WHERE missing ~ 'transfer'")
     assert unfinished == count("SELECT count(*) FROM mart.requests WHERE transfer_id IS NULL") > 0
     # Nothing is staged for a put, nor for what was on disk; and never before it was asked for.

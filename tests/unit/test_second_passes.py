@@ -80,7 +80,7 @@ def test_the_second_pass_follows_the_step_back(zone: str) -> None:
 @EVERY_CHANGE
 @given(data=st.data())
 def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
-    """Whatever is missing: a found line is of the second pass, and so are all lines after it."""
+    """Whatever is missing, found lines are of the second pass, and after the first all of them are found."""
     length = CHANGES[zone][1]
     ticks = sorted(data.draw(st.lists(st.integers(-length, 3 * length - 1), max_size=30)))
     minutes = [tick - length * (tick >= length) for tick in ticks]
