@@ -64,10 +64,10 @@ def test_detect_shows_which_formats_fit_and_how_well(tapewise, mixed):
 
 def test_detect_as_json(tapewise, mixed):
     result = tapewise("detect", "--json", "hsi.log", "absent.log")
-    told, failed = map(json.loads, result.stdout.splitlines())
-    assert told["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
-    assert len(told["fits"]) == len(FORMATS)
-    assert (told["format"], told["places"], told["line_count"]) == ("hsi", ["all"], 20)
+    fitting, failed = map(json.loads, result.stdout.splitlines())
+    assert fitting["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
+    assert len(fitting["fits"]) == len(FORMATS)
+    assert (fitting["format"], fitting["places"], fitting["line_count"]) == ("hsi", ["all"], 20)
     assert failed == {"path": "absent.log", "error": "absent.log: No such file or directory"}
     assert result.returncode == 1
 
@@ -111,9 +111,9 @@ def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tape
 
 def test_json_has_a_field_for_the_chosen_format(tapewise, mixed):
     result = ingest(tapewise, "taken", "--json", "--dry-run", "hsi.log", "nft.log")
-    told = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [each["format"] for each in told] == ["hsi", "nft"]
-    assert told[0]["rejected_samples"] == [
+    results = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["format"] for each in results] == ["hsi", "nft"]
+    assert results[0]["rejected_samples"] == [
         {"line_number": 20, "reason": "not a line of this format", "text": "nonsense"}
     ]
     assert result.stderr == ""
@@ -135,8 +135,13 @@ def test_a_log_without_any_lines_yet_is_not_a_failure(tapewise, mixed):
         "nft.log: 20 lines = 20 loaded + 0 held + 0 ignored + 0 rejected",
     ]
     result = ingest(tapewise, "bare", "--json", "empty.log")
-    told = json.loads(result.stdout)
-    assert (result.returncode, told["path"], told["line_count"], told["format"]) == (0, "empty.log", 0, None)
+    printed = json.loads(result.stdout)
+    assert (result.returncode, printed["path"], printed["line_count"], printed["format"]) == (
+        0,
+        "empty.log",
+        0,
+        None,
+    )
     assert "bare (" not in tapewise("archives", "list").stdout
     given = ingest(tapewise, "fresh", "--format", "nft", "empty.log")
     assert (given.returncode, given.stdout.splitlines()[1]) == (

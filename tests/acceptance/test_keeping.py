@@ -51,8 +51,8 @@ def test_retry_reports_what_changed_and_what_is_gone(tapewise, tmp_path):
         "1 more stood under names where something else was read since: they cannot be read again, and stay in"
         " the ledger.",
     ]
-    told = json.loads(tapewise("rejects", "--archive", "retried", "--retry", "--json").stdout)
-    assert (told["rejected_before_count"], told["held_count"], told["is_another"]) == (1, 2, False)
+    result = json.loads(tapewise("rejects", "--archive", "retried", "--retry", "--json").stdout)
+    assert (result["rejected_before_count"], result["held_count"], result["is_another"]) == (1, 2, False)
     assert tapewise("rejects", "--retry", "--limit", "1").returncode == 2
 
 

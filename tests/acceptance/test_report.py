@@ -74,27 +74,27 @@ def test_a_report_counts_what_the_log_holds(report, tmp_path):
     log.write_text("\n".join(sound) + "\nnonsense of kim\n\n")
     result = report("--json", "--timezone", "America/Los_Angeles", log)
     assert (result.returncode, result.stderr) == (0, "")
-    told = json.loads(result.stdout)
+    document = json.loads(result.stdout)
     assert {
         (row["interface"], row["direction"]): [
             row["transfer_count"], row["failed_count"], row["size_bytes"]
-        ] for row in told["transfers"]
+        ] for row in document["transfers"]
     } == recount(log)  # fmt: skip
-    (file,) = told["files"]
+    (file,) = document["files"]
     assert (file["format"], file["line_count"]) == ("hsi", len(sound) + 2)
     assert file["rejected_samples"] == [
         {"line_number": len(sound) + 1, "reason": "not a line of this format"}
     ]
-    assert told["timezone"] == "America/Los_Angeles"
-    assert told["first_event_at"].startswith("1998-10-18T00:07:03-07:00")
-    assert sum(row["failed_count"] for row in told["failures"]) == sum(
+    assert document["timezone"] == "America/Los_Angeles"
+    assert document["first_event_at"].startswith("1998-10-18T00:07:03-07:00")
+    assert sum(row["failed_count"] for row in document["failures"]) == sum(
         row[1] for row in recount(log).values()
     )
-    assert {row["interface"] for row in told["cache_hits"]} == {"hsi", "htar"}
-    assert sum(row["request_ratio"] for row in told["open_times"]) == pytest.approx(1)
-    assert next(row["record"] for row in told["records"]) == "most transfers that ended in a day"
+    assert {row["interface"] for row in document["cache_hits"]} == {"hsi", "htar"}
+    assert sum(row["request_ratio"] for row in document["open_times"]) == pytest.approx(1)
+    assert next(row["record"] for row in document["records"]) == "most transfers that ended in a day"
     for name in ("sizes", "times", "rates", "busiest_days", "busiest_hours", "users"):
-        assert told[name], name
+        assert document[name], name
 
 
 def test_a_report_for_people_has_no_names_and_says_what_is_unknown(report):

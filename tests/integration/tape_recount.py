@@ -132,7 +132,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
         if [event["kind"] for event in operation[:2]] == ["received", "mount requested"]
     }
     of_event = {event["id"]: mount for mount in mounts for event in mount}
-    told_mounts = []
+    mount_rows = []
     for mount in mounts:
         at: dict[str, list[datetime]] = defaultdict(list)
         for event in mount:
@@ -140,7 +140,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
         ends = [event for event in mount if event["kind"] == "transferred"]
         sizes = [e["size_bytes"] for e in ends if not e["is_failed"] and e["size_bytes"] is not None]
         times = [transfer_s[event["id"]] for event in ends if event["id"] in transfer_s]
-        told_mounts.append(
+        mount_rows.append(
             repr(
                 (
                     *(mount[0]["happened_at"], mount[-1]["happened_at"], _name(mount[0])),
@@ -160,12 +160,12 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
                 )
             )
         )
-    told_operations = []
+    operation_rows = []
     for operation in operations:
         by_kind = {event["kind"]: event for event in operation}
         placed = by_kind.get("transferred") or by_kind.get("positioned") or by_kind.get("mount requested")
         of_mount = of_event[placed["id"]] if placed else None
-        told_operations.append(
+        operation_rows.append(
             repr(
                 (
                     *(operation[0]["happened_at"], operation[-1]["happened_at"], _name(operation[0])),
@@ -180,7 +180,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
                 )
             )
         )
-    return sorted(told_mounts), sorted(told_operations)
+    return sorted(mount_rows), sorted(operation_rows)
 
 
 _EVENT = "(SELECT ARRAY[line_hash, occurrence] FROM core.tape_events WHERE id = {})"

@@ -46,7 +46,7 @@ def make_files(seed: int, folder: Path) -> list[Path]:
     Any line may be missing, and some occur in two files.
     """
     draw = random.Random(seed)
-    told: list[tuple[datetime, str]] = []
+    timed_lines: list[tuple[datetime, str]] = []
     for _ in range(70):
         at = FIRST_DAY + timedelta(days=draw.randrange(1, 4), milliseconds=draw.randrange(-(10**6), 10**6))
         who = {"file": draw.randrange(3), "user": draw.randrange(2), "host": f"h{draw.randrange(2)}"}
@@ -58,9 +58,9 @@ def make_files(seed: int, folder: Path) -> list[Path]:
         events.append(("end", f"disk_s={draw.randrange(1, 20)}.5 rc={draw.choice((0, 0, 0, 9))}"))
         for event, alone in events:
             if draw.random() < 0.8:
-                told.append((at, write_event(at, event, alone, code, **who)))
+                timed_lines.append((at, write_event(at, event, alone, code, **who)))
             at += timedelta(milliseconds=draw.randrange(0, draw.choice((1, 10**5, 10**7))))
-    lines = [text for _, text in sorted(told)]
+    lines = [text for _, text in sorted(timed_lines)]
     cuts = [0, *sorted(draw.sample(range(1, len(lines)), 5)), len(lines)]
     files = []
     for number, (begin, end) in enumerate(pairwise(cuts)):

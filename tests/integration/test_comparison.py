@@ -133,8 +133,8 @@ def test_requests_from_the_same_law_are_hardly_ever_called_different(
         for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 %, more than one alarm in seven pairs occurs once in 23, more than two once in 266. (A study of 60 pairs each
-    # had none.)
+    # At 5 %, more than one alarm in seven pairs occurs once in 23, more than two once in 266.
+    # (A study of 60 pairs each had none.)
     assert sum(map(bool, alarms)) <= 2
 
 

@@ -40,9 +40,9 @@ def days_at_load(monkeypatch: pytest.MonkeyPatch) -> set[date]:
     take = LinesAtLoad.take
 
     def note_and_take(lines: LinesAtLoad, *, is_waiting: bool) -> Iterator[ToldRequests]:
-        for told in take(lines, is_waiting=is_waiting):
-            found.update(told.days)
-            yield told
+        for requests in take(lines, is_waiting=is_waiting):
+            found.update(requests.days)
+            yield requests
 
     monkeypatch.setattr(LinesAtLoad, "take", note_and_take)
     return found
@@ -135,8 +135,8 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     days = [(FIRST_DAY + timedelta(days=n)).date() for n in range(DAY_COUNT)]
     assert days[15] in left_days and days[15] not in days_at_load
     # Days derived earlier stay, and later days are derived in memory again.
-    for told in (days[:8], days[-8:]):
-        assert days_at_load.issuperset(told) and left_days.isdisjoint(told)
+    for days_in_memory in (days[:8], days[-8:]):
+        assert days_at_load.issuperset(days_in_memory) and left_days.isdisjoint(days_in_memory)
     assert expect_recount(database) > 100
 
 

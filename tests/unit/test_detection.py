@@ -102,25 +102,25 @@ def test_the_best_format_is_chosen_from_95_percent_on_if_no_other_exceeds_5(line
     found = choose_format(
         [FormatFit(f, count, line_count) for f, count in zip(FORMATS.values(), counts, strict=False)]
     )
-    is_told = [count / line_count >= 0.95 for count in counts]
+    is_chosen = [count / line_count >= 0.95 for count in counts]
     is_excluded = [count / line_count <= 0.05 for count in counts]
     expected = [
         f
         for i, f in enumerate(list(FORMATS.values())[: len(counts)])
-        if is_told[i] and all(is_excluded[j] for j in range(len(counts)) if j != i)
+        if is_chosen[i] and all(is_excluded[j] for j in range(len(counts)) if j != i)
     ]
     assert found == (expected[0] if expected else None)
 
 
 @pytest.mark.parametrize(
-    "best, second, line_count, is_told",
+    "best, second, line_count, is_chosen",
     [(950, 0, 1000, True), (949, 0, 1000, False), (1000, 50, 1000, True), (1000, 51, 1000, False)],
 )
-def test_both_thresholds_from_both_sides(best, second, line_count, is_told):
+def test_both_thresholds_from_both_sides(best, second, line_count, is_chosen):
     nft, hsi = FORMATS["nft"], FORMATS["hsi"]
     for order in ([0, 1], [1, 0]):
         both = [FormatFit(nft, best, line_count), FormatFit(hsi, second, line_count)]
-        assert choose_format([both[i] for i in order]) == (nft if is_told else None)
+        assert choose_format([both[i] for i in order]) == (nft if is_chosen else None)
 
 
 @pytest.mark.parametrize(

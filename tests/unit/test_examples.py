@@ -327,11 +327,11 @@ def test_daily_sums(truth: dict[str, Any]) -> None:
         if not is_failed:
             sizes_bytes.setdefault((day, interface, direction), []).append(size)
     counted = [(*key, len(sizes), sum(sizes)) for key, sizes in sorted(sizes_bytes.items())]
-    told = [
+    recorded = [
         (cell["day"], cell["interface"], cell["direction"], cell["count"], cell["size_bytes"])
         for cell in truth["daily"]
     ]
-    assert counted == told
+    assert counted == recorded
 
 
 def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
@@ -380,8 +380,8 @@ def test_every_unitree_line_has_a_fate(truth: dict[str, Any], name: str) -> None
     outcomes = loaded.get("transfers", {}).values()
     copies = sum(loaded.get("namespace_events", {}).values())
     moved = sum(sum(outcome.values()) for outcome in outcomes)
-    told = loaded.get("unitree_jobs", 0) + loaded.get("stages", 0) + copies + moved
-    assert facts["loaded_count"] == told
+    fact_count = loaded.get("unitree_jobs", 0) + loaded.get("stages", 0) + copies + moved
+    assert facts["loaded_count"] == fact_count
     good = cond_jobs(name) if name in COND_NAMES else stat_matches()
     assert facts["loaded_count"] == len(good)
     assert len(lines) - len(good) - lines.count(b"") == sum(facts["rejected"].values())

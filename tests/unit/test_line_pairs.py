@@ -38,8 +38,8 @@ def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame
     opened, moved = [], []
     for number, line in enumerate(lines):
         at = BEGIN + timedelta(hours=line["hour"])
-        told = line | {"id": number, "occurrence": number, "opened_at": at, "ended_at": at}
-        (moved if line["is_move"] else opened).append(told)
+        row = line | {"id": number, "occurrence": number, "opened_at": at, "ended_at": at}
+        (moved if line["is_move"] else opened).append(row)
     return (
         pl.DataFrame([{name: line[name] for name in OPENING} for line in opened], schema=OPENING),
         pl.DataFrame([{name: line[name] for name in CLOSING} for line in moved], schema=CLOSING),

@@ -142,8 +142,8 @@ def test_the_clients_other_output_is_ignored(line: str):
 def test_a_clients_error_line_is_a_failed_transfer(line: str, expected: tuple[Any, ...]):
     found = record("hsi-client", line)
     assert (found["table"], found["is_failed"], found["is_time_of_day_unknown"]) == ("transfers", True, True)
-    told = found["direction"], found["status_code"], found["status_text"], found["archive_path"]
-    assert told == expected
+    values = found["direction"], found["status_code"], found["status_text"], found["archive_path"]
+    assert values == expected
 
 
 def test_a_failure_in_an_unknown_direction_is_a_failed_open():

@@ -168,11 +168,11 @@ def test_every_line_of_the_real_report_has_its_fate(sample_logs):
     }
     # The tables' own totals are the sums of their rows.
     for operation, figure in (("io_by_application", "operation_count"), ("migration", "migrated_count")):
-        told = facts.filter(operation=operation)
+        section = facts.filter(operation=operation)
         for system in ("Archive", "Hpss"):
             own = [
                 (row["is_total"], json.loads(row["figures"])[figure])
-                for row in told.filter(system=system).to_dicts()
+                for row in section.filter(system=system).to_dicts()
             ]
             assert sum(n for is_total, n in own if not is_total) == sum(n for is_total, n in own if is_total)
 

@@ -94,12 +94,12 @@ def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
         "size_bytes": draw(st.none() | st.integers(0, 2**53)),
         "status_code": draw(st.none() | st.integers(-(2**31), 2**31 - 1)),
     }
-    told = ["-" if number is None else number for number in numbers.values()]
+    said = ["-" if number is None else number for number in numbers.values()]
     line = (
         f"{stamp(moment)} {server} {event} op={task} by={requester} cap={texts['capability']}"
-        f" family={texts['class_of_service']} location={texts['location']} copy={told[0]} frag={told[1]}"
-        f" vsn={texts['vsn']} type={texts['tape_type']} unit={texts['drive']} block={told[2]} size={told[3]}"
-        f" rc={told[4]}"
+        f" family={texts['class_of_service']} location={texts['location']} copy={said[0]} frag={said[1]}"
+        f" vsn={texts['vsn']} type={texts['tape_type']} unit={texts['drive']} block={said[2]} size={said[3]}"
+        f" rc={said[4]}"
     )
     record = parse(line, "unitree-tape")
     assert {name: record[name] for name in texts | numbers} == texts | numbers
