@@ -147,7 +147,7 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
         (["formats", "netflow"], 1, "netflow"),
     ],
 )  # fmt: skip
-def test_errors_are_one_message_and_a_status(tapewise, arguments, status, message):
+def test_errors_give_one_message_and_a_status(tapewise, arguments, status, message):
     result = tapewise(*arguments)
     assert result.returncode == status
     assert message in result.stderr
@@ -155,7 +155,7 @@ def test_errors_are_one_message_and_a_status(tapewise, arguments, status, messag
     assert not result.stdout
 
 
-def test_a_traceback_comes_with_debug_only(tapewise):
+def test_a_traceback_is_only_shown_with_debug(tapewise):
     assert "Traceback" in tapewise("--debug", "formats", "netflow").stderr
 
 
@@ -278,7 +278,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
 def test_an_archive_can_be_read_again_after_it_is_dropped(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="dropped", zone="Europe/Berlin")
-    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and nobody answers
+    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and gets no answer
     assert "dropped' is dropped, 2 rows" in tapewise("archives", "drop", "dropped", "--yes").stdout
     assert "dropped" not in tapewise("archives", "list").stdout
     assert "2 loaded" in ingest(tapewise, "a.log", archive="dropped", zone="UTC").stdout
@@ -384,7 +384,7 @@ def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
     cluster = (other / "postgresql-18").resolve()
     assert cluster.is_dir()
-    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and nobody answers
+    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and gets no answer
     assert cluster.is_dir()
     assert "is deleted" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
     assert not cluster.exists()

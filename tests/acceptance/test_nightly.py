@@ -89,7 +89,7 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
         (["a.log", "--format", "nft", "--timezone", "UTC"], "Missing option '--archive'"),
     ],
 )  # fmt: skip
-def test_wrong_usage(tapewise, folder, options, message):
+def test_usage_errors(tapewise, folder, options, message):
     done = tapewise("--config", str(folder / "tapewise.toml"), "ingest", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr

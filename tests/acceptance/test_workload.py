@@ -85,7 +85,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
         "tapewise: a workload model is called 'two kinds' already.\n"
         "Choose another name, or remove that one: `tapewise workload remove 'two kinds'`.\n"
     )
-    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and nobody answers
+    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and gets no answer
     removed = tapewise("workload", "remove", "two kinds", "--yes")
     assert removed.stdout == "Workload model 'two kinds' is removed.\n"
     assert tapewise("workload", "show", "two kinds").stderr == (

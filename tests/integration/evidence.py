@@ -45,24 +45,24 @@ VIOLATIONS = {
         WHERE line_count <> loaded_count + held_count + ignored_count + rejected_count
             OR least(line_count, loaded_count, held_count, ignored_count, rejected_count) < 0
     """,
-    "loaded is not the facts by lineage": LOADED_IS_NOT_THE_FACTS,
-    "ignored is not its reasons": """
+    "loaded is not the number of facts by lineage": LOADED_IS_NOT_THE_FACTS,
+    "ignored is not the sum of its reasons": """
         SELECT path, ignored_count, sum(ignored_lines.line_count) FROM ledger.log_files
         LEFT JOIN ledger.ignored_lines ON log_file_id = id
         GROUP BY id HAVING ignored_count <> coalesce(sum(ignored_lines.line_count), 0)
     """,
-    "rejected is not its lines": """
+    "rejected is not the number of its lines": """
         SELECT path, rejected_count, count(line_number) FROM ledger.log_files
         LEFT JOIN ledger.rejected_lines ON log_file_id = id
         GROUP BY id HAVING rejected_count <> count(line_number)
     """,
-    "a fact is of no file or source": """
+    "a fact has no file or source": """
         SELECT facts.id, log_file_id, facts.source_id FROM facts
         LEFT JOIN ledger.log_files ON log_files.id = log_file_id AND log_files.source_id = facts.source_id
         LEFT JOIN ledger.sources ON sources.id = facts.source_id AND sources.archive_id = facts.archive_id
         WHERE log_files.id IS NULL OR sources.id IS NULL
     """,
-    "a fact is of no user or host of its archive": """
+    "a fact has no user or host of its archive": """
         SELECT facts.id, user_id, host_id FROM facts
         LEFT JOIN core.users ON users.id = user_id AND users.archive_id = facts.archive_id
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
@@ -90,7 +90,7 @@ VIOLATIONS = {
         JOIN ledger.sources ON sources.id = log_files.source_id
         WHERE log_date IS NULL OR (ended_at AT TIME ZONE timezone)::date <> log_date
     """,
-    "a line has two fates, or is no line of its file": """
+    "a line has two fates, or is not in its file": """
         SELECT path, line_number, count(*), line_count FROM (
             SELECT log_file_id, line_number FROM facts WHERE ordinal = 0
             UNION ALL SELECT log_file_id, line_number FROM ledger.rejected_lines
@@ -103,7 +103,7 @@ VIOLATIONS = {
         JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
         GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash, occurrence HAVING count(*) > 1
     """,
-    "a further fact is of no line, or there twice": """
+    "a further fact has no line, or occurs twice": """
         SELECT further.log_file_id, further.line_number, further.fact_table, further.ordinal, count(*)
         FROM facts AS further LEFT JOIN facts AS first
             ON first.log_file_id = further.log_file_id AND first.line_number = further.line_number
@@ -113,7 +113,7 @@ VIOLATIONS = {
         GROUP BY further.log_file_id, further.line_number, further.fact_table, further.ordinal
         HAVING count(*) > 1 OR count(first.id) = 0
     """,
-    "the ledger has other rows by load, table and month than there are": """
+    "the ledger's rows by load, table and month are not those that exist": """
         SELECT * FROM (
             SELECT log_file_id, fact_table, date_trunc('month', event_at AT TIME ZONE 'UTC')::date AS month, (
                 SELECT max(load_id) FROM ledger.loaded_rows
@@ -136,7 +136,7 @@ VIOLATIONS = {
         JOIN facts ON facts.log_file_id = log_files.id GROUP BY log_files.id
         HAVING (min(event_at) < first_event_at OR max(event_at) > last_event_at) IS NOT FALSE
     """,
-    "segments overlap, or lie beyond their file": """
+    "segments overlap, or extend beyond their file": """
         SELECT path, first_line_number, segments.line_count, next FROM (
             SELECT *, lead(first_line_number) OVER (
                 PARTITION BY log_file_id ORDER BY first_line_number) AS next
@@ -156,7 +156,7 @@ VIOLATIONS = {
             ) AS counted
         )
     """,
-    "a segment has facts that nobody holds": """
+    "a segment has facts that are not in the warehouse": """
         SELECT path, first_line_number, fact_count, count(facts.id) FROM ledger.segments
         JOIN ledger.log_files ON log_files.id = log_file_id
         LEFT JOIN facts ON facts.log_file_id = segments.log_file_id AND line_number >= first_line_number
@@ -197,11 +197,11 @@ VIOLATIONS = {
         UNION ALL
         (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
     """,
-    "a fact is of a time that its archive has forgotten": """
+    "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
         WHERE event_at < retained_since
     """,
-    "a piece of a file that is known reaches into a forgotten time": """
+    "a known segment reaches into a forgotten time": """
         SELECT log_file_id, first_line_number, first_event_at, retained_since FROM ledger.segments
         JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
         WHERE first_event_at < retained_since

@@ -115,7 +115,7 @@ class Study:
                 time.sleep(wait_s)
                 return True
             if time.monotonic() > deadline:
-                assert not is_copying, "no COPY begins, and nothing ends"
+                assert not is_copying, "no COPY begins, and no command ends"
                 return True
             time.sleep(0.003)
         return False

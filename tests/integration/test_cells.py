@@ -4,7 +4,7 @@ import pytest
 
 from tapewise.schema.database import Role
 
-# An hour of NFT transfers, one a minute, around a change of clocks.
+# An hour of NFT transfers, one a minute, around a clock change.
 CHANGES = {
     "Nepal's quarter of an hour, 1986": ("Asia/Kathmandu", "85/12/31", 18),
     "Newfoundland's minute past midnight, 1999": ("America/St_Johns", "99/10/31", 2),

@@ -161,7 +161,7 @@ def test_archives_with_the_same_requests_are_compared_request_by_request(connect
     assert key not in find_different(by_strangers)
 
 
-def test_the_order_of_rows_changes_no_bit(connection: psycopg.Connection):
+def test_the_order_of_rows_does_not_change_a_bit(connection: psycopg.Connection):
     a, b = make_requests(1, bursts_per_day=5), make_requests(2, bursts_per_day=5)
     first = compare_requests(connection, a, b)
     dice = random.Random(3)
@@ -270,12 +270,12 @@ def test_the_verdict_if_nothing_differs(filled: Warehouse):
 
 
 @pytest.mark.parametrize("other", ["made-up", "run"])
-def test_a_circular_comparison_says_so(filled: Warehouse, other: str):
+def test_a_circular_comparison_is_reported_as_circular(filled: Warehouse, other: str):
     assert "CIRCULAR" in run_compare(filled, "slow", other).output
     assert json.loads(run_compare(filled, other, "slow", "--json").output)["is_circular"]
 
 
-def test_json_holds_every_figure(filled: Warehouse):
+def test_json_contains_every_figure(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
     assert said["a"]["name"] == "slow"
     assert (said["compared_count"], said["different_count"]) == (8, 4)

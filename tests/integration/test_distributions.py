@@ -190,7 +190,7 @@ NULLS = [
 ]
 
 
-def test_edges(database: psycopg.Connection) -> None:
+def test_values_at_the_edges(database: psycopg.Connection) -> None:
     found = {call: database.execute(f"SELECT mart.{call}".encode()).fetchone() for call in EDGES}
     assert found == {call: (pytest.approx(expected, rel=1e-12),) for call, expected in EDGES.items()}
 

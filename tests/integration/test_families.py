@@ -214,7 +214,7 @@ REQUESTS = (
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_sdscs_opens_and_transfers_are_paired_in_whatever_order_they_come(
+def test_sdscs_opens_and_transfers_are_paired_whatever_their_order(
     warehouse: Warehouse, load: Load, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
     files = [write(tmp_path, "sdsc", SDSC[n::3], f"{n}.log") for n in range(3)]

@@ -218,7 +218,7 @@ def test_a_log_whose_transfers_another_log_also_reports_gives_what_the_database_
     assert counted == (False,)
 
 
-def test_a_request_is_of_ambiguous_time_if_one_of_its_lines_is(
+def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
     read, database: psycopg.Connection, days_at_load: set[date]
 ):
     opened, moved = datetime(1998, 10, 25, 1, 50), datetime(1998, 10, 25, 2, 5)

@@ -86,7 +86,9 @@ def same(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     ],
 )
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -(2**63)])
-def test_what_was_sent_is_read_back(probes: psycopg.Connection, number: int, values: tuple[Any, ...]) -> None:
+def test_values_are_read_back_as_sent(
+    probes: psycopg.Connection, number: int, values: tuple[Any, ...]
+) -> None:
     rows = [(number, *values)]
     assert copy_frame(probes, PROBES, make_frame(rows)) == 1
     assert same(read_back(probes)) == same(rows)

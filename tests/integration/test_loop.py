@@ -84,7 +84,7 @@ def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
     assert not {"requests", "bytes", "transfer alone", "found on disk"} & {quantity for _, quantity in red}
 
 
-def test_another_seed_and_the_model_of_the_requests_stay_black(example: Warehouse) -> None:
+def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:
     """Differences due to chance only: other draws of the tape loads; and bursts generated from the model."""
     given = read_example_requests(example)
     simulate(example, "drawn", given, with_load(**LAW))

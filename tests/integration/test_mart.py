@@ -127,7 +127,7 @@ def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
     assert {row["name"] for row in before} == {*names(OBJECTS), "mart"}
 
 
-def test_a_rebuild_drops_what_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
+def test_a_rebuild_drops_objects_that_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
     for topic, name in (("cache", "open_times"), ("facts", "opens")):
         shutil.rmtree(folder / topic / name)
     rebuild_mart(database, folder)
@@ -324,7 +324,7 @@ def test_columns_of_views_are_described(database: psycopg.Connection, view: Mart
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     asked_for = list(function.metadata.arguments)
-    # What compares two archives has one more.
+    # Functions that compare two archives have one more.
     archives = ["a", "b"] if function.name in COMPARING else ["archive"]
     rest = ["since", "until", "interface", "direction", "client", "class_of_service"]
     assert asked_for[: len(archives) + len(rest)] == [*archives, *rest]
@@ -526,7 +526,9 @@ def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) ->
 
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
-def test_functions_inline_and_prune(database: psycopg.Connection, function: MartObject, role: str) -> None:
+def test_functions_are_inlined_and_prune_partitions(
+    database: psycopg.Connection, function: MartObject, role: str
+) -> None:
     insert_rows(
         database,
         {
@@ -590,7 +592,7 @@ def test_stage_times_read_requests_only_for_a_client(database: psycopg.Connectio
     assert set(re.findall(r"requests_1998_\d\d", plan)) == {"requests_1998_04"}
 
 
-def test_views_prune(database: psycopg.Connection) -> None:
+def test_views_prune_partitions(database: psycopg.Connection) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     for view in ("transfers", "transfer_names"):
         plan = explain(database, f"SELECT * FROM mart.{view} WHERE ended_at >= '1998-05-01'")
@@ -698,7 +700,9 @@ def test_lower_envelopes_agree_with_exact_arithmetic(database: psycopg.Connectio
         ("residual_blocks(stratum_size => 7, block_size => 11) ORDER BY block", "mean_residual_s"),
     ],
 )
-def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection, call: str, column: str) -> None:
+def test_the_order_of_loading_does_not_change_a_bit(
+    database: psycopg.Connection, call: str, column: str
+) -> None:
     dice = random.Random(4)
     transfers = [
         {

@@ -123,7 +123,7 @@ def write_lines(spec: str) -> Lines:
         ("o0 m2 o900 m902", "o400 m402", "0-2 400-402 900-902"),
     ],
 )
-def test_new_lines_meet_held_ones(
+def test_new_lines_are_paired_with_held_ones(
     read, database: psycopg.Connection, left_days: set[date], held: str, new: str, expected: str
 ):
     for number, spec in enumerate(held.split(" | ")):

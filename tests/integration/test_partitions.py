@@ -90,7 +90,7 @@ def test_each_missing_month_gets_one_partition_whatever_the_day(connect: Connect
     assert len(partitions(connection)) == 4
 
 
-def test_no_months_make_no_partitions(connect: Connect) -> None:
+def test_no_months_create_no_partitions(connect: Connect) -> None:
     connection = connect()
     assert make(connection) == 0
     assert partitions(connection) == {}
@@ -175,7 +175,7 @@ def test_simultaneous_connections_create_each_partition_once(connect: Connect) -
     assert len(partitions(connections[0])) == 12
 
 
-def test_a_second_maker_waits_for_the_first_and_finds_its_partitions(connect: Connect) -> None:
+def test_a_second_creator_waits_for_the_first_and_finds_its_partitions(connect: Connect) -> None:
     first, second, watcher = connect(), connect(), connect()
     with ThreadPoolExecutor(1) as pool:
         with first.transaction():

@@ -137,7 +137,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_pieces_in_any_order_make_the_same_warehouse(
+def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
     """Also files that grow meanwhile, and whatever is recognised: the same facts, cells and balances."""

@@ -210,7 +210,7 @@ def test_a_dry_run_uses_known_segments_and_reports_what_a_load_would_do(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_pieces_in_any_order_make_the_same_warehouse(
+def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
     """Facts and balances, whatever was read before: truncated, duplicated, shuffled, broken, and growing

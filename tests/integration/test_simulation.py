@@ -399,7 +399,7 @@ def test_a_range_follows_the_archives_clock(filled: Warehouse) -> None:
     assert part.trace["submitted_at"].min() >= datetime(2000, 1, 3, 13, 55, tzinfo=UTC)
 
 
-def test_a_trace_of_bare_columns_begins_at_the_epoch(filled: Warehouse) -> None:
+def test_a_trace_with_only_the_required_columns_begins_at_the_epoch(filled: Warehouse) -> None:
     bare = read(filled).trace.select("submitted_s", "direction", "user", "file", "size_bytes")
     trace, began_at = complete_trace(bare.with_columns(file=pl.col("file").cast(pl.String)))
     given = Requests(trace, began_at, "UTC", "file", "bare.csv")

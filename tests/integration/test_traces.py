@@ -130,7 +130,7 @@ def test_files_are_generated_as_in_the_paper(nft: Trace):
     assert (again["row"] > again["row_put"]).all()
 
 
-def test_gets_have_the_last_put_of_their_size_that_had_ended(example: Example):
+def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
     """The rule again, without windows: a loop over the requests in the order of submission."""
     rows = example.fetch(
         "SELECT place, direction, origin, size_bytes, file_number, submitted_at, ended_at"
@@ -254,7 +254,7 @@ def test_a_range_refers_to_the_ends(example: Example):
          "All are left out: 2 failed, 1 unknown size, 1 unknown time."),
     ],
 )  # fmt: skip
-def test_no_trace_without_a_request(warehouse: Warehouse, transfers, changes, hint):
+def test_a_trace_without_requests_is_refused(warehouse: Warehouse, transfers, changes, hint):
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": transfers})
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:

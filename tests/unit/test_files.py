@@ -205,7 +205,7 @@ def read_all(reader: LogFileReader, size: int):
 OTHER = LINES.replace(b" ks ", b" sk ")
 # How a file is changed while it is being read.
 REWRITES: dict[str, Callable[[Path, Callable[[bytes], bytes]], object]] = {
-    "by another as long": lambda path, pack: path.write_bytes(pack(OTHER)),
+    "by another of equal length": lambda path, pack: path.write_bytes(pack(OTHER)),
     "by a longer one": lambda path, pack: path.write_bytes(pack(OTHER + OTHER)),
     "by a shorter one": lambda path, pack: path.write_bytes(pack(OTHER[:-370])),
     "by its own end": lambda path, pack: path.write_bytes(pack(LINES[370:])),

@@ -97,7 +97,7 @@ def assert_record(parsed: dict[str, object], record: dict[str, object]) -> None:
     gap=st.sampled_from(["", " ", "  "]),
     end=st.sampled_from(["", "  ", "\r"]),
 )
-def test_a_line_in_columns_gives_its_record_back(
+def test_a_line_in_columns_is_read_back_as_its_record(
     record: dict[str, object], alignments: tuple[str, str, str], gap: str, end: str
 ) -> None:
     of_user, of_persona, of_job = alignments
@@ -117,7 +117,7 @@ def test_a_line_in_columns_gives_its_record_back(
     begin=st.sampled_from(["", " ", "   "]),
     end=st.sampled_from(["", " ", "\r"]),
 )
-def test_a_line_of_fields_between_blanks_gives_its_record_back(
+def test_a_line_of_fields_between_blanks_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], begin: str, end: str
 ) -> None:
     fields = [record["user"], f"{record['start']:%H:%M:%S}", f"{record['end']:%H:%M:%S}"]

@@ -73,7 +73,9 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
 
 @settings(deadline=None)  # build machines are slow at times
 @given(record=records(), operation=st.sampled_from(["LH", "HL", "HH"]), open_cs=st.integers(0, 10**10))
-def test_an_hsi_line_gives_its_record_back(record: dict[str, object], operation: str, open_cs: int) -> None:
+def test_an_hsi_line_is_read_back_as_its_record(
+    record: dict[str, object], operation: str, open_cs: int
+) -> None:
     fields = [operation, record["status_code"], f"{open_cs // 100}.{open_cs % 100:02}", record["size_bytes"]]
     fields += [rate_of(record), record["class_of_service"]]
     fields += [record["first"], record["second"], record["account"]]
@@ -101,7 +103,7 @@ def test_an_hsi_line_gives_its_record_back(record: dict[str, object], operation:
 
 @settings(deadline=None)  # build machines are slow at times
 @given(record=records(), operation=st.sampled_from(["FU", "FR"]), has_end=st.booleans())
-def test_a_namespace_change_gives_its_record_back(
+def test_a_namespace_change_is_read_back_as_its_record(
     record: dict[str, object], operation: str, has_end: bool
 ) -> None:
     record["account"] = ""
@@ -128,7 +130,7 @@ def test_a_namespace_change_gives_its_record_back(
     seconds_cs=st.integers(0, 10**10),
     ftp_host=st.just("") | WORDS,
 )
-def test_an_htar_line_gives_its_record_back(
+def test_an_htar_line_is_read_back_as_its_record(
     record: dict[str, object], verb: str, way: str, seconds_cs: int, ftp_host: str
 ) -> None:
     seconds = f"{seconds_cs // 100}.{seconds_cs % 100:02}"

@@ -67,7 +67,7 @@ def write(record: dict[str, object]) -> str:
 
 @settings(deadline=None)  # build machines are slow at times
 @given(record=records())
-def test_a_line_gives_its_record_back(record: dict[str, object]) -> None:
+def test_a_line_is_read_back_as_its_record(record: dict[str, object]) -> None:
     [parsed] = parse(write(record))
     is_copy = record["direction"] is None
     duration_ms = record["duration_ms"]

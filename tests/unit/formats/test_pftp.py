@@ -90,7 +90,7 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
     size_bytes=st.integers(0, 2**53) | st.sampled_from([2**31 - 2, 2**31 - 1, 2**31]),
     duration_cs=st.integers(0, 10**10),
 )
-def test_a_transfer_line_gives_its_record_back(
+def test_a_transfer_line_is_read_back_as_its_record(
     record: dict[str, object], command: str, size_bytes: int, duration_cs: int
 ) -> None:
     way = "i" if command in PUTS else "o"
@@ -115,7 +115,7 @@ def test_a_transfer_line_gives_its_record_back(
 
 @settings(deadline=None)  # build machines are slow at times
 @given(record=records(), mode=st.sampled_from(["r", "w", "a", "rw", "r+"]))
-def test_an_open_line_gives_its_record_back(record: dict[str, object], mode: str) -> None:
+def test_an_open_line_is_read_back_as_its_record(record: dict[str, object], mode: str) -> None:
     [parsed] = parse(
         f"{stamp_of(record)} {record['host']} {record['path']} {record['type']} POPN_Cmd {mode}"
         f" {record['access']} ftp {record['user']}{record['descriptor']}"

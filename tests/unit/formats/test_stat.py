@@ -89,7 +89,7 @@ def pair_of(record: dict[str, object]) -> str:
 
 @settings(deadline=None)  # build machines are slow at times
 @given(record=records(), blanks=st.tuples(*[BLANKS] * 10), end=st.sampled_from(["", "  ", "\r"]))
-def test_a_transfer_gives_its_record_back(
+def test_a_transfer_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], end: str
 ) -> None:
     duration_ms, is_copy = record["duration_ms"], record["direction"] is None
@@ -137,7 +137,7 @@ def test_a_transfer_gives_its_record_back(
     blanks=st.tuples(*[BLANKS] * 7),
     end=st.sampled_from(["", " ", "\r"]),
 )
-def test_a_stage_gives_its_record_back(
+def test_a_stage_is_read_back_as_its_record(
     record: dict[str, object], seconds: int, blanks: tuple[str, ...], end: str
 ) -> None:
     fields = [*stamp_of(record).split(), record["persona"], "File", "staged", "in", seconds]

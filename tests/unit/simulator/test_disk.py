@@ -119,7 +119,7 @@ def purging(**changes):
     )
 
 
-def test_at_the_high_mark_the_heaviest_files_go_until_the_low_mark():
+def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
     # Of files of equal size the least recently used weighs most. 10 B on top of 790 make 800: two of 200 go,
     # down to 400.
     held = make_held(

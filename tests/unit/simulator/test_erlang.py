@@ -48,7 +48,7 @@ def erlang_c_wait_s(load: float) -> float:
 
 
 @pytest.mark.parametrize("load", WAIT_S)
-def test_the_stored_waits_are_erlangs(load):
+def test_the_stored_waits_agree_with_erlangs_formula(load):
     assert erlang_c_wait_s(load) == pytest.approx(WAIT_S[load], rel=2e-4)
 
 

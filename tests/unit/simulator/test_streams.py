@@ -263,7 +263,7 @@ def models(draw_one) -> Model:
 
 @settings(max_examples=60, deadline=None)
 @given(models(), st.integers(0, 2**63), st.floats(1, 1e6))
-def test_every_stream_is_a_trace(model, seed, duration_s):
+def test_every_stream_is_a_valid_trace(model, seed, duration_s):
     stream = make_stream(model, began_at=FIRST, duration_s=duration_s, seed=seed)
     demand = check_trace(stream, bundled_machine("llnl-unitree-1998"))
     assert len(demand.submitted_s) == stream.height
