@@ -58,9 +58,7 @@ def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
 
 
 def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
-    """The events of each mount, in order; of its files' events only the three kinds in a drive are known
-    here.
-    """
+    """The events of each mount, in order; `received` events belong to none."""
     by_cartridge = defaultdict(list)
     for event in events:
         if event["vsn"] is not None and event["kind"] != "received":

@@ -136,7 +136,7 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
             assert one.size_quantiles_bytes[4] == pytest.approx(other.size_quantiles_bytes[4], rel=0.25)
         given, found = group.bursts, again.bursts
         assert found.same_class_ratio == pytest.approx(given.same_class_ratio, abs=0.03)
-        # By chance these differ from classes drawn one by one.
+        # In the example this differs from what classes drawn one by one would give.
         assert given.same_class_ratio > 0.7
         # At 50, 75 and 90 %: to a quarter, and a request or a tenth of a second.
         for level in (4, 5, 6):
