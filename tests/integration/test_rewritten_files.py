@@ -29,7 +29,7 @@ Hook = Callable[..., None]
 
 
 def make_lines(day: int, count: int = 1000) -> list[bytes]:
-    """Lines of one day, all of equal length: the end of one also completes a truncated line of another day."""
+    """Lines of one day, all of equal length: the end of one also completes a cut line of another day."""
     return [
         b"%06d 97/10/%02d 00:%02d:%02d js %07d 0.425" % (row, day, row // 60, row % 60, row * day)
         for row in range(count)
