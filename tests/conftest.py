@@ -1,12 +1,11 @@
-"""The databases of the tests: one server a session, one upgraded template, a clone of it for each test.
+"""The tests' databases: one server a session, one upgraded template, and a clone of it for each test.
 
-The server is an embedded PostgreSQL of the tests' own, of version TAPEWISE_TEST_POSTGRES (18, or 16), or
-the one at TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password).
-TAPEWISE_DATABASE_URL and other settings of the user are taken away first: no test may touch a real
-warehouse.
+The server is the tests' own embedded PostgreSQL, of version TAPEWISE_TEST_POSTGRES (18 or 16), or the one at
+TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password). TAPEWISE_DATABASE_URL
+and the user's other settings are removed first: no test may touch a real warehouse.
 
-TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left, with its server stopped and what it printed in
-`demo.txt`: tests that only want what it makes copy it. Without it, they have the demo run.
+TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left behind, with its server stopped and its output
+in `demo.txt`: tests that only need the demo's result copy it. Without it, they run the demo.
 """
 
 import gc
@@ -37,13 +36,13 @@ from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import upgrade
 
-# How long an example takes depends on what else the machine does, and is no property of the code.
+# How long an example takes depends on what else the machine is doing; it is not a property of the code.
 hypothesis.settings.register_profile("tapewise", deadline=None)
 hypothesis.settings.load_profile("tapewise")
 
 
-# A database is four hundred files: on a disk they take ten times as long to make, and there are hundreds.
-# Who sets TMPDIR has the tests work there.
+# A database is four hundred files, which take ten times as long to create on a disk, and there are hundreds
+# of databases. If TMPDIR is set, the tests work there instead.
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
@@ -57,7 +56,7 @@ for variable in [name for name in os.environ if name.startswith("TAPEWISE_") and
 
 
 def has_room(folder: Path) -> bool:
-    """Whether the tests can work in a folder that is in memory."""
+    """Whether the tests can work in `folder`, which is in memory."""
     meminfo = Path("/proc/meminfo")
     if not (meminfo.exists() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         return False
@@ -67,26 +66,26 @@ def has_room(folder: Path) -> bool:
 
 if "TMPDIR" not in os.environ and has_room(MEMORY):
     os.environ["TMPDIR"] = str(MEMORY)
-    tempfile.tempdir = None  # asked for again
+    tempfile.tempdir = None  # have it determined again
 
 
 def pytest_collection_finish() -> None:
-    """Leave the thousands of tests themselves out of what is looked through for garbage again and again."""
+    """Exclude the thousands of tests themselves from garbage collection, which would scan them repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 def find_demo_home(basetemp: Path) -> Path:
-    """Where the home is that the demo leaves for the tests of a session, of all its processes."""
-    # pytest's own folders are closed to the account that the server runs as for root.
+    """The home that the demo leaves for the tests of a session, shared by all its processes."""
+    # When run by root, the server's account cannot enter pytest's own folders.
     return Path(tempfile.gettempdir()) / f"tapewise-demo-{hashlib.sha256(bytes(basetemp)).hexdigest()[:16]}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Take it away when all processes are done."""
-    # Here and not beside its fixture: the process that hands out the tests reads no other conftest.
+    """Remove the demo's home when all processes are done."""
+    # Here and not next to its fixture: the process that distributes the tests reads no other conftest.
     if not hasattr(session.config, "workerinput"):
-        base = session.config._tmp_path_factory.getbasetemp()  # what the fixture is made of
+        base = session.config._tmp_path_factory.getbasetemp()  # from which the fixture derives the path
         shutil.rmtree(find_demo_home(base), ignore_errors=True)
 
 
@@ -102,7 +101,7 @@ def sample_logs() -> Path:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the session's databases are: an embedded server, or the URL of one."""
+    """Where the session's databases are: an embedded server, or an existing server's URL."""
 
     server: EmbeddedServer | None
     url: str | None
@@ -124,7 +123,7 @@ class Site:
 
     @contextmanager
     def clone(self) -> Iterator[Warehouse]:
-        """A fresh warehouse, for as long as the block lasts."""
+        """A new warehouse that exists for the duration of the block."""
         database = f"tapewise_test_{secrets.token_hex(6)}"
         self.maintain("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", database)
         try:
@@ -138,7 +137,7 @@ class Site:
         return make_conninfo(**self.server.conninfo("postgres")) if self.server else self.url or ""
 
     def maintain(self, statement: str, database: str) -> None:
-        """Run CREATE or DROP DATABASE, which want a connection of their own outside a transaction."""
+        """Run CREATE or DROP DATABASE, which need a connection of their own outside a transaction."""
         with psycopg.connect(self.maintenance, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(sql.Identifier(database), sql.Identifier(TEMPLATE)))
 
@@ -158,7 +157,7 @@ def site() -> Iterator[Site]:
     try:
         with server:
             site = Site(server, None, password)
-            # Making a database for each test would mostly wait for the disk; no test cuts the power.
+            # Creating a database for each test would mostly wait for the disk; no test cuts the power.
             with psycopg.connect(site.maintenance, autocommit=True) as connection:
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("ALTER SYSTEM SET full_page_writes = off")  # half of what a database costs
@@ -188,14 +187,14 @@ def _prepare(site: Site) -> Iterator[Site]:
 
 @pytest.fixture
 def warehouse(site: Site) -> Iterator[Warehouse]:
-    """A fresh warehouse of its own."""
+    """A new warehouse for this test alone."""
     with site.clone() as fresh:
         yield fresh
 
 
 @pytest.fixture
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files are cut into segments of a few lines, so that short ones have several."""
+    """Cut files into segments of a few lines, so that even short files have several."""
     monkeypatch.setattr(segments, "CUT_MASK", 1)
     monkeypatch.setattr(segments, "MIN_LINES", 2)
     monkeypatch.setattr(segments, "MAX_LINES", 9)
@@ -203,14 +202,14 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def database(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
-    """The owner's connection to a fresh warehouse."""
+    """The owner's connection to the test's warehouse."""
     with warehouse.connect(Role.OWNER) as connection:
         yield connection
 
 
 @pytest.fixture
 def load(warehouse: Warehouse) -> Callable[..., FileResult]:
-    """Load one file into the fresh warehouse, as the command would."""
+    """Load one file into the test's warehouse, as the command would."""
 
     def load(
         path: Path,
@@ -236,6 +235,6 @@ def load(warehouse: Warehouse) -> Callable[..., FileResult]:
 
 
 def register(warehouse: Warehouse, request: SourceRequest) -> Source:
-    """The source of `request`, made if need be."""
+    """Return the source of `request`, creating it if it does not exist."""
     with warehouse.connect() as connection:
         return make_source(connection, request)

@@ -1,8 +1,8 @@
-"""`tapewise` without its second of imports: a server of processes has imported it, and forks each command.
+"""Runs `tapewise` without its second of imports: a server process has imported it and forks for each command.
 
-Hundreds of tests run a command. A fork is a process of its own with arguments, folder, environment, streams
-and exit status as a shell would give them; what it shares is modules. Whatever depends on how Python starts,
-or on a shell, runs as it is typed; so do the examples of the README.
+Hundreds of tests run a command. A fork is a separate process with arguments, folder, environment, streams and
+exit status as a shell would give them; only the imported modules are shared. Tests that depend on how Python
+starts, or on a shell, run the command as typed; so do the README's examples.
 """
 
 import multiprocessing
@@ -18,7 +18,7 @@ from tapewise.cli import COMMANDS
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
-# What commands import only when they come to need it: seconds, if each fork did it again.
+# Modules that commands import only when they need them; each fork would import them again, for seconds.
 LATE = [
     "alembic.context",
     "numpy.ma",
@@ -30,14 +30,14 @@ LATE = [
 FORKS.set_forkserver_preload(
     ["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()}), *LATE]
 )
-# What `ingest/__init__.py` says to libraries that read it later.
+# What `ingest/__init__.py` sets for libraries that read it later.
 _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 
 
 class Fork:
-    """A command that runs, with nothing to read from; used as a `subprocess.Popen`.
+    """A running command that cannot read from stdin; used like a `subprocess.Popen`.
 
-    With `is_merged` it complains where it prints, as on a terminal.
+    With `is_merged`, errors go where the output goes, as on a terminal.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Fork:
         self._process.kill()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait until it has ended; what it printed and what it complained of. Once only."""
+        """Wait until it has ended; return its stdout and stderr. Call only once."""
         self._process.join(timeout)
         if self._process.exitcode is None:
             assert timeout is not None
@@ -91,7 +91,7 @@ class Fork:
 def run_forked(
     arguments: Sequence[object], folder: Path, environment: Mapping[str, str], *, is_merged: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; gives its exit status and what it printed. `is_merged` as of Fork."""
+    """Run a command to its end; return its exit status, stdout and stderr. `is_merged` as for Fork."""
     with Fork(arguments, folder, environment, is_merged=is_merged) as fork:
         output, errors = fork.communicate()
         assert fork.returncode is not None  # it has ended
@@ -110,7 +110,7 @@ def _be_command(
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, number in zip(names, (1, 2), strict=True):
         os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-    # multiprocessing has closed it, and a command may ask whether it is a terminal.
+    # multiprocessing has closed stdin, and a command may ask whether it is a terminal.
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  # for the process's life
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115  # as above
     sys.argv = arguments

@@ -1,4 +1,4 @@
-"""The time of a line, put in the place of the one it has: for tests that go through all formats."""
+"""Replaces the time of a line, for tests that go through all formats."""
 
 import re
 from datetime import datetime
@@ -8,15 +8,16 @@ from tapewise.ingest.layouts.descriptions import Column, Layout, Line
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
 
-# What chrono calls otherwise than Python.
+# Codes that chrono spells differently from Python.
 _CODES = {"%.f": ".%f", "%e": "%d"}
 
 
 def restamp(log_format: Format, line: str, at: datetime | str) -> str:
-    """A layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` of no time.
+    """Return a layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` that is
+    not a valid time.
 
-    Lines without a time stay as they are.
-    Times since 1970 can only be set to real times, which are taken as UTC.
+    Lines without a time are returned unchanged. Times since 1970 can only be set to valid times, which are
+    taken as UTC.
     """
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
@@ -28,12 +29,12 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
 
 
 def python_regex(kind: Line) -> re.Pattern[str]:
-    """The pattern of such lines as Python writes it."""
+    """The pattern of such lines in Python's syntax."""
     return re.compile(kind.regex.replace("(?<", "(?P<"))
 
 
 def has_local_times(log_format: Format) -> bool:
-    """Whether the source's zone decides which times its lines mean."""
+    """Whether the times of its lines depend on the source's zone."""
     layout = find_layout(log_format)
     if layout is None:
         return True
@@ -66,7 +67,7 @@ def _replace(line: str, found: re.Match[str], stamps: dict[str, Column], at: dat
             digits = found[column.fraction.group]
             pieces.append((column.fraction.group, "0" * len(digits)))
         if column.formula:
-            # The event is as long after its start as it took.
+            # The event is its duration after its start, so a duration of zero puts both at the same time.
             pieces.append(("duration_s", "0"))
             continue
         if column.epoch:

@@ -1,4 +1,4 @@
-"""A format as of syslog, for tests of lines without a year: `Mar  5 09:14:22 anna cray put 1000 1.5`."""
+"""A syslog-like format, for tests of lines without a year: `Mar  5 09:14:22 anna cray put 1000 1.5`."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""The commands as a user types them, a process each, in a home that the tests of a session share."""
+"""Runs commands as a user types them, each in its own process, in a home that the session's tests share."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ def run_command(
     variables = env or {}
     environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | variables
     depends_on_start = any(name.startswith(("PYTHON", "LC_", "LANG")) for name in variables)
-    # Processes that a command starts itself import its main module.
+    # Processes that a command itself starts import its main module.
     if not depends_on_start and not options and "-j" not in arguments:
         return run_forked(arguments, cwd or Path.cwd(), environment)
     if "input" not in options:
@@ -49,7 +49,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def tapewise(home: Path, tmp_path: Path) -> Run:
-    """Run a command in a folder of the test's own, on the session's home."""
+    """Run a command in the test's own folder, on the session's home."""
 
     def run(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
         return run_command(["--home", str(home), *arguments], **{"cwd": tmp_path} | options)
@@ -59,9 +59,9 @@ def tapewise(home: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The home that `tapewise demo` leaves, its server stopped, with what it printed in `demo.txt`.
+    """The home that `tapewise demo` leaves, with its server stopped and its output in `demo.txt`.
 
-    Made by whichever process comes first, if TAPEWISE_TEST_DEMO_HOME names none.
+    The first process that needs it makes it, unless TAPEWISE_TEST_DEMO_HOME names one.
     """
     if DEMO_HOME:
         return Path(DEMO_HOME)

@@ -1,4 +1,4 @@
-"""What users type and what they get: output, messages, exit status."""
+"""What users type and what they get: output, messages and exit status."""
 
 import csv
 import gzip
@@ -47,7 +47,7 @@ def test_every_command_has_help_with_an_example(path, command):
     assert f"{path[-1]}" in command.get_help(context).split("Example", 1)[1]
 
 
-def test_ingest_says_what_became_of_every_line(tapewise, tmp_path):
+def test_ingest_reports_the_fate_of_every_line(tapewise, tmp_path):
     log = tmp_path / "a.log"
     log.write_text(NFT + "\nnonsense\n005041 97/10/01 00:01:43 jx 7700 0.425\nunfinished")
     result = ingest(tapewise, "a.log", archive="balance")
@@ -97,7 +97,7 @@ def test_a_dry_run_writes_nothing(tapewise, tmp_path):
     assert "2 lines = 0 loaded + 2 held" in result.stdout
 
 
-def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
+def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
     (tmp_path / "good.log").write_text(NFT)
     (tmp_path / "bad.log.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
     result = tapewise(
@@ -147,7 +147,7 @@ def test_one_bad_file_does_not_keep_the_others_out(tapewise, tmp_path):
         (["formats", "netflow"], 1, "netflow"),
     ],
 )  # fmt: skip
-def test_errors_are_one_message_and_a_status(tapewise, arguments, status, message):
+def test_errors_give_one_message_and_a_status(tapewise, arguments, status, message):
     result = tapewise(*arguments)
     assert result.returncode == status
     assert message in result.stderr
@@ -155,11 +155,11 @@ def test_errors_are_one_message_and_a_status(tapewise, arguments, status, messag
     assert not result.stdout
 
 
-def test_a_traceback_comes_with_debug_only(tapewise):
+def test_a_traceback_is_only_shown_with_debug(tapewise):
     assert "Traceback" in tapewise("--debug", "formats", "netflow").stderr
 
 
-def test_settings_of_a_source_do_not_change_under_its_rows(tapewise, tmp_path):
+def test_settings_of_a_source_with_rows_do_not_change(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="fixed", zone="America/Los_Angeles")
     result = ingest(tapewise, "a.log", archive="fixed", zone="UTC")
@@ -169,14 +169,14 @@ def test_settings_of_a_source_do_not_change_under_its_rows(tapewise, tmp_path):
     assert "is synthetic, not measured" in result.stderr
 
 
-def test_settings_of_a_first_try_that_failed_do_not_stick(tapewise, tmp_path):
+def test_settings_of_a_failed_first_load_are_not_kept(tapewise, tmp_path):
     assert ingest(tapewise, "absent.log", archive="retry", zone="Europe/Berlin").returncode == 1
     (tmp_path / "a.log").write_text(NFT)
     assert ingest(tapewise, "a.log", archive="retry", zone="UTC").returncode == 0
     assert "retry (synthetic, UTC)" in tapewise("archives", "list").stdout
 
 
-def test_sql_in_three_shapes(tapewise):
+def test_sql_prints_tables_csv_and_json(tapewise):
     query = (
         "SELECT * FROM (VALUES (1, 2.5::float8, 'a', NULL::text), (10, 1e-7::float8, 'b,c', 'd'))"
         " AS t (n, x, s, e)"
@@ -202,7 +202,7 @@ def test_sql_points_at_the_error(tapewise):
     assert lines[2].index("^") == lines[1].index("wrong")
 
 
-def test_explain_goes_both_ways(tapewise, tmp_path):
+def test_explain_leads_from_lines_to_rows_and_back(tapewise, tmp_path):
     (tmp_path / "a.log").write_text("\n" + HSI + "nonsense\n")
     (tmp_path / "copy.log").write_text(HSI)
     for name in ("a.log", "copy.log"):
@@ -232,7 +232,7 @@ def test_formats_show_lines_and_their_records(tapewise):
         assert ("as of 1997-11-05" in shown) == (name == "cond")
 
 
-def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tapewise, tmp_path):
+def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, tmp_path):
     for name in ("cond", "cond.980506", "cond.980506-980507"):
         (tmp_path / name).write_text(COND)
     refused = tapewise(
@@ -275,10 +275,10 @@ def test_a_file_whose_lines_have_no_date_takes_it_from_its_name_or_the_user(tape
     assert COND.strip() in tapewise("explain", "row", "unitree_jobs", str(job["job_id"])).stdout
 
 
-def test_dropping_an_archive_lets_it_be_read_again(tapewise, tmp_path):
+def test_an_archive_can_be_read_again_after_it_is_dropped(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="dropped", zone="Europe/Berlin")
-    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and nobody answers
+    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and gets no answer
     assert "dropped' is dropped, 2 rows" in tapewise("archives", "drop", "dropped", "--yes").stdout
     assert "dropped" not in tapewise("archives", "list").stdout
     assert "2 loaded" in ingest(tapewise, "a.log", archive="dropped", zone="UTC").stdout
@@ -306,7 +306,7 @@ def test_backup_and_restore(tapewise, tmp_path, home):
         tapewise("--home", str(other), "db", "stop")
 
 
-def test_settings_flag_over_environment_over_file(tapewise, tmp_path, home):
+def test_flags_override_environment_variables_which_override_the_file(tapewise, tmp_path, home):
     (tmp_path / "tapewise.toml").write_text('postgres_version = 17\nhome = "/nowhere"\n')
     result = tapewise("db", "stop")
     assert result.returncode == 2
@@ -318,7 +318,7 @@ def test_settings_flag_over_environment_over_file(tapewise, tmp_path, home):
     assert "tapewise.toml: colour: no such key." in tapewise("formats").stderr
 
 
-def test_an_unreachable_server_is_told_without_its_password():
+def test_an_unreachable_server_is_reported_without_its_password():
     result = run_command(
         ["sql", "SELECT 1"], env={"TAPEWISE_DATABASE_URL": "postgresql://u:hush@127.0.0.1:9/db",
                                   "TAPEWISE_READER_URL": "postgresql://r:hush@127.0.0.1:9/db"},
@@ -328,7 +328,7 @@ def test_an_unreachable_server_is_told_without_its_password():
     assert "hush" not in result.stderr
 
 
-def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
+def test_a_wrong_format_is_reported_and_not_kept(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
     assert result.returncode == 1
@@ -340,7 +340,7 @@ def test_the_wrong_format_is_told_and_does_not_stick(tapewise, tmp_path):
     assert "wrong (synthetic, UTC)" in tapewise("archives", "list").stdout
 
 
-def test_what_is_refused_leaves_nothing(tapewise, tmp_path):
+def test_a_refused_file_leaves_nothing(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(HSI)
     (tmp_path / "cut.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
     for name, zone in (("a.log", "UTC"), ("missing", "UTC"), ("cut.gz", "UTC"), ("a.log", "Mars/Olympus")):
@@ -361,30 +361,30 @@ def test_explain_row_does_not_show_the_line_of_another_file(tapewise, tmp_path):
     assert "was rotated" in shown
 
 
-def test_a_home_given_by_flag_wins_over_a_url_from_elsewhere(tapewise):
+def test_a_home_given_by_flag_overrides_a_url_from_elsewhere(tapewise):
     url = "postgresql://nobody@127.0.0.1:9/nowhere"
     result = tapewise("archives", "list", env={"TAPEWISE_DATABASE_URL": url})
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_url_that_is_none_is_told_without_repeating_it(tapewise):
+def test_an_invalid_url_is_reported_without_repeating_it(tapewise):
     result = tapewise("--database-url", "mysql://u:hush@h/db", "archives", "list")
     assert "database_url is no URL of PostgreSQL" in result.stderr
     assert "hush" not in result.stderr
 
 
-def test_a_backup_is_its_owners_only_and_of_a_warehouse(tapewise, tmp_path):
+def test_a_backup_is_private_to_its_owner(tapewise, tmp_path):
     assert tapewise("db", "upgrade").returncode == 0
     assert tapewise("db", "backup", "mine.dump").returncode == 0
     assert (tmp_path / "mine.dump").stat().st_mode & 0o077 == 0
 
 
-def test_a_removed_warehouse_is_gone_and_can_be_made_anew(tapewise, home):
+def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):
     other = home / "removed"
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
     cluster = (other / "postgresql-18").resolve()
     assert cluster.is_dir()
-    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and nobody answers
+    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and gets no answer
     assert cluster.is_dir()
     assert "is deleted" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
     assert not cluster.exists()
@@ -394,7 +394,7 @@ def test_a_removed_warehouse_is_gone_and_can_be_made_anew(tapewise, home):
     assert tapewise("--home", str(other), "db", "remove", "--yes").returncode == 0
 
 
-def test_settings_do_not_change_under_a_load(tapewise, tmp_path):
+def test_a_load_cannot_change_the_settings_of_an_archive(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     assert ingest(tapewise, "a.log", archive="steady").returncode == 0
     result = tapewise(
@@ -406,13 +406,13 @@ def test_settings_do_not_change_under_a_load(tapewise, tmp_path):
 
 
 @pytest.mark.parametrize("zone", ["CET", "posix/UTC", "localtime", "Europe/Atlantis", "", "../etc"])
-def test_only_zones_that_all_read_alike_are_taken(tapewise, zone):
+def test_only_zones_that_mean_the_same_everywhere_are_accepted(tapewise, zone):
     result = tapewise(*INGEST, "--format", "nft", "--timezone", zone, "a.log")
     assert result.returncode == 1
     assert "no time zone is called" in result.stderr
 
 
-def test_what_a_log_says_does_not_steer_the_terminal(tapewise, tmp_path):
+def test_text_from_a_log_does_not_control_the_terminal(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(HSI.replace("secret-name", "\x1b]0;owned\x07\x9b31m"))
     ingest(tapewise, "a.log", archive="escapes", log_format="hsi")
     shown = tapewise("explain", "line", "a.log", "1").stdout
@@ -426,10 +426,10 @@ def test_what_a_log_says_does_not_steer_the_terminal(tapewise, tmp_path):
 def test_output_that_cannot_be_encoded_is_escaped(tapewise):
     result = tapewise("sql", "SELECT 1 AS a", env={"PYTHONIOENCODING": "latin-1"})
     assert (result.returncode, result.stderr) == (0, "")
-    assert r"\u2500" in result.stdout  # the line under the header
+    assert r"\u2500" in result.stdout  # the line below the header
 
 
-def test_libpq_variables_do_not_lead_elsewhere(tapewise, tmp_path):
+def test_libpq_variables_do_not_redirect_the_connection(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(HSI.replace("secret-name", "café"))
     variables = {"PGHOSTADDR": "127.0.0.1", "PGCLIENTENCODING": "LATIN1", "PGDATESTYLE": "SQL, DMY"}
     result = tapewise(
@@ -440,11 +440,11 @@ def test_libpq_variables_do_not_lead_elsewhere(tapewise, tmp_path):
     assert "café" in tapewise("explain", "line", "a.log", "1", env=variables).stdout
 
 
-def test_columns_of_one_name_are_told_apart(tapewise):
+def test_columns_with_the_same_name_are_told_apart(tapewise):
     assert json.loads(tapewise("sql", "--json", "SELECT 1 AS a, 2 AS a").stdout) == [{"a": 1, "a_2": 2}]
 
 
-def test_a_name_too_long_for_an_index_rejects_its_line_only(tapewise, tmp_path):
+def test_a_name_too_long_for_an_index_rejects_only_its_line(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(HSI.replace("dtn1", "x" * 6000) + HSI)
     result = ingest(tapewise, "a.log", archive="long", log_format="hsi")
     assert "2 lines = 1 loaded + 0 held + 0 ignored + 1 rejected" in result.stdout
@@ -471,7 +471,7 @@ def test_a_file_of_another_source_is_refused_and_nothing_counts_twice(tapewise, 
     assert json.loads(tapewise("sql", "--json", query).stdout) == [{"n": 8}]
 
 
-def test_replacing_a_source_wants_to_know_how_and_asks(tapewise, tmp_path):
+def test_replacing_a_source_needs_a_new_setting_and_a_confirmation(tapewise, tmp_path):
     (tmp_path / "nft.log").write_text(NFT)
     ingest(tapewise, "nft.log", archive="replaced")
     command = ("sources", "replace", "replaced", "nft")

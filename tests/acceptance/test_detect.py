@@ -24,7 +24,7 @@ def write(folder, name, *lines):
 
 @pytest.fixture
 def mixed(tmp_path):
-    """A folder of logs of three formats, and of what is none."""
+    """A folder of logs of three formats, and of files that match no format."""
     write(tmp_path, "nft.log", (NFT, 20))
     write(tmp_path, "hsi.log", (HSI, 19), ("nonsense\n", 1))
     write(tmp_path, "cond.971001", (COND, 3))
@@ -43,7 +43,7 @@ def sources(tapewise, archive):
     return {(row["source"], row["format"]): row["line_count"] for row in rows}
 
 
-def test_detect_says_what_fits_and_how_much_of_the_file(tapewise, mixed):
+def test_detect_shows_which_formats_fit_and_how_well(tapewise, mixed):
     (mixed / "empty").touch()
     result = tapewise("detect", "nft.log", "hsi.log", "half.log", "empty")
     assert (result.returncode, result.stderr) == (0, "")
@@ -64,15 +64,15 @@ def test_detect_says_what_fits_and_how_much_of_the_file(tapewise, mixed):
 
 def test_detect_as_json(tapewise, mixed):
     result = tapewise("detect", "--json", "hsi.log", "absent.log")
-    told, failed = map(json.loads, result.stdout.splitlines())
-    assert told["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
-    assert len(told["fits"]) == len(FORMATS)
-    assert (told["format"], told["places"], told["line_count"]) == ("hsi", ["all"], 20)
+    fitting, failed = map(json.loads, result.stdout.splitlines())
+    assert fitting["fits"][0] == {"format": "hsi", "fit_count": 19, "fit_ratio": 0.95}
+    assert len(fitting["fits"]) == len(FORMATS)
+    assert (fitting["format"], fitting["places"], fitting["line_count"]) == ("hsi", ["all"], 20)
     assert failed == {"path": "absent.log", "error": "absent.log: No such file or directory"}
     assert result.returncode == 1
 
 
-def test_detect_goes_on_behind_what_cannot_be_read_and_escapes_its_name(tapewise, mixed):
+def test_detect_continues_after_an_unreadable_file_and_escapes_its_name(tapewise, mixed):
     (mixed / "bad\x1b[31m").mkdir()
     result = tapewise("detect", "bad\x1b[31m", "nft.log")
     assert result.returncode == 1
@@ -87,7 +87,7 @@ def test_detect_needs_no_warehouse(mixed, tapewise):
     assert (result.returncode, result.stderr) == (0, "")
 
 
-def test_a_folder_of_several_formats_is_loaded_each_file_into_its_formats_source(tapewise, mixed):
+def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tapewise, mixed):
     result = ingest(tapewise, "mixed", "nft.log", "hsi.log", "cond.971001", "half.log")
     assert result.returncode == 1
     assert result.stderr.splitlines() == [
@@ -110,11 +110,11 @@ def test_a_folder_of_several_formats_is_loaded_each_file_into_its_formats_source
     assert given.stderr == ""
 
 
-def test_the_format_taken_is_a_field_of_json(tapewise, mixed):
+def test_json_has_a_field_for_the_chosen_format(tapewise, mixed):
     result = ingest(tapewise, "taken", "--json", "--dry-run", "hsi.log", "nft.log")
-    told = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [each["format"] for each in told] == ["hsi", "nft"]
-    assert told[0]["rejected_samples"] == [
+    results = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["format"] for each in results] == ["hsi", "nft"]
+    assert results[0]["rejected_samples"] == [
         {"line_number": 20, "reason": "not a line of this format", "text": "nonsense"}
     ]
     assert result.stderr == ""
@@ -123,7 +123,7 @@ def test_the_format_taken_is_a_field_of_json(tapewise, mixed):
     assert "taken" not in tapewise("archives", "list").stdout
 
 
-def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
+def test_a_log_without_any_lines_yet_is_not_a_failure(tapewise, mixed):
     (mixed / "empty.log").touch()
     (mixed / "blank.log").write_text("\n \n")
     (mixed / "begun.gz").write_bytes(gzip.compress(b"")[:10])
@@ -136,8 +136,13 @@ def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
         "nft.log: 20 lines = 20 loaded + 0 held + 0 ignored + 0 rejected",
     ]
     result = ingest(tapewise, "bare", "--json", "empty.log")
-    told = json.loads(result.stdout)
-    assert (result.returncode, told["path"], told["line_count"], told["format"]) == (0, "empty.log", 0, None)
+    printed = json.loads(result.stdout)
+    assert (result.returncode, printed["path"], printed["line_count"], printed["format"]) == (
+        0,
+        "empty.log",
+        0,
+        None,
+    )
     assert "bare (" not in tapewise("archives", "list").stdout
     given = ingest(tapewise, "fresh", "--format", "nft", "empty.log")
     assert (given.returncode, given.stdout.splitlines()[1]) == (
@@ -149,14 +154,14 @@ def test_a_log_without_a_line_yet_is_no_failure(tapewise, mixed):
     assert sources(tapewise, "fresh") == {("nft", "nft"): 20, ("hsi", "hsi"): 4}
 
 
-def test_one_source_is_of_one_format(tapewise, mixed):
+def test_a_source_has_one_format(tapewise, mixed):
     result = ingest(tapewise, "one", "--source", "gw1", "nft.log", "hsi.log")
     assert (result.returncode, result.stdout) == (1, "")
     assert "source 'gw1' would have several formats: hsi.log is hsi, nft.log is nft" in result.stderr
     assert "one (" not in tapewise("archives", "list").stdout
 
 
-def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
+def test_the_format_of_a_source_with_facts_is_fixed(tapewise, mixed):
     assert ingest(tapewise, "held", "--source", "gw1", "nft.log").returncode == 0
     write(mixed, "few.log", (NFT, 30), (HSI, 5))
     result = ingest(tapewise, "held", "--source", "gw1", "few.log")
@@ -167,14 +172,14 @@ def test_a_source_that_has_facts_has_its_format(tapewise, mixed):
     assert "no line of it is in format nft" in wrong.stderr
 
 
-def test_a_source_that_has_brought_nothing_has_no_format_yet(tapewise, mixed):
+def test_the_format_of_a_source_without_facts_is_still_open(tapewise, mixed):
     assert ingest(tapewise, "empty", "--source", "gw1", "--format", "pftp", "nft.log").returncode == 1
     result = ingest(tapewise, "empty", "--source", "gw1", "nft.log")
     assert (result.returncode, result.stderr) == (0, "nft.log: read as nft, detected from its lines\n")
     assert sources(tapewise, "empty") == {("gw1", "nft"): 20}
 
 
-def test_logs_of_the_same_transfers_are_not_counted_twice_unasked(tapewise, mixed):
+def test_logs_of_the_same_transfers_are_not_counted_twice_by_default(tapewise, mixed):
     write(mixed, "stat.log", (STAT, 20))
     result = ingest(tapewise, "twice", "nft.log", "stat.log")
     assert (result.returncode, result.stdout) == (1, "")
@@ -187,7 +192,7 @@ def test_logs_of_the_same_transfers_are_not_counted_twice_unasked(tapewise, mixe
     assert json.loads(tapewise("sql", "--json", counted).stdout) == [{"count": 20}]
 
 
-def test_a_day_goes_with_what_the_lines_tell(tapewise, mixed):
+def test_a_day_can_be_given_with_a_detected_format(tapewise, mixed):
     (mixed / "cond.971001").rename(mixed / "cond")
     result = ingest(tapewise, "day", "--date", "1997-10-01", "cond")
     assert (result.returncode, result.stderr) == (0, "cond: read as cond, detected from its lines\n")

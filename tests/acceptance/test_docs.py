@@ -1,10 +1,9 @@
-"""The examples of README.md and docs/ are run, and must print what the page shows.
+"""Runs the examples of README.md and docs/, and asserts that they print what the page shows.
 
-A block fenced as `console` holds commands behind `$ ` (which go on behind `> `) and what they print; a line
-`...` stands for any lines, `...` within a line for any text. The blocks of a page run in order, in a folder
-with the examples, on a home of the page's own. A page's first `make demo` is not run again but copied, with
-what it printed: `.ci/run` runs it as it is typed. Behind README, commands that a shell does nothing with are
-forked.
+A block fenced as `console` holds commands after `$ ` (continued after `> `) and their output; a line `...`
+matches any lines, `...` within a line any text. The blocks of a page run in order, in a folder with the
+examples, on the page's own home. A page's first `make demo` is not run again but copied, with its output:
+`.ci/run` runs it as typed. On pages other than the README, commands that do not need a shell are forked.
 """
 
 import importlib.util
@@ -36,9 +35,9 @@ class Example:
     expected: list[str]
 
 
-# What newcomers type first runs as they type it, to the first import.
+# What newcomers type first runs as they type it, including the first import.
 AS_TYPED = {TREE / "README.md"}
-# A command without anything that a shell would do: quotes only.
+# A command without anything that a shell would interpret, other than quotes.
 PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
 DEMO = re.compile(r"(make|tapewise) demo(?P<quiet> > /dev/null)?")
 
@@ -68,7 +67,7 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
     folder.chmod(0o755)  # as root, the server's own account must get in
     for name in ("Makefile", "requirements", "pyproject.toml", "examples", "docker", "docker-compose.yml"):
         (folder / name).symlink_to(TREE / name)
-    # `make` finds an environment that is new enough, with this interpreter's `tapewise` in it.
+    # `make` finds a sufficiently new environment that contains this interpreter's `tapewise`.
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
     (programs / "tapewise").write_text(
@@ -103,7 +102,7 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
                     text=True,
                     check=False,
                 )
-            # What runs here is the tree's; the page shows it as if it stood in the tree.
+            # Commands print absolute paths here; the page shows them relative to the tree.
             printed = done.stdout.replace(f"{TREE}/", "").replace(f"{folder}/", "").splitlines()
             assert matches(example.expected, printed), (
                 f"$ {example.command}\nprinted\n" + "\n".join(printed) + "\nwhere the page shows\n"
@@ -128,18 +127,18 @@ def test_readme_and_tutorial_have_examples():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(TREE)))
-def test_links_between_pages_lead_somewhere(page: Path):
+def test_links_between_pages_have_a_target(page: Path):
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-# A date or time in SQL, and what may say of which zone it is.
+# A date or time in SQL, and what may say which zone it is in.
 SQL_TIME = re.compile(r"'(?P<time>\d{4}-\d\d-\d\d[^']*)'")
 HAS_ZONE = re.compile(r"\d\d:\d\d\S*[+-]\d\d(:\d\d)?$|Z$| UTC$| \w+/\w+$")
 
 
 def find_zoneless(text: str) -> list[str]:
-    """The dates in the SQL of a page that take whatever zone the session has."""
+    """The dates in a page's SQL that are read in whatever zone the session has."""
     statements = re.findall(r"^```sql\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     commands = re.findall(r'tapewise (?:-\S+ \S+ )*sql [^"]*"[^"]*"', text)
     statements += [command for command in commands if "--timezone" not in command]
@@ -180,7 +179,7 @@ def test_every_command_and_option_is_in_the_reference():
     check(cli, "tapewise")
 
 
-def test_the_pages_made_from_the_code_are_as_the_code_says():
+def test_the_generated_pages_are_up_to_date():
     spec = importlib.util.spec_from_file_location("docs_generate", TREE / "docs" / "generate.py")
     assert spec and spec.loader
     generate = importlib.util.module_from_spec(spec)

@@ -1,6 +1,6 @@
-"""The table of exit statuses in docs/reference/commands.md: each kind of error is made, and told as it says.
+"""The table of exit statuses in docs/reference/commands.md: each error is provoked and compared with its row.
 
-What wants a full disk, a killed process or a stopped one is in `test_full_disks.py`,
+Errors that need a full disk, a killed process or a stopped one are in `test_full_disks.py`,
 `tests/integration/test_gone_databases.py` and `tests/unit/test_occurrences.py`.
 """
 
@@ -77,7 +77,7 @@ def read_table() -> dict[str, int]:
 
 
 @pytest.mark.parametrize("message", CASES)
-def test_an_error_is_told_as_the_table_says(message, tapewise, tmp_path):
+def test_an_error_is_reported_as_the_table_says(message, tapewise, tmp_path):
     status, arguments = CASES[message]
     make_files(tmp_path)
     assert tapewise(*INGEST, "good.log").returncode == 0
@@ -89,13 +89,13 @@ def test_an_error_is_told_as_the_table_says(message, tapewise, tmp_path):
         assert "good.log: 1 lines = 0 loaded + 1 held" in done.stdout
 
 
-def test_the_table_is_whole():
+def test_the_table_is_complete():
     assert set(read_table()) == CASES.keys() | ELSEWHERE.keys()
     for message, module in ELSEWHERE.items():
         assert message in (TREE / module).read_text(), module
 
 
-def test_a_file_that_may_not_be_read(tmp_path):
+def test_a_file_without_read_permission(tmp_path):
     (tmp_path / "secret.log").write_text(NFT)
     (tmp_path / "secret.log").chmod(0)
     command = [*TAPEWISE, "detect", "secret.log"]

@@ -1,4 +1,4 @@
-"""A disk that is full: the database's, that of temporary files, that of the metrics."""
+"""Full disks: the database's, the one for temporary files, the one for metrics."""
 
 import json
 import tempfile
@@ -33,13 +33,13 @@ def write_log(path: Path, count: int) -> None:
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """Where a disk may be that holds a warehouse."""
+    """A folder where a disk that holds a warehouse may be mounted."""
     with tempfile.TemporaryDirectory(prefix="tapewise-full-") as folder:
         Path(folder).chmod(0o755)  # as root, the server's own account must get in
         yield Path(folder) / "disk"
 
 
-def test_of_the_database(tmp_path, disk):
+def test_the_database_disk_is_full(tmp_path, disk):
     write_log(tmp_path / "small.log", 100)
     write_log(tmp_path / "large.log", 300_000)
     with mount_small_disk(disk, "250m"):
@@ -54,7 +54,8 @@ def test_of_the_database(tmp_path, disk):
             done = tapewise(*INGEST, "large.log", "small.log")
             assert done.returncode == 1
             assert "Traceback" not in done.stderr
-            # Of a table, "No space left on device"; where its own log has no room, the server breaks down.
+            # For a table the server reports "No space left on device"; if its own log has no space, it
+            # crashes.
             first, *rest = done.stderr.splitlines()
             assert first.startswith("tapewise: large.log: the database aborted the load: ")
             assert "Run the same command again when" in "".join(rest)
@@ -81,7 +82,7 @@ def test_of_the_database(tmp_path, disk):
             tapewise("db", "stop")
 
 
-def test_of_the_metrics(tapewise, tmp_path):
+def test_the_metrics_disk_is_full(tapewise, tmp_path):
     write_log(tmp_path / "nft.log", 10)
     (tmp_path / "tapewise.toml").write_text(CONFIG)
     with mount_small_disk(tmp_path / "disk", "1m") as disk:

@@ -1,4 +1,4 @@
-"""What users type to see rejected lines, to undo a source and to forget: output, messages, exit status."""
+"""Commands that show rejected lines, undo a source or forget old detail: output, messages, exit status."""
 
 import json
 
@@ -27,7 +27,7 @@ def test_rejected_lines_are_shown_escaped(tapewise, tmp_path):
     assert (none.returncode, none.stdout) == (0, "No line is rejected.\n")
 
 
-def test_retry_says_what_changed_and_what_is_gone(tapewise, tmp_path):
+def test_retry_reports_what_changed_and_what_is_gone(tapewise, tmp_path):
     for name in ("a.log", "b.log"):
         (tmp_path / name).write_text(NFT + "nonsense\n")
         ingest(tapewise, name, archive="retried")
@@ -44,19 +44,19 @@ def test_retry_says_what_changed_and_what_is_gone(tapewise, tmp_path):
         "tapewise: 1 of 2 files could not be read again.",
     ]
     (tmp_path / "b.log").write_text(NFT + "nonsense\n")
-    mended = tapewise("rejects", "--archive", "retried", "--retry")
-    assert (mended.returncode, mended.stderr) == (0, "")
-    assert mended.stdout.splitlines() == [
+    retried = tapewise("rejects", "--archive", "retried", "--retry")
+    assert (retried.returncode, retried.stderr) == (0, "")
+    assert retried.stdout.splitlines() == [
         f"{tmp_path}/b.log: 1 rejected -> 1; 0 loaded",
         "1 more had names under which another file has been read since: they cannot be read again, and stay"
         " in the ledger.",
     ]
-    told = json.loads(tapewise("rejects", "--archive", "retried", "--retry", "--json").stdout)
-    assert (told["rejected_before_count"], told["held_count"], told["is_another"]) == (1, 2, False)
+    result = json.loads(tapewise("rejects", "--archive", "retried", "--retry", "--json").stdout)
+    assert (result["rejected_before_count"], result["held_count"], result["is_another"]) == (1, 2, False)
     assert tapewise("rejects", "--retry", "--limit", "1").returncode == 2
 
 
-def test_a_source_is_dropped_when_that_is_confirmed(tapewise, tmp_path):
+def test_a_source_is_dropped_after_confirmation(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="undone", zone="Asia/Kathmandu")
     kept = tapewise("sources", "drop", "undone", "nft", input="n\n")
@@ -77,7 +77,7 @@ def test_a_source_is_dropped_when_that_is_confirmed(tapewise, tmp_path):
     )
 
 
-def test_forgetting_asks_and_says_what_went(tapewise, tmp_path):
+def test_forgetting_asks_first_and_reports_what_was_removed(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT + "1 97/10/02 00:00:00 js 7700 0.425\n")
     ingest(tapewise, "a.log", archive="forgetful")
     words = ("forget", "--archive", "forgetful", "--before", "1997-10-02")

@@ -39,7 +39,7 @@ def folder(tmp_path, tapewise):
     tapewise("archives", "drop", "nightly", "--yes")
 
 
-def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, home):
+def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp_path, home):
     environment = {"TAPEWISE_CONFIG": str(folder / "tapewise.toml")}
     done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
@@ -54,7 +54,7 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
         log.write("nonsense\n")
     done = tapewise("ingest", "--json", "--prometheus", "tapewise.prom", env=environment)
     assert done.returncode == 1
-    second, first = map(json.loads, done.stdout.splitlines())  # what is missing is told first
+    second, first = map(json.loads, done.stdout.splitlines())  # what is missing is reported first
     assert (first["archive"], first["source"], first["held_count"]) == ("nightly", "nft", 1)
     assert second == {
         "archive": "nightly",
@@ -67,7 +67,7 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
     assert "tapewise_last_run_exit_status 1.0" in metrics
     assert 'tapewise_last_run_failures{archive="nightly",source="hsi"} 1.0' in metrics
 
-    # A second run leaves all to the first, and metrics as they are.
+    # A second run leaves everything to the first, including the metrics.
     with open_warehouse(Settings(home=home)) as warehouse, hold_round(warehouse):
         (tmp_path / "tapewise.prom").unlink()
         done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
@@ -89,13 +89,13 @@ def test_from_anywhere_with_metrics_and_a_status(tapewise, folder, tmp_path, hom
         (["a.log", "--format", "nft", "--timezone", "UTC"], "Missing option '--archive'"),
     ],
 )  # fmt: skip
-def test_wrong_usage(tapewise, folder, options, message):
+def test_usage_errors(tapewise, folder, options, message):
     done = tapewise("--config", str(folder / "tapewise.toml"), "ingest", *options)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
 
 
-def test_what_a_file_is_called_breaks_no_line_of_what_is_told(tapewise, folder):
+def test_a_file_name_with_a_line_break_breaks_no_line_of_the_output(tapewise, folder):
     os.mkfifo(folder / "logs" / "nft\n\x1b[2J")
     done = tapewise("--config", str(folder / "tapewise.toml"), "ingest")
     assert done.returncode == 1
@@ -106,7 +106,7 @@ def test_what_a_file_is_called_breaks_no_line_of_what_is_told(tapewise, folder):
     assert "logs/nft\\x0a\\x1b[2J: is not a regular file\n" in done.stderr
 
 
-def test_metrics_without_a_place_stop_the_run_before_it_begins(tapewise, folder, tmp_path):
+def test_unwritable_metrics_stop_the_run_before_it_begins(tapewise, folder, tmp_path):
     run = ["--config", str(folder / "tapewise.toml"), "ingest", "--prometheus"]
     os.mkfifo(tmp_path / "fifo")
     for target, message in (("fifo", "fifo: is not a regular file"), ("nowhere/x", "no such folder")):
@@ -117,7 +117,7 @@ def test_metrics_without_a_place_stop_the_run_before_it_begins(tapewise, folder,
     assert tapewise(*run, "tapewise.prom").stdout.count(" 1 loaded ") == 2
 
 
-def test_a_wrong_file_is_told_of_by_every_command(tapewise, folder):
+def test_a_wrong_configuration_file_is_reported_by_every_command(tapewise, folder):
     (folder / "tapewise.toml").write_text(CONFIG.replace("paths", "path", 1))
     done = tapewise("formats", cwd=folder)
     assert done.returncode == 2
@@ -127,7 +127,7 @@ def test_a_wrong_file_is_told_of_by_every_command(tapewise, folder):
     )
 
 
-def test_a_database_that_is_not_there_shows_in_the_metrics(tapewise, folder, tmp_path):
+def test_an_unreachable_database_shows_in_the_metrics(tapewise, folder, tmp_path):
     done = tapewise(
         "--config", str(folder / "tapewise.toml"), "--database-url", "postgresql://x@127.0.0.1:1/y",
         "ingest", "--prometheus", "tapewise.prom",

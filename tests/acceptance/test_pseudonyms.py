@@ -1,4 +1,4 @@
-"""Logs of every format are loaded with pseudonyms, as a user types it; then every name is looked for."""
+"""Loads logs of every format with pseudonyms, as a user types it, then looks for every name."""
 
 import base64
 import gzip
@@ -19,7 +19,7 @@ from tests.acceptance.conftest import run_command
 
 SECRET = "b7e1d0c4a99f4c56b1d2e3f405162738"
 ARCHIVE = "hidden"
-# Every name begins with zq, or is a number of these nine digits.
+# Every name begins with zq, or is a number with these nine digits.
 PATH = "/zqhome/zqkim/zqrun 7/zqout.tar"
 NFT = """\
 907531264 97/10/01 00:01:41 js 7700 0.425
@@ -69,7 +69,7 @@ BY_HAND = ["ingest", "--archive", ARCHIVE, "--kind", "synthetic", "--timezone", 
 
 @pytest.fixture(scope="module")
 def home():
-    """A home of these tests' own: in the one that is shared there are names."""
+    """A home for these tests only: the shared one contains names."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-hidden-"))
     folder.chmod(0o755)  # as root, the server's own account must get in
     yield folder
@@ -149,7 +149,7 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
     run("doctor", status=1)  # the logs are old: silent
     assert "Names are replaced by pseudonyms in 5 of 5 sources" in said
 
-    # Again, and a longer copy, by another process and another road to the key: the same pseudonyms.
+    # Again, and a longer copy, from another process that gets the key in another way: the same pseudonyms.
     run("ingest", "--json")
     (folder / "logs" / "copy.log").write_text(
         NFT + NFT.splitlines(keepends=True)[0].replace("00:01", "00:09")
@@ -172,14 +172,14 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
         ).fetchall()
         assert len(names) > 10
         assert [name for (name,) in names if not re.fullmatch("p[0-9a-f]{16}", name)] == []
-        # The letters of NFT's machines are too short to be looked for.
+        # NFT's machines have names too short to be searched for.
         operations = connection.execute(
             "SELECT DISTINCT operation FROM core.transfers WHERE interface = 'nft'"
         ).fetchall()
         assert operations == [("put",)]
         counted = connection.execute("SELECT count(text), count(*) FROM ledger.rejected_lines").fetchone()
         assert counted is not None and counted[0] == 0 and counted[1] >= 7
-        # A file that was opened, then moved is one request still; a user of two logs is one user.
+        # A file that was opened, then moved is still one request; a user in two logs is one user.
         requests = connection.execute("SELECT open_id, transfer_id FROM core.requests WHERE open_id > 0")
         assert all(None not in row for row in requests.fetchall())
         homes = connection.execute(
@@ -190,7 +190,7 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
         back_up(warehouse, tmp_path / "backup")
 
 
-def test_explain_shows_a_line_to_whoever_has_key_and_file(tapewise, folder):
+def test_explain_shows_a_line_to_anyone_who_has_the_key_and_the_file(tapewise, folder):
     with_key = ["--config", str(folder / "tapewise.toml")]
     assert tapewise(*with_key, "ingest").returncode == 0
     log = str(folder / "logs" / "nft.log")
@@ -208,7 +208,7 @@ def test_explain_shows_a_line_to_whoever_has_key_and_file(tapewise, folder):
     assert "only the key of the source's pseudonyms can" in tapewise("explain", "line", log, "2").stdout
 
 
-def test_lines_are_read_again_with_the_key_only(tapewise, folder, home):
+def test_lines_are_read_again_only_with_the_key(tapewise, folder, home):
     with_key = ["--config", str(folder / "tapewise.toml")]
     assert tapewise(*with_key, "ingest").returncode == 0
     without = tapewise("rejects", "--archive", ARCHIVE, "--retry")
@@ -249,7 +249,7 @@ def test_a_source_keeps_its_key(tapewise, folder):
     assert "openssl rand" in none.stderr
 
 
-def test_a_key_that_others_can_read_is_told_of(tapewise, folder):
+def test_a_key_that_others_can_read_is_reported(tapewise, folder):
     configured = ["--config", str(folder / "tapewise.toml")]
     assert tapewise(*configured, "ingest").returncode == 0
     assert "the pseudonym key." not in tapewise(*configured, "doctor").stdout

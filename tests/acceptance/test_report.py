@@ -1,4 +1,4 @@
-"""`tapewise report`: right, without names, and nothing left of it."""
+"""`tapewise report`: correct, without names, and leaving nothing behind."""
 
 import json
 import os
@@ -24,7 +24,7 @@ STARTED = "Starting a temporary PostgreSQL"
 
 @pytest.fixture
 def scratch():
-    """The folder for temporary files, where the server's account gets in too."""
+    """A folder for temporary files that the server's account can enter too."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-scratch-"))
     folder.chmod(0o755)
     yield folder
@@ -34,7 +34,7 @@ def scratch():
 @pytest.fixture
 def report(tmp_path, scratch):
     def run(*arguments, **options):
-        # A home, and a URL, that must not be touched.
+        # A home and a URL that must not be touched.
         environment = {
             "TMPDIR": str(scratch),
             "TAPEWISE_HOME": str(tmp_path / "home"),
@@ -74,30 +74,30 @@ def test_a_report_counts_what_the_log_holds(report, tmp_path):
     log.write_text("\n".join(sound) + "\nnonsense of kim\n\n")
     result = report("--json", "--timezone", "America/Los_Angeles", log)
     assert (result.returncode, result.stderr) == (0, "")
-    told = json.loads(result.stdout)
+    document = json.loads(result.stdout)
     assert {
         (row["interface"], row["direction"]): [
             row["transfer_count"], row["failed_count"], row["size_bytes"]
-        ] for row in told["transfers"]
+        ] for row in document["transfers"]
     } == recount(log)  # fmt: skip
-    (file,) = told["files"]
+    (file,) = document["files"]
     assert (file["format"], file["line_count"]) == ("hsi", len(sound) + 2)
     assert file["rejected_samples"] == [
         {"line_number": len(sound) + 1, "reason": "not a line of this format"}
     ]
-    assert told["timezone"] == "America/Los_Angeles"
-    assert told["first_event_at"].startswith("1998-10-18T00:07:03-07:00")
-    assert sum(row["failed_count"] for row in told["failures"]) == sum(
+    assert document["timezone"] == "America/Los_Angeles"
+    assert document["first_event_at"].startswith("1998-10-18T00:07:03-07:00")
+    assert sum(row["failed_count"] for row in document["failures"]) == sum(
         row[1] for row in recount(log).values()
     )
-    assert {row["interface"] for row in told["cache_hits"]} == {"hsi", "htar"}
-    assert sum(row["request_ratio"] for row in told["open_times"]) == pytest.approx(1)
-    assert next(row["record"] for row in told["records"]) == "most transfers that ended in a day"
+    assert {row["interface"] for row in document["cache_hits"]} == {"hsi", "htar"}
+    assert sum(row["request_ratio"] for row in document["open_times"]) == pytest.approx(1)
+    assert next(row["record"] for row in document["records"]) == "most transfers that ended in a day"
     for name in ("sizes", "times", "rates", "busiest_days", "busiest_hours", "users"):
-        assert told[name], name
+        assert document[name], name
 
 
-def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report):
+def test_a_report_for_people_has_no_names_and_says_what_is_unknown(report):
     result = report(PFTP, COND)
     assert result.returncode == 0
     assert "Times were read as UTC, since no --timezone was given." in result.stdout
@@ -114,7 +114,7 @@ def test_a_report_for_people_has_no_names_and_says_what_it_does_not_know(report)
     assert result.stderr.startswith(STARTED)
 
 
-def test_what_has_no_hour_is_given_none(report, tmp_path):
+def test_transfers_without_an_hour_are_not_given_one(report, tmp_path):
     log = tmp_path / "hsi.2019-03-05.log"
     log.write_text("put 'a' : '/k/a' ( 1000000 bytes, 500.0 KBS (cos=1))\n" * 3)
     found = json.loads(report("--json", log).stdout)
@@ -122,7 +122,7 @@ def test_what_has_no_hour_is_given_none(report, tmp_path):
     assert (found["first_event_on"], found["last_event_on"]) == ("2019-03-05", "2019-03-05")
     assert found["hour_unknown_count"] == 3
     assert found["busiest_hours"] == []
-    # Nor users and clients, which are not in that log either.
+    # Nor users and clients, which that log does not contain either.
     assert [(row["user_count"], row["client_count"]) for row in found["transfers"]] == [(None, None)]
     assert {row["record"]: row["happened_local"] for row in found["records"]} == {
         "most transfers that ended in a day": "2019-03-05",
@@ -135,9 +135,9 @@ def test_what_has_no_hour_is_given_none(report, tmp_path):
     assert "12:00" not in shown
 
 
-def test_of_two_logs_of_the_same_transfers_one_counts(report):
+def test_only_one_of_two_logs_of_the_same_transfers_counts(report):
     both, nft = (json.loads(report("--json", *logs).stdout) for logs in ((NFT, STAT), (NFT,)))
-    # STAT reports failures, which NFT's log does not.
+    # STAT reports failures, NFT's log does not.
     failed = {row["direction"]: row["failed_count"] for row in both["transfers"]}
     assert failed == {"get": 52, "put": 167}
     assert {row["failed_count"] for row in nft["transfers"]} == {None}
@@ -152,7 +152,7 @@ def test_of_two_logs_of_the_same_transfers_one_counts(report):
     assert "NFT's are counted here" in report(NFT, STAT).stdout
 
 
-def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_path):
+def test_unreadable_files_are_listed_and_the_others_reported(report, tmp_path):
     (tmp_path / "nonsense").write_text("no log\n")
     result = report("--json", "absent", "nonsense", COND)
     assert result.returncode == 1
@@ -175,7 +175,7 @@ def test_files_that_cannot_be_read_are_told_and_the_others_reported(report, tmp_
         ([], 2, "PATHS"),
     ],
 )
-def test_what_cannot_be_reported_starts_no_server(report, scratch, tmp_path, arguments, status, said):
+def test_no_server_is_started_if_nothing_can_be_reported(report, scratch, tmp_path, arguments, status, said):
     (tmp_path / "empty").touch()
     result = report(*arguments)
     assert (result.returncode, result.stdout) == (status, "")
@@ -186,14 +186,14 @@ def test_what_cannot_be_reported_starts_no_server(report, scratch, tmp_path, arg
 
 
 def find_servers(folder):
-    """The processes that were started on a folder, the keepers of servers among them."""
+    """The processes that were started on a folder, including the keepers of servers."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             if str(folder) in (process / "cmdline").read_text():
                 found.append(process.name)
         except OSError:
-            continue  # it ended meanwhile
+            continue  # it has ended in the meantime
     return found
 
 
@@ -201,17 +201,17 @@ def assert_nothing_is_left(scratch, tmp_path):
     assert list(scratch.iterdir()) == []
     assert not (tmp_path / "home").exists()
     deadline = time.monotonic() + 30
-    while servers := find_servers(scratch):  # a keeper looks once a second
+    while servers := find_servers(scratch):  # a keeper checks once a second
         assert time.monotonic() < deadline, servers
         time.sleep(0.2)
 
 
-def test_nothing_is_left_of_a_report(report, scratch, tmp_path):
+def test_a_report_leaves_nothing_behind(report, scratch, tmp_path):
     assert report(COND).returncode == 0
     assert_nothing_is_left(scratch, tmp_path)
 
 
-def test_nothing_is_left_where_the_servers_account_cannot_reach_the_folder(report, tmp_path):
+def test_nothing_is_left_if_the_servers_account_cannot_enter_the_folder(report, tmp_path):
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     assert report(COND, TMPDIR=str(closed)).returncode == 0
@@ -229,7 +229,7 @@ def test_nothing_is_left_where_the_servers_account_cannot_reach_the_folder(repor
         (signal.SIGHUP, "postgresql-18/data/postmaster.pid"),
     ],
 )
-def test_nothing_is_left_of_a_report_that_is_ended(scratch, tmp_path, number, mark):
+def test_an_interrupted_report_leaves_nothing_behind(scratch, tmp_path, number, mark):
     environment = os.environ | {
         "PYTHONPATH": str(TREE), "TMPDIR": str(scratch), "TAPEWISE_HOME": str(tmp_path / "home"),
     }  # fmt: skip

@@ -30,7 +30,7 @@ def trace(tmp_path: Path) -> str:
     return "trace.csv"
 
 
-def test_a_trace_is_run_listed_shown_and_asked(tapewise, trace, request) -> None:
+def test_a_trace_is_run_listed_shown_and_queried(tapewise, trace, request) -> None:
     name = request.node.name
     made = ("simulate", "run", "--machine", MACHINE, "--trace-file", trace, "--seed", "3", "--into", name)
     result = tapewise(*made)
@@ -62,7 +62,7 @@ def test_a_trace_is_run_listed_shown_and_asked(tapewise, trace, request) -> None
     assert tapewise(*made).stdout == result.stdout  # the same seed
 
 
-def test_a_file_of_ones_own_is_begun_with_a_bundled_one(
+def test_a_custom_machine_file_starts_from_a_bundled_one(
     tapewise, trace, machine_text, tmp_path, request
 ) -> None:
     assert "llnl-unitree-1998" in tapewise("simulate", "machine").stdout.splitlines()
@@ -80,7 +80,7 @@ def test_a_file_of_ones_own_is_begun_with_a_bundled_one(
     assert loads[0][10] == "120.00"
 
 
-def test_a_broken_machine_is_told_by_file_and_field(tapewise, trace, machine_text, tmp_path) -> None:
+def test_an_invalid_machine_is_reported_with_file_and_field(tapewise, trace, machine_text, tmp_path) -> None:
     changed = machine_text.replace("in_bytes_per_s = 7_500_000", "in_bytes_per_s = -1")
     (tmp_path / "mine.toml").write_text(changed)
     result = tapewise("simulate", "run", "--machine", "mine.toml", "--trace-file", trace, "--into", "broken")
@@ -88,7 +88,7 @@ def test_a_broken_machine_is_told_by_file_and_field(tapewise, trace, machine_tex
     assert result.stderr.startswith("tapewise: mine.toml: network.in_bytes_per_s: ")
 
 
-def test_a_broken_trace_is_told_by_row_and_column(tapewise, tmp_path) -> None:
+def test_an_invalid_trace_is_reported_with_row_and_column(tapewise, tmp_path) -> None:
     (tmp_path / "broken.csv").write_text(HEADER + "10,put,1,1,5\n5,put,1,2,5\n")
     result = tapewise("simulate", *RUN, "broken", "--trace-file", "broken.csv")
     assert (result.returncode, result.stdout) == (1, "")
@@ -98,7 +98,7 @@ def test_a_broken_trace_is_told_by_row_and_column(tapewise, tmp_path) -> None:
 def test_a_run_that_gets_stuck_fails_and_names_the_resource(
     tapewise, machine_text, tmp_path, request
 ) -> None:
-    """Files that cannot all be on disk at once, and no tapes to purge them to: the rest never end."""
+    """The files cannot all be on disk at once, and no tapes exist to purge them to: the rest never end."""
     kept = machine_text[: machine_text.index("[purge]")].replace(
         "lv_bytes = 2_000_000_000", "lv_bytes = 1_000_000"
     )

@@ -1,4 +1,4 @@
-"""`tapewise outages` and `tapewise config-changes` from end to end; what they refuse: tests/integration/."""
+"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ has refusals."""
 
 import json
 
@@ -9,7 +9,7 @@ NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
 
 @pytest.fixture
 def archive(tapewise, tmp_path):
-    """An archive in Los Angeles, new for the test."""
+    """An archive in Los Angeles, created for this test."""
     (tmp_path / "a.log").write_text(NFT)
     result = tapewise(
         "ingest", "--archive", "west", "--kind", "synthetic", "--format", "nft",
@@ -29,10 +29,10 @@ def test_outages_are_added_listed_and_removed(tapewise, archive):
         "1998-10-19T15:00:00+00:00",
         "1998-10-19T18:00:30+00:00",
     )
-    # The names and values are those of the view, which shows the archive's kind besides.
+    # The names and values are those of the view, which also shows the archive's kind.
     (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.outages").stdout)
     assert seen == shown | {"kind": "synthetic"}
-    # By the clock of the archive; control characters do not reach the terminal.
+    # By the archive's clock; control characters do not reach the terminal.
     number = shown["outage_id"]
     line = (
         f"outage {number} of west: 1998-10-19T08:00-07:00 to 1998-10-19T11:00:30-07:00, scheduled:"
@@ -69,7 +69,7 @@ def test_config_changes_are_added_listed_and_removed(tapewise, archive):
     )
 
 
-def test_the_archives_command_is_named_where_there_is_no_such_archive(tapewise):
+def test_an_unknown_archive_is_refused_with_a_hint_to_the_archives_command(tapewise):
     result = tapewise(
         "outages",
         "add",

@@ -1,4 +1,4 @@
-"""`tapewise sql`: what a value becomes in a table, in CSV and in JSON, and that no value is lost."""
+"""`tapewise sql`: how a value appears in a table, in CSV and in JSON, and that no value is lost."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from tapewise.values import CELL_CHARACTERS, name_apart
 from tests.acceptance.conftest import Run
 
 LONG = "12345678901234567890123456789.12345678901"
-# A value in SQL, then as a table, CSV and JSON show it.
+# A value in SQL, then as it appears in a table, in CSV and in JSON.
 VALUES = [
     ("'NaN'::float8", "NaN", "NaN", "NaN"),
     ("'infinity'::float8", "Infinity", "Infinity", "Infinity"),
@@ -94,11 +94,11 @@ def test_a_table_has_every_value(tapewise: Run) -> None:
         ([], []),
     ],
 )
-def test_no_two_columns_have_one_name(columns: list[str], named: list[str]) -> None:
+def test_no_two_columns_have_the_same_name(columns: list[str], named: list[str]) -> None:
     assert name_apart(columns) == named
 
 
-def test_columns_of_one_name_lose_no_value(tapewise: Run) -> None:
+def test_columns_with_the_same_name_lose_no_value(tapewise: Run) -> None:
     query = "SELECT 1 AS a, 2 AS a, 3 AS a_2"
     assert json.loads(tapewise("sql", "--json", query).stdout) == [{"a": 1, "a_3": 2, "a_2": 3}]
     assert tapewise("sql", "--csv", query).stdout == "a,a_3,a_2\n1,2,3\n"
@@ -106,7 +106,7 @@ def test_columns_of_one_name_lose_no_value(tapewise: Run) -> None:
     assert tapewise("sql", "--csv", f"{query} WHERE false").stdout == "a,a_3,a_2\n"
 
 
-def test_long_cells_are_cut_in_tables_only(tapewise: Run) -> None:
+def test_long_cells_are_cut_only_in_tables(tapewise: Run) -> None:
     query = "SELECT repeat('xé€', 1000000) AS t, array[repeat('x', 1500)] AS a, repeat('é', 1000) AS whole"
     table = tapewise("sql", query).stdout
     assert len(table) < 10 * CELL_CHARACTERS

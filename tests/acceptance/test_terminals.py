@@ -1,4 +1,4 @@
-"""What a log, a file's name or a user's words say does not steer the terminal that shows it."""
+"""Text from a log, a file's name or a user's input does not control the terminal that shows it."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import pytest
 from tapewise.schema.texts import Terminal, escape_controls
 from tests.acceptance.conftest import TAPEWISE, TREE, Run
 
-# A title of the window, a colour, C1's CSI, an override of the direction, a line that is none.
+# A window title, a colour, C1's CSI, an override of the text direction, a fake line.
 HOSTILE = "\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 SEEN = r"\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 STEERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -26,7 +26,7 @@ HSI = (
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a log whose name, loaded line and rejected line are hostile."""
+    """A folder with a log whose name, loaded line and rejected line are all hostile."""
     folder = tmp_path_factory.mktemp("hostile")
     text = HSI.format(user="hsi", name=HOSTILE) + f"{HOSTILE}\n"
     (folder / f"a{HOSTILE}\nb.log").write_text(text, encoding="utf-8")
@@ -34,7 +34,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_on_terminal(arguments: list[str], folder: Path) -> str:
-    """What `tapewise` writes to a terminal."""
+    """The bytes that `tapewise` writes to a terminal."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"PYTHONPATH": str(TREE), "COLUMNS": "1000", "PYTHONUTF8": "1"}
     with subprocess.Popen(
@@ -78,8 +78,8 @@ def commands(log: str) -> list[list[str]]:
     ]  # fmt: skip
 
 
-# Some seconds, as these are many commands.
-def test_no_words_of_a_command_steer_what_shows_them(tapewise: Run, logs: Path) -> None:
+# Takes some seconds, as there are many commands.
+def test_no_command_passes_control_characters_to_the_terminal(tapewise: Run, logs: Path) -> None:
     [log] = (path.name for path in logs.iterdir())
     for arguments in commands(log):
         done = tapewise(*arguments, cwd=logs)
@@ -90,9 +90,7 @@ def test_no_words_of_a_command_steer_what_shows_them(tapewise: Run, logs: Path) 
         assert "Traceback" not in written, arguments
 
 
-def test_csv_and_json_are_escaped_on_a_terminal_and_as_they_are_elsewhere(
-    tapewise: Run, home: Path, tmp_path: Path
-) -> None:
+def test_csv_and_json_are_escaped_only_on_a_terminal(tapewise: Run, home: Path, tmp_path: Path) -> None:
     query = f"SELECT E'a\\n{HOSTILE}' AS t"
     done = tapewise("sql", "--csv", query)
     assert list(csv.reader(io.StringIO(done.stdout, newline=""))) == [["t"], [f"a\n{HOSTILE}"]]
@@ -105,7 +103,7 @@ def test_csv_and_json_are_escaped_on_a_terminal_and_as_they_are_elsewhere(
 
 
 def test_a_traceback_is_escaped_on_a_terminal(home: Path, tmp_path: Path) -> None:
-    # Python writes it, and none of our words.
+    # Python writes it, and it contains no text of ours.
     shown = run_on_terminal(["--home", str(home), "--debug", "sql", f"SELECT '{HOSTILE}'::integer"], tmp_path)
     assert "Traceback" in shown
     assert SEEN in shown

@@ -1,4 +1,4 @@
-"""What is installed: the wheel, built by way of the sdist, in environments with and without the extras."""
+"""What gets installed: the wheel, built by way of the sdist, in environments with and without the extras."""
 
 import os
 import re
@@ -15,9 +15,9 @@ import pytest
 from packaging.requirements import Requirement
 
 TREE = Path(__file__).resolve().parents[2]
-# The folders at the top of the tree that are packages, behind the links in tapewise/.
+# The top-level folders that are packages, reached by links in tapewise/.
 PACKAGES = [path.name for path in sorted((TREE / "tapewise").iterdir()) if path.is_symlink()]
-# Of the default environment, with the embedded PostgreSQL.
+# The size of the default environment, including the embedded PostgreSQL.
 LARGEST_BYTES = 600_000_000
 
 
@@ -38,7 +38,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
-    """The distributions, by name, that the wheel needs with these extras, and those need themselves."""
+    """The names of the distributions that the wheel needs with these extras, and those that they need in
+    turn.
+    """
     with zipfile.ZipFile(wheel) as file:
         (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
         own = message_from_bytes(file.read(name)).get_all("Requires-Dist", [])
@@ -63,9 +65,10 @@ def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
 
 
 def install(wheel: Path, needed: dict[str, Distribution], folder: Path) -> Path:
-    """A fresh environment with the wheel, the index's `schema` and what is `needed`; gives its `tapewise`.
+    """Make a new environment with the wheel, the package index's `schema` and the `needed` distributions;
+    return its `tapewise`.
 
-    What is needed is linked from this environment, as nothing is fetched here.
+    The needed distributions are linked from this environment, as nothing is downloaded here.
     """
     venv.create(folder, symlinks=True)
     (site_packages,) = folder.glob("lib/python3*/site-packages")
@@ -98,7 +101,7 @@ def run(program: Path, *arguments: str, home: Path) -> subprocess.CompletedProce
     )
 
 
-def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel: Path):
+def test_the_wheel_has_exactly_the_files_of_the_packages(wheel: Path):
     tracked = subprocess.run(
         ["git", "ls-files", *PACKAGES, "tapewise"], cwd=TREE, check=True, capture_output=True, text=True
     ).stdout.split()
@@ -127,7 +130,7 @@ def test_the_default_environment_is_small(wheel: Path):
     assert size_bytes < LARGEST_BYTES
 
 
-def test_the_demo_runs_from_the_wheel_beside_another_schema(wheel: Path, tmp_path: Path):
+def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_path: Path):
     tmp_path.chmod(0o755)  # as root, the server's own account must get in
     plain = install(wheel, find_needed(wheel), tmp_path / "plain")
     whole = install(wheel, find_needed(wheel, "all"), tmp_path / "whole")

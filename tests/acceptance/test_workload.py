@@ -8,7 +8,7 @@ import pytest
 from tapewise.simulator.demand.traces import check_trace, inventory_of, read_trace
 from tapewise.simulator.machines import bundled_machine
 
-# Two kinds of puts by two users: small ones by day, large ones at night, each in batches of ten.
+# Two kinds of puts by two users: small ones by day and large ones at night, in batches of ten.
 SMALL, LARGE = (10_000, 0.5), (200_000_000, 50.0)
 
 
@@ -27,7 +27,7 @@ def make_lines() -> str:
 
 @pytest.fixture
 def archive(tapewise, tmp_path, request) -> str:
-    """An archive of the test's own."""
+    """An archive for this test alone."""
     name = request.node.name
     (tmp_path / "a.log").write_text(make_lines() + "005041 97/10/30 00:00:00 js 0 0.1\n")
     result = tapewise(
@@ -85,7 +85,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
         "tapewise: a workload model is called 'two kinds' already.\n"
         "Choose another name, or remove that one: `tapewise workload remove 'two kinds'`.\n"
     )
-    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and nobody answers
+    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and gets no answer
     removed = tapewise("workload", "remove", "two kinds", "--yes")
     assert removed.stdout == "Workload model 'two kinds' is removed.\n"
     assert tapewise("workload", "show", "two kinds").stderr == (
@@ -93,14 +93,14 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
     )
 
 
-def test_a_range_is_by_the_archives_clock_and_kept(tapewise, archive):
+def test_a_range_follows_the_archives_clock_and_is_kept(tapewise, archive):
     fit = ["workload", "fit", "--archive", archive, "--name", "few"]
     result = tapewise(*fit, "--since", "1997-10-02", "--until", "1997-10-04T09:10:00", "--seed", "5")
     assert "what ended from 1997-10-02 to 1997-10-04; seed 5" in result.stdout
     assert "nft put: 45 requests" in result.stdout
     exported = json.loads(tapewise("workload", "export", "few").stdout)
     assert (exported["since"], exported["until"]) == ("1997-10-02T00:00:00Z", "1997-10-04T09:10:00Z")
-    # A dropped archive takes its models along.
+    # A dropped archive takes its models with it.
     assert tapewise("archives", "drop", archive, "--yes").returncode == 0
     assert tapewise("workload", "show", "few").returncode == 1
 
@@ -129,7 +129,7 @@ def test_errors_name_what_is_wrong(tapewise, arguments, status, message):
     assert message in result.stderr
 
 
-def test_what_cannot_be_sorted_is_told(tapewise, archive):
+def test_requests_that_cannot_be_classified_are_reported(tapewise, archive):
     result = tapewise("workload", "fit", "--archive", archive, "--name", "none", "--measure", "open")
     assert result.returncode == 1
     assert result.stderr == (
@@ -140,7 +140,7 @@ def test_what_cannot_be_sorted_is_told(tapewise, archive):
 
 
 TRACE = ["workload", "trace", "--archive"]
-# A put; a get of nothing; a large put; two gets of what was put first. Nothing tells of stages.
+# A put; a get of nothing; a large put; two gets of what was put first. Stages are not recorded.
 TRACE_LINES = """\
 000001 97/10/01 10:00:10 js 1000 10.0
 000001 97/10/01 10:01:00 sj 0 0.5
@@ -172,7 +172,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         "  of 3 gets nothing says whether they were staged: taken for on disk\n"
     )
     written = (tmp_path / "all.csv").read_text().splitlines()
-    # The numbers of the two users are the warehouse's, which the session's tests share.
+    # The two users' numbers come from the warehouse, which the session's tests share.
     first, second = written[1].split(",")[4], written[3].split(",")[4]
     assert first != second
     assert written == [
@@ -183,7 +183,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         f"7197.5,1997-10-01T17:59:57.500000Z,get,nft,{second},1,1000,trace",
         f"7202.5,1997-10-01T18:00:02.500000Z,get,nft,{second},1,1000,trace",
     ]
-    # By the archive's clock; what is left out is told; the file is replaced.
+    # By the archive's clock; what is left out is reported; the file is replaced.
     options = ["--since", "1997-10-01T10:00:30", "--until", "1997-10-01T12:00:05", "--zero-sizes", "drop"]
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")
@@ -197,7 +197,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "all.csv"]
 
 
-def test_a_trace_in_parquet_is_the_simulators(tapewise, requests, tmp_path):
+def test_the_simulator_reads_a_trace_in_parquet(tapewise, requests, tmp_path):
     result = tapewise(*TRACE, requests, "--largest", "4000000000", "--output", "all.parquet")
     assert "  left out: 1 too large\n" in result.stdout
     trace = read_trace(tmp_path / "all.parquet")
@@ -225,14 +225,14 @@ WRITE = [*TRACE, "nothing", "--output", "a.csv"]
         ([*WRITE, "--largest", "-1"], 2, "--largest"),
     ],
 )
-def test_what_is_wrong_with_a_trace_is_named(tapewise, tmp_path, arguments, status, message):
+def test_errors_of_a_trace_name_what_is_wrong(tapewise, tmp_path, arguments, status, message):
     result = tapewise(*arguments)
     assert (result.returncode, result.stdout) == (status, "")
     assert message in result.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_a_trace_of_nothing_is_told(tapewise, requests, tmp_path):
+def test_an_empty_trace_is_reported(tapewise, requests, tmp_path):
     drop = ["--unknown-origins", "drop", "--direction", "get", "--zero-sizes", "drop"]
     result = tapewise(*TRACE, requests, *drop, "--output", "a.csv")
     assert result.returncode == 1

@@ -1,9 +1,10 @@
-"""Runs the services of docker-compose.yml as processes of this machine, each in a folder, not a container.
+"""Runs the services of docker-compose.yml as processes of this machine, each in a folder instead of a
+container.
 
-A service gets what the file says and no more: its own secrets and volumes below a root of its own, the
-variables of its image and of the file, its command with the paths moved below that root. What only an engine
-can do is not done here: images, users, capabilities, networks. The entrypoint of PostgreSQL's image is played
-by `initialise_postgres`.
+A service gets what the file specifies and no more: its own secrets and volumes below its own root, the
+variables of its image and of the file, its command with the paths moved below that root. What only a
+container engine can do is left out: images, users, capabilities, networks. `initialise_postgres` plays the
+entrypoint of PostgreSQL's image.
 """
 
 import contextlib
@@ -28,7 +29,7 @@ from tapewise.schema.server.binaries import copy_binaries, find_binaries
 TREE = Path(__file__).resolve().parents[2]
 FILE = TREE / "docker-compose.yml"
 TOOLS = TREE / ".tools"
-# Where the programs of an image are here.
+# Where the programs of an image are on this machine.
 PROGRAMS = {"tapewise": Path(sys.executable).parent, "superset": TREE / ".venv-superset" / "bin"}
 HEALTHY_TIMEOUT_S = 120
 MOVED = re.compile(r"(?<![\w.])/(?:run/secrets|opt/tapewise|site|var/lib/superset)\b")
@@ -41,7 +42,7 @@ def read_variables(path: Path) -> dict[str, str]:
 
 
 def read_services(variables: dict[str, str]) -> dict[str, Any]:
-    """The services of docker-compose.yml with `variables` put in; KeyError if a required one is missing."""
+    """Return the services of docker-compose.yml with `variables` substituted; KeyError if one is missing."""
 
     def put_in(found: re.Match[str]) -> str:
         name, way, default = found.groups()
@@ -53,7 +54,7 @@ def read_services(variables: dict[str, str]) -> dict[str, Any]:
 
 
 def start_order(services: dict[str, Any]) -> list[str]:
-    """The services in an order in which each comes after those that it depends on."""
+    """The services, each after those that it depends on."""
     graph = {name: set(service.get("depends_on", {})) for name, service in services.items()}
     return list(graphlib.TopologicalSorter(graph).static_order())
 
@@ -80,7 +81,7 @@ class Stack:
             self.change_secret(
                 path.name, path.read_text().replace("@postgres/", f"@127.0.0.1:{self.postgres_port}/")
             )
-        (self.folder / "secrets").chmod(0o755)  # what the mount does: the folder's mode does not count
+        (self.folder / "secrets").chmod(0o755)  # as with the mount: the folder's mode does not matter
         self.account = homes.find_account()
         self.postgres = copy_binaries(find_binaries(18), self.folder).install_folder / "bin"
 
@@ -93,7 +94,7 @@ class Stack:
         return (self.folder / "secrets" / name).read_text().strip()
 
     def root(self, name: str) -> Path:
-        """The folder that stands for the service's file system; made with what is mounted, if need be."""
+        """The folder that represents the service's file system; created on demand, with what is mounted."""
         root = self.folder / name
         if root.exists():
             return root
@@ -118,14 +119,14 @@ class Stack:
         return root
 
     def move(self, name: str, text: str) -> str:
-        """Text of the file with the container's paths and addresses made this machine's."""
+        """Replace the container's paths and addresses in a text of the file with this machine's."""
         text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace(
             "127.0.0.1:8088", f"127.0.0.1:{self.pages_port}"
         )
         return MOVED.sub(lambda found: f"{self.root(name)}{found[0]}", text)
 
     def environment(self, name: str) -> dict[str, str]:
-        """The variables of the image and of the file; none of this process's."""
+        """The variables of the image and of the file, and none of this process's."""
         service = self.services[name]
         values = {"HOME": str(self.root(name)), "PATH": f"{self.postgres}:/usr/bin:/bin"}
         if "build" in service:
@@ -144,7 +145,7 @@ class Stack:
         return {key: self.move(name, str(value)) for key, value in values.items()}
 
     def run(self, name: str, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command in a service to its end."""
+        """Run a command in a service until it ends."""
         return subprocess.run(
             [self.move(name, part) for part in command],
             env=self.environment(name),
@@ -157,13 +158,13 @@ class Stack:
         )
 
     def complete(self, name: str) -> str:
-        """Run a service that ends; return what it printed."""
+        """Run a service that ends; return its output."""
         done = self.run(name, self.services[name]["command"])
         assert done.returncode == 0, done.stdout
         return done.stdout
 
     def start(self, name: str) -> None:
-        """Start a service that stays."""
+        """Start a service that keeps running."""
         with (self.root(name) / "log").open("wb") as log:
             self.processes[name] = subprocess.Popen(
                 [self.move(name, part) for part in self.services[name]["command"]],
@@ -172,7 +173,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # so that `stop` reaches its children, as the end of a container does
+                start_new_session=True,  # so that `stop` reaches its children too, as when a container ends
             )
 
     def log(self, name: str) -> str:
@@ -184,7 +185,7 @@ class Stack:
         return self.run(name, command)
 
     def wait_until(self, name: str, is_so: Any, timeout_s: float = HEALTHY_TIMEOUT_S) -> None:
-        """Wait until `is_so()`; fail with the service's log if it is not in time, or the service ends."""
+        """Wait until `is_so()`; fail with the service's log if it takes too long or the service ends."""
         deadline = time.monotonic() + timeout_s
         while not is_so():
             assert time.monotonic() < deadline and self.processes[name].poll() is None, self.log(name)
@@ -201,7 +202,7 @@ class Stack:
             )
 
     def initialise_postgres(self) -> None:
-        """Do what the image does with an empty volume; the server then listens on its socket only."""
+        """Do what the image does with an empty volume; the server then listens only on its socket."""
         data, root, environment = self.folder / "data", self.root("postgres"), self.environment("postgres")
         root.chmod(0o777)
         data.mkdir()
@@ -218,7 +219,7 @@ class Stack:
             self._as_postgres("psql", "-X", "-w", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-f", script)
 
     def open_postgres(self) -> None:
-        """Start the server as it stays, reached by TCP."""
+        """Start the server as it keeps running, reachable over TCP."""
         self._control("stop", "")
         self._control("start", "127.0.0.1")
 

@@ -1,4 +1,6 @@
-"""docker-compose.yml is one that Compose takes, keeps its secrets and gives nobody more than it needs."""
+"""docker-compose.yml is accepted by Compose, protects its secrets, and grants each service only what it
+needs.
+"""
 
 import re
 import stat
@@ -34,7 +36,7 @@ def drop_secret(tree: dict[str, Any]) -> None:
     del tree["secrets"]["loader_url"]
 
 
-def depend_on_nobody(tree: dict[str, Any]) -> None:
+def depend_on_unknown(tree: dict[str, Any]) -> None:
     tree["services"]["superset"]["depends_on"] = {"superset-start": {"condition": "service_started"}}
 
 
@@ -43,12 +45,12 @@ def misspell_key(tree: dict[str, Any]) -> None:
 
 
 class TestWithItsLibrary:
-    def test_it_takes_the_file(self, tmp_path: Path) -> None:
+    def test_it_accepts_the_file(self, tmp_path: Path) -> None:
         done = check_with_compose(tmp_path, FILE.read_text(), EXAMPLE.read_text())
         assert (done.returncode, done.stderr) == (0, "")
 
     @pytest.mark.parametrize("name", ["TAPEWISE_LOGS", "TAPEWISE_SITE_FILE"])
-    def test_it_names_what_env_does_not_say(self, tmp_path: Path, name: str) -> None:
+    def test_it_names_the_variables_that_env_lacks(self, tmp_path: Path, name: str) -> None:
         environment = re.sub(f"^{name}=.*$", "", EXAMPLE.read_text(), flags=re.MULTILINE)
         done = check_with_compose(tmp_path, FILE.read_text(), environment)
         assert (
@@ -60,11 +62,11 @@ class TestWithItsLibrary:
         ("spoil", "said"),
         [
             (drop_secret, "undefined secret loader_url"),
-            (depend_on_nobody, 'depends on undefined service "superset-start"'),
+            (depend_on_unknown, 'depends on undefined service "superset-start"'),
             (misspell_key, "helthcheck"),
         ],
     )
-    def test_it_refuses_a_file_that_is_wrong(
+    def test_it_refuses_a_wrong_file(
         self, tmp_path: Path, spoil: Callable[[dict[str, Any]], None], said: str
     ) -> None:
         tree = yaml.safe_load(FILE.read_text())
@@ -73,7 +75,7 @@ class TestWithItsLibrary:
         assert done.returncode != 0 and said in done.stderr
 
 
-def test_what_services_name_is_defined() -> None:
+def test_everything_that_services_refer_to_is_defined() -> None:
     tree = yaml.safe_load(FILE.read_text())
     named: dict[str, set[str]] = {"secrets": set(), "networks": set(), "volumes": set(), "services": set()}
     for service in tree["services"].values():
@@ -101,14 +103,14 @@ def test_every_service_is_hardened(name: str) -> None:
         assert service["user"] == "postgres"
 
 
-def test_one_port_is_published_and_to_this_machine_only() -> None:
+def test_one_port_is_published_and_only_to_this_machine() -> None:
     assert {name: service["ports"] for name, service in SERVICES.items() if "ports" in service} == {
         "superset": ["127.0.0.1:8088:8088"]
     }
     assert [name for name, service in SERVICES.items() if "pages" in service["networks"]] == ["superset"]
 
 
-def test_each_service_has_the_secrets_that_it_names_and_no_others() -> None:
+def test_each_service_has_only_the_secrets_that_it_names() -> None:
     for name, service in SERVICES.items():
         named = set(
             re.findall(r"/run/secrets/(\w+)", str(service.get("environment")) + str(service.get("command")))
@@ -125,7 +127,7 @@ def test_the_sites_files_are_mounted_read_only() -> None:
                 assert volume["read_only"] is True and volume["bind"] == {"create_host_path": False}
 
 
-def test_secrets_are_random_kept_from_others_and_never_made_anew(tmp_path: Path) -> None:
+def test_secrets_are_random_private_and_never_overwritten(tmp_path: Path) -> None:
     def make(folder: Path) -> dict[str, str]:
         subprocess.run([TREE / "docker" / "make-secrets", folder], check=True, capture_output=True)
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -142,7 +144,7 @@ def test_secrets_are_random_kept_from_others_and_never_made_anew(tmp_path: Path)
     assert not set(make(tmp_path / "b").values()) & set(first.values())
 
 
-def test_images_are_made_of_the_hashed_locks_and_of_nothing_else_from_outside() -> None:
+def test_images_install_only_from_the_hashed_locks() -> None:
     for name, lock in [("tapewise", "requirements/runtime.txt"), ("superset", "dashboards/requirements.txt")]:
         dockerfile = re.sub(r"\\\n *", "", (TREE / "docker" / "images" / name / "Dockerfile").read_text())
         installs = [line for line in dockerfile.splitlines() if " install " in line and " pip " in line]
@@ -152,7 +154,7 @@ def test_images_are_made_of_the_hashed_locks_and_of_nothing_else_from_outside() 
         assert final.startswith("python:3.11-slim-bookworm\n") and "pip" not in final and "apt" not in final
 
 
-def test_what_the_dockerfiles_copy_is_let_in_by_dockerignore() -> None:
+def test_dockerignore_allows_what_the_dockerfiles_copy() -> None:
     lines = (TREE / ".dockerignore").read_text().splitlines()
     let_in = {line[1:] for line in lines if line.startswith("!")}
     copied = set()

@@ -1,4 +1,4 @@
-"""The services of docker-compose.yml are run without Docker, in the order of its `depends_on`."""
+"""Runs the services of docker-compose.yml without Docker, in the order of its `depends_on`."""
 
 import json
 import secrets
@@ -20,7 +20,7 @@ EXAMPLE = read_variables(TREE / "docker" / "env.example")
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    """PostgreSQL and `migrate` are done, as every other service may take for granted."""
+    """PostgreSQL is running and `migrate` has finished, which every other service may rely on."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-compose-"))
     folder.chmod(0o755)  # as root, the server's own account must get in
     schedule = folder / "crontab"
@@ -61,7 +61,7 @@ def test_services_start_after_what_they_depend_on(stack: Stack) -> None:
     }
 
 
-def test_nobody_gets_in_without_his_password_or_into_what_is_not_his(stack: Stack) -> None:
+def test_logins_need_their_password_and_reach_only_their_own_database(stack: Stack) -> None:
     urls = {
         name: stack.secret(f"{name}_url") for name in ("owner", "loader", "reader", "dashboards", "superset")
     }
@@ -89,13 +89,13 @@ def test_nobody_gets_in_without_his_password_or_into_what_is_not_his(stack: Stac
     assert query(urls["owner"], "SELECT rolname FROM pg_roles WHERE rolsuper") == [("postgres",)]
 
 
-def test_readers_can_do_nothing_without_limit_that_doctor_knows_of(stack: Stack) -> None:
-    """Its owner is no superuser: what he cannot take from everybody, databases.sql has taken."""
+def test_doctor_finds_nothing_that_readers_could_do_without_limit(stack: Stack) -> None:
+    """The database's owner is no superuser: what it cannot revoke from PUBLIC, databases.sql has revoked."""
     shown = stack.run("ingest", ["tapewise", "doctor"]).stdout
     assert [line.split()[0] for line in shown.splitlines() if " access " in line] == ["ok"], shown
 
 
-def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
+def test_migrating_again_applies_a_changed_secret(stack: Stack) -> None:
     old = stack.secret("reader_url")
     new = old.replace(psycopg.conninfo.conninfo_to_dict(old)["password"], secrets.token_hex(12))
     stack.change_secret("reader_url", new)
@@ -105,8 +105,8 @@ def test_migrating_again_gives_a_changed_secret_its_way(stack: Stack) -> None:
         query(old, "SELECT 1")
 
 
-def test_a_secret_of_before_logs_in_as_a_login_of_its_own(stack: Stack) -> None:
-    """Before 0.1.0 its role was that of all who read; the password stays."""
+def test_a_secret_from_before_logins_becomes_a_login_of_its_own(stack: Stack) -> None:
+    """Before 0.1.0 its role was the one shared by all readers; the password stays."""
     good = stack.secret("reader_url")
     stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
     subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)
@@ -114,7 +114,7 @@ def test_a_secret_of_before_logs_in_as_a_login_of_its_own(stack: Stack) -> None:
     assert stack.secret("reader_url") == good
 
 
-def test_a_secret_that_is_no_url_is_told_of_without_showing_it(stack: Stack) -> None:
+def test_a_secret_that_is_not_a_url_is_reported_without_showing_it(stack: Stack) -> None:
     good = stack.secret("reader_url")
     try:
         stack.change_secret("reader_url", "hush-hush")
@@ -133,13 +133,13 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
     assert "example/unitree-jobs: 14 files read" in caught_up
     assert "example/nft: " in scheduled and "loaded" not in scheduled.replace("0 loaded", "")
     assert "failed" not in scheduled
-    # The example's logs are of 1998: the health check calls their sources silent, and nothing else wrong.
+    # The example's logs date from 1998: the health check calls their sources silent, and finds nothing else.
     health = stack.check_health("ingest")
     wrong = [line.split()[1] for line in health.stdout.splitlines() if line.startswith("WRONG")]
     assert (health.returncode, set(wrong)) == (1, {"sources"}), health.stdout
 
 
-def test_the_schedule_that_is_shipped_is_one_at_night() -> None:
+def test_the_shipped_schedule_is_at_night() -> None:
     crontab = TREE / "docker" / "images" / "tapewise" / "crontab"
     subprocess.run([TOOLS / "supercronic", "-test", crontab], check=True, capture_output=True)
     assert [line for line in crontab.read_text().splitlines() if not line.startswith("#")] == [
@@ -158,7 +158,7 @@ def ask(stack: Stack, path: str, *, body: dict[str, object] | None = None, token
         return json.load(answer)
 
 
-def test_superset_is_provisioned_healthy_and_lets_its_users_in(stack: Stack) -> None:
+def test_superset_is_provisioned_and_healthy_and_its_users_can_log_in(stack: Stack) -> None:
     assert "dashboards are in place" in stack.complete("superset-init")
     stack.start("superset")
     stack.wait_until("superset", lambda: stack.check_health("superset").returncode == 0)
@@ -171,7 +171,7 @@ def test_superset_is_provisioned_healthy_and_lets_its_users_in(stack: Stack) -> 
         assert refused.value.code == 401
 
 
-def test_no_secret_stands_in_a_variable_or_a_command(stack: Stack) -> None:
+def test_no_secret_is_in_a_variable_or_a_command(stack: Stack) -> None:
     contents = [path.read_text().strip() for path in (stack.folder / "secrets").iterdir()]
     contents += [psycopg.conninfo.conninfo_to_dict(url)["password"] for url in contents if "://" in url]
     for name, service in stack.services.items():

@@ -20,7 +20,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Api:
-    """A user's way in: his access token, and the token against forged requests with its session."""
+    """A user's access: the access token, and the CSRF token with its session."""
 
     address: str
     headers: dict[str, str]
@@ -61,7 +61,7 @@ class Api:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A page that sends us to the login has refused us."""
+    """Treat a redirect to the login page as a refusal."""
 
     def redirect_request(self, *_: Any) -> None:
         return None

@@ -1,4 +1,4 @@
-"""The files of dashboards/assets/, and the SQL that a chart stands for, put together without Superset."""
+"""The files of dashboards/assets/, and the SQL that a chart represents, built without Superset."""
 
 import json
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ def read_all(kind: str) -> dict[str, dict[str, Any]]:
 CHARTS = read_all("charts")
 DASHBOARDS = read_all("dashboards")
 DATASETS = read_all("datasets")
-# The tables that say which charts are empty; test_notes.py is of them.
+# The tables that say which charts are empty; test_notes.py covers them.
 NOTES = {name for name in CHARTS if name.startswith("notes_")}
 DATASET_NAMES = {dataset["uuid"]: name for name, dataset in DATASETS.items()}
 
@@ -47,7 +47,9 @@ class Choice:
     until: str | None = None
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The chart's recorded question with these filters; its rows come as the database gives them."""
+        """The chart's recorded question with these filters; it asks for the rows as the database returns
+        them.
+        """
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
@@ -69,7 +71,7 @@ def text_of(column: Any) -> tuple[str, str]:
 def expected_rows(
     connection: psycopg.Connection, chart: dict[str, Any], choice: Choice
 ) -> list[dict[str, Any]]:
-    """What the chart shows, by SQL of our own on mart."""
+    """What the chart should show, according to our own SQL on mart."""
     params = chart["params"]
     metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
     if chart["viz_type"] == "table":
@@ -113,7 +115,7 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         calls["shortest_s"] = "3600"
     if dataset == "class_days":
         calls |= {"model": "'october'", "interface": calls.get("interface", "'nft'")}
-    # Lines are of one interface, and the demo has most transfers of NFT.
+    # Lines belong to one interface, and most of the demo's transfers are NFT's.
     if dataset in ("residual_blocks", "size_times"):
         calls |= {"interface": calls.get("interface", "'nft'")}
     archives = {chosen: "*"}
@@ -133,7 +135,7 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
 
 
 def simplify(value: Any) -> Any:
-    """A value as it can be compared: numbers to 12 digits, times as the API has them (ms since 1970)."""
+    """Return a value in comparable form: numbers to 12 digits, times as the API has them (ms since 1970)."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, datetime):
@@ -147,7 +149,7 @@ def simplify(value: Any) -> Any:
 
 
 def as_set(rows: list[dict[str, Any]]) -> list[str]:
-    """Rows in an order of their own, to be compared."""
+    """Sort the rows, so that they can be compared regardless of order."""
     return sorted(
         json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows
     )

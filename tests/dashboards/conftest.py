@@ -1,7 +1,7 @@
 """One Superset a session, over a warehouse that the demo made: `make test-dashboards`.
 
-It takes Superset's environment (`.venv-superset`) and Debian's chromium; both must be there, nothing is
-skipped.
+It needs Superset's environment (`.venv-superset`) and Debian's chromium; without them the tests fail instead
+of being skipped.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Every chart answers what SQL of our own says, whatever the filters; and a broken view is noticed."""
+"""Every chart shows what our own SQL gives, whatever the filters; and a broken view is noticed."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ CHOICES = {
         {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
     ),
 }
-# What there is nothing of: the first two choices show something in every other chart.
+# The charts that are empty for a choice; for the first two choices every other chart shows something.
 EMPTY = {
     "the simulated archive": {
         "open_times", "open_time_clusters", "workload_classes", "class_counts",
@@ -43,7 +43,7 @@ EMPTY = {
 
 
 def check_chart(viewer: Api, reader: psycopg.Connection, name: str, choice: Choice) -> int:
-    """Assert that the chart's answer is what the SQL says; return how many rows it has."""
+    """Assert that the chart's answer is what the SQL gives; return how many rows it has."""
     question = choice.apply(json.loads(CHARTS[name]["query_context"]))
     question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
     reply = viewer.post("api/v1/chart/data", question)
@@ -93,7 +93,7 @@ def test_every_chart_answers_without_a_browser(viewer: Api) -> None:
 @pytest.mark.parametrize(
     "name", [name for name in CHARTS if CHARTS[name]["params"].get("x_axis") == "starts_on"]
 )
-def test_a_file_of_a_chart_has_local_days_and_no_moments(viewer: Api, name: str) -> None:
+def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -> None:
     question = Choice().apply(json.loads(CHARTS[name]["query_context"])) | {"result_format": "csv"}
     question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
     reply = viewer.post("api/v1/chart/data", question)
@@ -102,8 +102,8 @@ def test_a_file_of_a_chart_has_local_days_and_no_moments(viewer: Api, name: str)
     assert days and all(re.fullmatch(r"1998-10-[0-3][0-9]", day) for day in days), days[:3]
 
 
-def test_numbers_have_units_and_digits_as_a_person_writes_them() -> None:
-    """`1.156k` s and `22.2G` are Superset's own; shares that differ must not all be written 0.0 %."""
+def test_numbers_have_the_units_and_digits_that_a_person_would_write() -> None:
+    """Superset itself writes `1.156k` s and `22.2G`; shares that differ must not all become 0.0 %."""
     for name, chart in CHARTS.items():
         params = chart["params"]
         formats = [value for key, value in params.items() if key.endswith("_format") and value]
@@ -115,15 +115,15 @@ def test_numbers_have_units_and_digits_as_a_person_writes_them() -> None:
         assert CHARTS[name]["params"]["column_config"][label]["d3NumberFormat"] == ".2~p", name
 
 
-def test_a_ratio_and_what_it_leaves_out_are_on_axes_of_their_own() -> None:
-    """The hit ratio is of the gets whose result is known, the unknown share of all gets."""
+def test_a_ratio_and_the_share_it_leaves_out_have_separate_axes() -> None:
+    """The hit ratio refers to the gets whose result is known, the unknown share to all gets."""
     for name, chart in CHARTS.items():
         used = " ".join(metric["sqlExpression"] for metric in chart["params"].get("metrics", []))
         assert not ("hit_ratio" in used and "unknown_ratio" in used), name
 
 
 def test_the_residuals_are_means_over_transfers(viewer: Api, reader: psycopg.Connection) -> None:
-    """Blocks whose sizes round alike share a point, of which no block's maximum is the mean."""
+    """Blocks whose sizes round alike share a point, which shows their mean and not a maximum."""
     for direction in ("get", "put"):
         question = Choice().apply(json.loads(CHARTS[f"residuals_{direction}"]["query_context"]))
         dataset = CHARTS[f"residuals_{direction}"]["dataset_uuid"]
@@ -145,7 +145,7 @@ def test_the_residuals_are_means_over_transfers(viewer: Api, reader: psycopg.Con
         assert sum(points[point] * shown[point] for point in points) == pytest.approx(total)
 
 
-def test_an_archive_has_one_colour_whichever_is_chosen(viewer: Api) -> None:
+def test_an_archive_keeps_its_colour_whichever_archives_are_chosen(viewer: Api) -> None:
     colours = DASHBOARDS["workload"]["metadata"]["label_colors"]
     roles: list[dict[str, str]] = []
     for archive in ("example", "example-on-llnl"):
@@ -165,7 +165,7 @@ def test_every_chart_is_on_a_dashboard() -> None:
     assert {name for dashboard in DASHBOARDS.values() for name in charts_of(dashboard)} == set(CHARTS)
 
 
-def test_the_datasets_are_what_the_catalogue_says(reader: psycopg.Connection) -> None:
+def test_the_datasets_match_the_catalogue(reader: psycopg.Connection) -> None:
     for dataset in list_datasets():
         path = ASSETS / "datasets" / "tapewise" / f"{dataset.name}.yaml"
         assert path.read_text() == write_yaml(dataset.describe(reader)), "run `make assets`"
@@ -179,7 +179,7 @@ def test_a_renamed_column_is_noticed(viewer: Api, reader: psycopg.Connection, wa
         with pytest.raises(AssertionError, match="reason"):
             check_chart(viewer, reader, "rejects_by_reason", Choice())
         with pytest.raises(AssertionError, match="make assets"):
-            test_the_datasets_are_what_the_catalogue_says(reader)
+            test_the_datasets_match_the_catalogue(reader)
     finally:
         upgrade(lambda: warehouse.connect(Role.OWNER))
     check_chart(viewer, reader, "rejects_by_reason", Choice())

@@ -1,4 +1,4 @@
-"""An answer comes out of the cache until the warehouse changes, and never after."""
+"""Answers come from the cache until the warehouse changes, and never after that."""
 
 import json
 import subprocess
@@ -48,7 +48,7 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
         assert not after["is_cached"]
         assert {row["archive"] for row in after["data"]} == {"example", "example-on-llnl", "new"}
         assert ask(viewer, "archives", ["archive"])["is_cached"]
-        # More lines of an archive that is there already change what its charts ask.
+        # More lines of an existing archive change what its charts ask.
         first = ask(viewer, "source_states", ["source", "line_count"])
         log.write_bytes(lines + b"not a line of this format\n")
         run(service, "ingest", *new, log)

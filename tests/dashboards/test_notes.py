@@ -1,4 +1,4 @@
-"""A page says of its empty charts why they are empty."""
+"""A page says why its empty charts are empty."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ OTHERS = "any other empty chart"
 GETS_ONLY = "of gets only, and the filter asks for puts"
 PUTS_ONLY = "of puts only, and the filter asks for gets"
 EXAMPLE, SIMULATED = {"archive": "example"}, {"archive": "example-on-llnl"}
-# What a chart is empty for without the filters that only the last row of the table speaks of.
+# Choices that leave charts empty, without the filters that only the last row of the table mentions.
 CHOICES = {
     "nothing": Choice(),
     "the simulated archive": Choice(SIMULATED),
@@ -27,7 +27,7 @@ CHOICES = {
 
 
 def read_notes(viewer: Api, page: str, choice: Choice) -> dict[str, str]:
-    """The notes of a page by the titles of charts, as its table shows them."""
+    """The notes of a page by chart title, as its table shows them."""
     (name,) = [each for each in charts_of(DASHBOARDS[page]) if each in NOTES]
     question = choice.apply(json.loads(CHARTS[name]["query_context"]))
     question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
@@ -41,7 +41,7 @@ def read_notes(viewer: Api, page: str, choice: Choice) -> dict[str, str]:
 
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("page", DASHBOARDS)
-def test_an_empty_chart_has_its_reason_on_the_page(
+def test_the_page_gives_the_reason_for_an_empty_chart(
     viewer: Api, reader: psycopg.Connection, page: str, choice: str
 ) -> None:
     notes = read_notes(viewer, page, CHOICES[choice])
@@ -53,7 +53,7 @@ def test_an_empty_chart_has_its_reason_on_the_page(
             drawn.add(CHARTS[name]["slice_name"])
         else:
             assert CHARTS[name]["slice_name"] in notes
-    # Nothing is called empty that is not; what is drawn of one interface says of which.
+    # No chart is called empty that is not; a chart of one interface says of which.
     for title in drawn & set(notes):
         assert notes[title].startswith("of nft alone, which has most ")
 
@@ -87,7 +87,7 @@ def test_an_empty_chart_has_its_reason_on_the_page(
         ),
     ],
 )
-def test_the_reason_is_the_one(viewer: Api, choice: str, title: str, note: str) -> None:
+def test_the_reason_is_the_right_one(viewer: Api, choice: str, title: str, note: str) -> None:
     (page,) = [
         page
         for page in DASHBOARDS
@@ -96,7 +96,7 @@ def test_the_reason_is_the_one(viewer: Api, choice: str, title: str, note: str) 
     assert read_notes(viewer, page, CHOICES[choice])[title] == note
 
 
-def test_where_an_interface_is_chosen_nothing_is_said_of_the_one_that_is_drawn(viewer: Api) -> None:
+def test_the_interface_of_a_chart_is_not_mentioned_if_one_is_chosen(viewer: Api) -> None:
     assert len(read_notes(viewer, "transfers", Choice(EXAMPLE))) == 5
     chosen = Choice(EXAMPLE | {"interface": "hsi"})
     assert list(read_notes(viewer, "transfers", chosen)) == [OTHERS]

@@ -1,4 +1,4 @@
-"""Every dashboard is drawn in a browser, as a viewer sees it; the pictures are kept, to be looked at."""
+"""Draws every dashboard in a browser, as a viewer sees it, and keeps the pictures for inspection."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.upgrade import upgrade
 from tests.dashboards.assets import CHARTS, DASHBOARDS, charts_of
 
-BLANK_BYTES = 100_000  # the least of the pictures has 200 kB; one without its charts had 47 kB
+BLANK_BYTES = 100_000  # the smallest picture has 200 kB; one without its charts had 47 kB
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +29,9 @@ def flatten(text: str) -> str:
 
 
 def check_page(browser: Browser, name: str) -> None:
-    """Open a dashboard and assert that all of its charts are drawn, and that nothing was refused."""
+    """Open a dashboard and assert that all its charts are drawn and that nothing was refused."""
     dashboard, charts = DASHBOARDS[name], charts_of(DASHBOARDS[name])
-    browser.open(f"superset/dashboard/{dashboard['slug']}/?force=true")  # nothing out of the cache
+    browser.open(f"superset/dashboard/{dashboard['slug']}/?force=true")  # nothing from the cache
     for answer in browser.answers:
         assert answer.status == 200, answer.text
         for result in json.loads(answer.text)["result"]:
@@ -41,7 +41,7 @@ def check_page(browser: Browser, name: str) -> None:
     assert page.locator("[data-test=chart-grid-component]").count() == len(charts)
     drawn = page.locator(".slice_container canvas").count() + page.locator(".slice_container table").count()
     assert drawn >= len(charts)
-    # What a chart leaves out stands below it, to be read without a click.
+    # What a chart leaves out is written below it, to be read without a click.
     words = " ".join(page.locator(".dashboard-markdown").all_inner_texts())
     for chart in charts:
         assert flatten(CHARTS[chart]["description"]) in flatten(words), chart
@@ -55,8 +55,8 @@ def check_page(browser: Browser, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DASHBOARDS)
-def test_a_dashboard_is_drawn_whole(browser: Browser, pictures: Path, name: str) -> None:
-    """... of the archive that comes first, and its charts ask what their files say that they ask."""
+def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name: str) -> None:
+    """It shows the archive that comes first, and its charts ask what their files say they ask."""
     problems: list[str] = []
     refused: list[str] = []
 
@@ -65,7 +65,7 @@ def test_a_dashboard_is_drawn_whole(browser: Browser, pictures: Path, name: str)
             problems.append(message.text)
 
     def watch(response: Any) -> None:
-        # A page that is left would keep the colours it gave; a viewer keeps nothing.
+        # A page keeps the colours it assigned when it is left; a viewer keeps nothing.
         if response.status >= 400 and "/colors?" not in response.url:
             refused.append(f"{response.status} {response.url}")
 
@@ -75,21 +75,21 @@ def test_a_dashboard_is_drawn_whole(browser: Browser, pictures: Path, name: str)
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
     check_questions(browser, DASHBOARDS[name])
-    # Of the window, which is tall enough: a picture of the whole page changes its height, and charts load
-    # anew.
+    # A picture of the window, which is tall enough: a picture of the whole page changes its height, and the
+    # charts load again.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
-    # Superset's page would tell a third party of each visit; ours does not let it.
+    # Superset's page would report each visit to a third party; ours does not let it.
     assert [each for each in problems if "scarf" not in each] == refused == []
     assert all("violates the following Content Security Policy" in each for each in problems)
-    # The archive that is measured comes first; the demo's made-up one before the simulated one.
+    # The measured archive comes first; the demo's made-up one comes before the simulated one.
     filters = browser.page.locator("[data-test=filter-bar]").inner_text()
     assert filters.split("\n")[filters.split("\n").index("Archive") :][:3].count("example") == 1
     assert "synthetic: MADE-UP logs" in browser.page.locator(".slice_container").first.inner_text()
 
 
 def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
-    """Assert that the open page asked what is recorded, of the archive in its filter."""
+    """Assert that the open page asked the recorded questions of the archive in its filter."""
     listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     titles = {chart["id"]: chart["slice_name"] for chart in listed["result"]}
     recorded = {chart["slice_name"]: json.loads(chart["query_context"]) for chart in CHARTS.values()}
@@ -105,7 +105,7 @@ def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
         assert asked == recorded[title], f"{title}: run `python -m tapewise.dashboards.recording`"
 
 
-def test_a_renamed_column_is_seen(browser: Browser, warehouse: Warehouse) -> None:
+def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
     check_page(browser, "data-quality")
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
         owner.execute("ALTER VIEW mart.line_fates RENAME COLUMN reason TO cause")
@@ -116,7 +116,7 @@ def test_a_renamed_column_is_seen(browser: Browser, warehouse: Warehouse) -> Non
         upgrade(lambda: warehouse.connect(Role.OWNER))
 
 
-def test_the_filters_are_those_that_were_asked_for() -> None:
+def test_the_filters_are_the_configured_ones() -> None:
     for name, dashboard in DASHBOARDS.items():
         names = [each["name"] for each in dashboard["metadata"]["native_filter_configuration"]]
         wanted = ["Archive", "Time", "Interface", "Direction", "Client", "Class of service"]

@@ -1,4 +1,4 @@
-"""What provisioning makes stays as it is the second time, and holds what assets/ says and no more."""
+"""Provisioning a second time changes nothing, and leaves exactly what assets/ contains."""
 
 import re
 import socket
@@ -16,7 +16,7 @@ from tapewise.schema.errors import ServerError
 from tapewise.schema.settings import Settings
 from tests.dashboards.api import Api
 
-# Which rows there are and what they say; not when they were last written.
+# Which rows there are and what they contain, but not when they were last written.
 PASSING = {
     "changed_on",
     "created_on",
@@ -26,7 +26,7 @@ PASSING = {
     "fail_login_count",
     "dttm",
 }
-NUMBERS = {"dashboard_slices": {"id"}, "ab_permission_view_role": {"id"}}  # written anew each time
+NUMBERS = {"dashboard_slices": {"id"}, "ab_permission_view_role": {"id"}}  # written again each time
 TABLES = [
     "dbs", "tables", "table_columns", "sql_metrics", "slices", "dashboards", "dashboard_slices", "ab_role",
     "ab_permission_view_role", "ab_user", "ab_user_role",
@@ -53,7 +53,7 @@ def read_state(service: Service) -> dict[str, list[Any]]:
     return state
 
 
-def test_superset_reads_by_a_login_of_its_own(service: Service) -> None:
+def test_superset_reads_with_its_own_login(service: Service) -> None:
     with sqlite3.connect(service.folder / "superset.db") as database:
         [(uri,)] = database.execute("SELECT sqlalchemy_uri FROM dbs").fetchall()
     database.close()
@@ -65,7 +65,7 @@ def provision(service: Service) -> None:
     service._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
 
 
-def test_the_second_time_nothing_changes_but_what_does_not_belong_goes(service: Service, admin: Api) -> None:
+def test_the_second_time_only_what_does_not_belong_is_removed(service: Service, admin: Api) -> None:
     before = read_state(service)
     assert all(before.values())
     for name, is_managed in (("a site's own", False), ("no longer in assets", True)):
@@ -87,7 +87,7 @@ def test_the_second_time_nothing_changes_but_what_does_not_belong_goes(service: 
     assert after == before
 
 
-def test_an_edited_chart_is_set_right(service: Service, admin: Api) -> None:
+def test_an_edited_chart_is_restored(service: Service, admin: Api) -> None:
     before = read_state(service)
     with sqlite3.connect(service.folder / "superset.db") as database:
         database.execute("UPDATE slices SET params = '{}', query_context = NULL")
@@ -97,7 +97,7 @@ def test_an_edited_chart_is_set_right(service: Service, admin: Api) -> None:
     assert read_state(service) == before
 
 
-def test_secrets_are_its_owners_alone(service: Service) -> None:
+def test_only_the_owner_can_read_the_secrets(service: Service) -> None:
     assert stat.S_IMODE(service.folder.stat().st_mode) == 0o700
     secret = (
         "login",
@@ -120,7 +120,7 @@ def test_secrets_are_its_owners_alone(service: Service) -> None:
 @pytest.mark.parametrize(
     "missing", ["SUPERSET_SECRET_KEY", "SUPERSET_METADATA_URL", "SUPERSET_STATE_FOLDER", "a long key"]
 )
-def test_without_a_secret_the_start_is_refused(tmp_path: Path, missing: str) -> None:
+def test_it_refuses_to_start_without_a_secret(tmp_path: Path, missing: str) -> None:
     given = {
         "SUPERSET_SECRET_KEY": "x" * 40,
         "SUPERSET_METADATA_URL": "sqlite://",
@@ -136,7 +136,7 @@ def test_without_a_secret_the_start_is_refused(tmp_path: Path, missing: str) -> 
     assert re.search(missing if missing in done.stderr else "SUPERSET_SECRET_KEY must have", done.stderr)
 
 
-def test_it_listens_on_this_machine_only(service: Service) -> None:
+def test_it_listens_only_on_this_machine(service: Service) -> None:
     listening = Path("/proc/net/tcp").read_text().splitlines()[1:]
     addresses = {line.split()[1] for line in listening if line.split()[3] == "0A"}
     port = f"{service.port:04X}"

@@ -1,4 +1,4 @@
-"""What a viewer may not do, tried; each attempt is one that the administrator succeeds with."""
+"""Attempts of a viewer that must be refused; the administrator succeeds with each of them."""
 
 import json
 import secrets
@@ -68,7 +68,7 @@ def test_a_viewer_sees_no_users_or_databases(viewer: Api, admin: Api, path: str)
     assert viewer.get(path).status in (403, 404)
 
 
-def test_a_viewer_changes_nothing(viewer: Api, admin: Api) -> None:
+def test_a_viewer_can_change_nothing(viewer: Api, admin: Api) -> None:
     chart = {
         "slice_name": "mine",
         "viz_type": "table",
@@ -94,7 +94,7 @@ def test_a_viewer_changes_nothing(viewer: Api, admin: Api) -> None:
 
 
 def ask_for(viewer: Api, **changed: Any) -> Any:
-    """The status of a chart's question that was changed."""
+    """The status of a chart's question that was altered."""
     question = Choice().apply(json.loads(CHARTS["lines_by_fate"]["query_context"]))
     uuid = CHARTS["lines_by_fate"]["dataset_uuid"]
     question["datasource"] = {"id": dataset_id(viewer, uuid), "type": "table"}
@@ -119,7 +119,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_viewer_brings_no_sql_of_his_own(viewer: Api, admin: Api, change: str) -> None:
+def test_a_viewer_cannot_run_custom_sql(viewer: Api, admin: Api, change: str) -> None:
     assert ask_for(viewer) == 200
     assert ask_for(viewer, **CHANGES[change]) == 403
     assert ask_for(admin, **CHANGES[change]) == 200
@@ -135,15 +135,15 @@ def test_a_viewer_brings_no_sql_of_his_own(viewer: Api, admin: Api, change: str)
         "{{ self.__init__.__globals__ }}",
     ],
 )
-def test_a_chart_is_no_way_around(viewer: Api, smuggled: str) -> None:
+def test_a_chart_does_not_circumvent_the_limits(viewer: Api, smuggled: str) -> None:
     assert ask_for(viewer, metrics=[expression(smuggled)]) == 403
 
 
-def test_no_question_keeps_the_server_busy_for_long(admin: Api) -> None:
+def test_no_query_keeps_the_server_busy_for_long(admin: Api) -> None:
     assert run_sql(admin, "SHOW statement_timeout").json["data"] == [{"statement_timeout": "1min"}]
 
 
-def test_without_a_login_there_is_nothing(service: Service) -> None:
+def test_without_a_login_nothing_is_shown(service: Service) -> None:
     nobody = Api.without_login(service.address)
     assert nobody.get("health").status == 200
     for path in ("superset/dashboard/tapewise-overview/", "superset/welcome/", "sqllab/", "users/list/"):
@@ -153,13 +153,13 @@ def test_without_a_login_there_is_nothing(service: Service) -> None:
     assert nobody.post("api/v1/chart/data", {}).status in (400, 401, 403)
 
 
-def test_without_the_token_a_session_cannot_change_anything(service: Service, admin: Api) -> None:
+def test_a_session_without_the_csrf_token_can_change_nothing(service: Service, admin: Api) -> None:
     bare = Api(service.address, {}, admin.opener)
     refused = bare.post("api/v1/chart/", {"slice_name": "forged"})
     assert refused.status in (400, 401)
 
 
-def test_pages_ask_no_third_party(service: Service) -> None:
+def test_pages_contact_no_third_party(service: Service) -> None:
     with urllib.request.urlopen(f"{service.address}login/") as answer:
         policy = answer.headers["Content-Security-Policy"]
     assert "https:" not in policy and "default-src 'self'" in policy

@@ -1,4 +1,4 @@
-"""What a warehouse holds and whether its ledger is right, asked in SQL apart from the code under test."""
+"""Reads a warehouse's content, and checks its ledger, in SQL that is independent of the code under test."""
 
 import bz2
 import gzip
@@ -17,7 +17,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
-# Where a row came from may differ between two roads to the same facts; numbers of names may, too.
+# Two ways to the same facts may give a row another origin, and names other numbers.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
     "archive_id": sql.SQL("archives.name"),
@@ -38,39 +38,38 @@ LOADED_IS_NOT_THE_FACTS = """
     GROUP BY log_files.id HAVING loaded_count <> count(DISTINCT line_number)
 """
 
-# Each gives the rows that are wrong.
+# Each query returns the rows that are wrong.
 VIOLATIONS = {
     "the counts do not add up": """
         SELECT path, line_count, loaded_count, held_count, ignored_count, rejected_count FROM ledger.log_files
         WHERE line_count <> loaded_count + held_count + ignored_count + rejected_count
             OR least(line_count, loaded_count, held_count, ignored_count, rejected_count) < 0
     """,
-    "loaded is not the facts by lineage": LOADED_IS_NOT_THE_FACTS,
-    "ignored is not its reasons": """
+    "loaded is not the number of facts by lineage": LOADED_IS_NOT_THE_FACTS,
+    "ignored is not the sum of its reasons": """
         SELECT path, ignored_count, sum(ignored_lines.line_count) FROM ledger.log_files
         LEFT JOIN ledger.ignored_lines ON log_file_id = id
         GROUP BY id HAVING ignored_count <> coalesce(sum(ignored_lines.line_count), 0)
     """,
-    "rejected is not its lines": """
+    "rejected is not the number of its lines": """
         SELECT path, rejected_count, count(line_number) FROM ledger.log_files
         LEFT JOIN ledger.rejected_lines ON log_file_id = id
         GROUP BY id HAVING rejected_count <> count(line_number)
     """,
-    "a fact is of no file or source": """
+    "a fact has no file or source": """
         SELECT facts.id, log_file_id, facts.source_id FROM facts
         LEFT JOIN ledger.log_files ON log_files.id = log_file_id AND log_files.source_id = facts.source_id
         LEFT JOIN ledger.sources ON sources.id = facts.source_id AND sources.archive_id = facts.archive_id
         WHERE log_files.id IS NULL OR sources.id IS NULL
     """,
-    "a fact is of no user or host of its archive": """
+    "a fact has no user or host of its archive": """
         SELECT facts.id, user_id, host_id FROM facts
         LEFT JOIN core.users ON users.id = user_id AND users.archive_id = facts.archive_id
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, but STAT and tape servers no user, what HSI and HTAR say neither,
-    # dCache's one or the other; only copies inside the archive, jobs and stages have no host, and what is
-    # simulated.
+    # The lines of our formats name both, except: STAT and tape servers name no user, HSI and HTAR neither,
+    # dCache one or the other; only copies inside the archive, jobs, stages and simulated facts have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
@@ -91,20 +90,20 @@ VIOLATIONS = {
         JOIN ledger.sources ON sources.id = log_files.source_id
         WHERE log_date IS NULL OR (ended_at AT TIME ZONE timezone)::date <> log_date
     """,
-    "a line has two fates, or is no line of its file": """
+    "a line has two fates, or is not in its file": """
         SELECT path, line_number, count(*), line_count FROM (
             SELECT log_file_id, line_number FROM facts WHERE ordinal = 0
             UNION ALL SELECT log_file_id, line_number FROM ledger.rejected_lines
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
     """,
-    # Times that a clock shows twice may have been moved, and are the same for the identity.
-    "an identity stands twice": """
+    # Times that a clock shows twice may have been moved; for the identity they are the same.
+    "an identity occurs twice": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
         JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
         GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash, occurrence HAVING count(*) > 1
     """,
-    "a further fact is of no line, or there twice": """
+    "a further fact has no line, or occurs twice": """
         SELECT further.log_file_id, further.line_number, further.fact_table, further.ordinal, count(*)
         FROM facts AS further LEFT JOIN facts AS first
             ON first.log_file_id = further.log_file_id AND first.line_number = further.line_number
@@ -114,7 +113,7 @@ VIOLATIONS = {
         GROUP BY further.log_file_id, further.line_number, further.fact_table, further.ordinal
         HAVING count(*) > 1 OR count(first.id) = 0
     """,
-    "the ledger has other rows by load, table and month than there are": """
+    "the ledger's rows by load, table and month are not those that exist": """
         SELECT * FROM (
             SELECT log_file_id, fact_table, date_trunc('month', event_at AT TIME ZONE 'UTC')::date AS month, (
                 SELECT max(load_id) FROM ledger.loaded_rows
@@ -131,13 +130,13 @@ VIOLATIONS = {
         GROUP BY source_id, event_at AT TIME ZONE timezone, line_hash
         HAVING min(occurrence) <> 0 OR max(occurrence) <> count(*) - 1
     """,
-    "a row number stands twice": "SELECT id, count(*) FROM facts GROUP BY id HAVING count(*) > 1",
+    "a row number occurs twice": "SELECT id, count(*) FROM facts GROUP BY id HAVING count(*) > 1",
     "a file's facts are outside its times": """
         SELECT path, first_event_at, last_event_at, min(event_at), max(event_at) FROM ledger.log_files
         JOIN facts ON facts.log_file_id = log_files.id GROUP BY log_files.id
         HAVING (min(event_at) < first_event_at OR max(event_at) > last_event_at) IS NOT FALSE
     """,
-    "segments overlap, or lie beyond their file": """
+    "segments overlap, or extend beyond their file": """
         SELECT path, first_line_number, segments.line_count, next FROM (
             SELECT *, lead(first_line_number) OVER (
                 PARTITION BY log_file_id ORDER BY first_line_number) AS next
@@ -157,7 +156,7 @@ VIOLATIONS = {
             ) AS counted
         )
     """,
-    "a segment has facts that nobody holds": """
+    "a segment has facts that are not in the warehouse": """
         SELECT path, first_line_number, fact_count, count(facts.id) FROM ledger.segments
         JOIN ledger.log_files ON log_files.id = log_file_id
         LEFT JOIN facts ON facts.log_file_id = segments.log_file_id AND line_number >= first_line_number
@@ -165,7 +164,7 @@ VIOLATIONS = {
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,
-    # Of what is forgotten only cells are left.
+    # Of forgotten time only cells are left.
     "the cells are not a recount of the transfers": """
         WITH counted AS (
             SELECT transfers.archive_id,
@@ -198,11 +197,11 @@ VIOLATIONS = {
         UNION ALL
         (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
     """,
-    "a fact is of a time that its archive has forgotten": """
+    "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
         WHERE event_at < retained_since
     """,
-    "a piece of a file that is known reaches into a forgotten time": """
+    "a known segment reaches into a forgotten time": """
         SELECT log_file_id, first_line_number, first_event_at, retained_since FROM ledger.segments
         JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
         WHERE first_event_at < retained_since
@@ -235,7 +234,7 @@ def check_warehouse(warehouse: Warehouse) -> None:
 
 
 def _gather_facts(connection: psycopg.Connection) -> None:
-    """Make the table `facts`, which goes with the connection: to plan all their partitions takes longest."""
+    """Create the temporary table `facts` for the connection: planning all their partitions takes longest."""
     connection.execute("CREATE TEMPORARY TABLE facts AS " + _ALL_FACTS)
     connection.execute("ANALYZE facts")
 
@@ -254,7 +253,7 @@ def decompress(path: Path) -> bytes:
 
 
 def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
-    """Every row of the facts and the cells, without lineage, with names in place of their numbers."""
+    """Every row of the facts and the cells, without lineage, with names instead of their numbers."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
@@ -263,7 +262,7 @@ def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
-    """The same for many rows: how many, and the sum of their hashes."""
+    """As `read_facts`, for many rows: how many there are, and the sum of their hashes."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: connection.execute(
@@ -300,7 +299,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
 
 
 def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """The ledger's rows with their details, in order: all of them that a reading should come to again."""
+    """The ledger's rows with their details, in order: everything that another reading should reproduce."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
             "SELECT path, log_date, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
@@ -314,7 +313,7 @@ def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def count_for_the_planner(warehouse: Warehouse) -> float:
-    """How many archives the planner believes to be there; -1 where nobody has counted them."""
+    """How many archives the planner believes there are; -1 if they were never analysed."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         query = "SELECT reltuples FROM pg_class WHERE oid = 'core.archives'::regclass"
         [(count,)] = connection.execute(query).fetchall()
@@ -323,7 +322,7 @@ def count_for_the_planner(warehouse: Warehouse) -> float:
 
 
 def check_lineage(warehouse: Warehouse) -> None:
-    """Assert that `loaded_count` is a recount: the check that equal facts and counts do not imply."""
+    """Assert that `loaded_count` is a recount, which equal facts and counts do not imply."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         _gather_facts(connection)
         assert connection.execute(LOADED_IS_NOT_THE_FACTS).fetchall() == []

@@ -1,4 +1,4 @@
-"""The example's logs in a warehouse, as the demo loads them."""
+"""The example's logs in a warehouse, loaded as the demo loads them."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from tests.conftest import NOW, register
 
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 ZONE = "America/Los_Angeles"
-# What is in NFT's log is counted there, and STAT enriches it. PFTP and HSI have transfers of their own,
-# without stages, but with failures and (HSI) with open times.
+# NFT's log counts its transfers, and STAT enriches them. PFTP and HSI have transfers of their own, without
+# stages, but with failures and (HSI) with open times.
 FILES = [
     (LOGS / "nft.log", "nft"),
     *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),

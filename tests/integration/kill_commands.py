@@ -1,4 +1,4 @@
-"""`tapewise ingest` as processes that can be killed, each with what it has said and how it has ended."""
+"""`tapewise ingest` as killable processes, each with its output and its exit status."""
 
 import os
 import signal
@@ -15,11 +15,11 @@ import psycopg
 
 from tests.forks import FORKS, PROJECT
 
-SIGNATURE = "tapewise"  # what a command's sessions are called by themselves
+SIGNATURE = "tapewise"  # the default name of a command's sessions
 
 
 def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) -> None:
-    """Be the command, in a process of its own; its sessions are named after the process."""
+    """Become the command, in a process of its own; its sessions are named after the process."""
     from tapewise.cli import main  # noqa: PLC0415  # the tests' own process needs it not
 
     os.setsid()
@@ -38,7 +38,7 @@ def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) ->
 
 @dataclass
 class Command:
-    """One of the commands at once, started again as often as it is killed."""
+    """One of the simultaneous commands, restarted each time it is killed."""
 
     arguments: list[str]
     said: Path
@@ -48,8 +48,8 @@ class Command:
     """Of every start; each leads a group of its own."""
 
     def start(self) -> None:
-        # Of each start: joblib's process that keeps count of resources outlives a killed command, and
-        # complains into the file that this had.
+        # One per start: joblib's resource tracker outlives a killed command, and complains into the file that
+        # the command had.
         self.said = self.said.with_suffix(f".{len(self.pids)}")
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
@@ -76,7 +76,7 @@ class Command:
         return self._end()
 
     def end(self) -> None:
-        """Kill what is left of it, workers of killed ones too, which wait for work for minutes."""
+        """Kill what is left of it, including workers of killed starts, which wait for work for minutes."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
@@ -85,15 +85,15 @@ class Command:
 
     @property
     def session_name(self) -> str:
-        """What its sessions are called; of the commands at once only one is not forked."""
+        """The name of its sessions; only one of the simultaneous commands is not forked."""
         return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
 
     def find_workers(self) -> list[int]:
-        """The processes of its own that load files, for `-j`."""
+        """Its processes that load files, for `-j`."""
         children = Path(f"/proc/{self.pids[-1]}/task/{self.pids[-1]}/children")
         try:
             found = [int(pid) for pid in children.read_text().split()]
-            # Not joblib's process that keeps count of its resources: what that complains of is nobody's load.
+            # Not joblib's resource tracker: its complaints belong to no load.
             return [pid for pid in found if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         except OSError:  # it has just ended
             return []

@@ -1,4 +1,4 @@
-"""What the study of kills does to the commands and the server: starts, waits, kills, starts again."""
+"""How the study of kills treats the commands and the server: it starts, waits, kills and restarts them."""
 
 import os
 import random
@@ -20,7 +20,7 @@ TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
 NOTICED_S = 10  # a server that has not ended its sessions by then has lost none
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
-# Who has begun to copy, and not ended the transaction: COPY locks its table until then.
+# The sessions that have begun to copy and not ended the transaction: COPY locks its table until then.
 COPIES = (
     "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE relation IN"
     " ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
@@ -42,7 +42,7 @@ class Bench:
         """The superuser's connection; waits until a crashed server has recovered, and starts a dead one."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            # Each time: a postmaster that was killed a moment ago may still have been found ready.
+            # Each time: a postmaster that was just killed may still have been found ready.
             self.server.release()
             self.server.acquire()
             try:
@@ -74,12 +74,12 @@ class Study:
     draw: random.Random
     commands: list[Command]
     plans: list[tuple[str, bool]]
-    """What is to be killed, and whether once a COPY has begun: still to be done, the next one last."""
+    """The remaining kills: what to kill, and whether to wait for a COPY to begin; the next one is last."""
     hits: Counter[tuple[str, bool]] = field(default_factory=Counter)
     killed: set[int] = field(default_factory=set)
-    """Commands that were killed: by their pids."""
+    """The pids of commands that were killed."""
     lost: set[int] = field(default_factory=set)
-    """Commands that may tell that they lost the server, or a worker."""
+    """The pids of commands that may report that they lost the server, or a worker."""
 
     def run_wave(self, quiet_s: float) -> None:
         """Start all commands, kill as planned, and run again what failed until all are through."""
@@ -89,7 +89,7 @@ class Study:
         try:
             while self.plans:
                 kind, is_copying = self.plans[-1]
-                # A part of what a quiet run takes, so that a wave sees several kills.
+                # A fraction of a quiet run's time, so that a wave sees several kills.
                 wait_s = self.draw.uniform(0, 0.05 if is_copying else quiet_s)
                 if not self._wait(watcher, wait_s, is_copying=is_copying):
                     return
@@ -99,14 +99,14 @@ class Study:
                         self._run_again()
                         watcher.close()
                         watcher = self.bench.connect(DATABASE)
-                        # So may those that were started before the server was up again.
+                        # So may commands that were started before the server was up again.
                         self.lost |= {command.pids[-1] for command in self.commands}
             assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
         finally:
             watcher.close()
 
     def _wait(self, watcher: psycopg.Connection, wait_s: float, *, is_copying: bool) -> bool:
-        """Wait so long, after a COPY has begun if need be; False if all commands are through before."""
+        """Wait `wait_s`, if `is_copying` after a COPY has begun; False if all commands finish before."""
         deadline = time.monotonic() + TIMEOUT_S
         if not is_copying:
             deadline = time.monotonic() + wait_s
@@ -115,13 +115,13 @@ class Study:
                 time.sleep(wait_s)
                 return True
             if time.monotonic() > deadline:
-                assert not is_copying, "no COPY begins, and nothing ends"
+                assert not is_copying, "no COPY begins, and no command ends"
                 return True
             time.sleep(0.003)
         return False
 
     def _run_again(self) -> bool:
-        """Start again what was killed or lost the server, and nothing else; whether any command runs."""
+        """Restart exactly what was killed or lost the server; return whether any command runs."""
         is_any_running = False
         for command in self.commands:
             pid, status = command.pids[-1], command.status
@@ -140,7 +140,7 @@ class Study:
         return is_any_running
 
     def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
-        """Kill one of that kind, if there is one, and if need be while it copies."""
+        """Kill one of that kind, if there is one, and if required while it copies."""
         running = [command for command in self.commands if command.status is None]
         copying = watcher.execute(COPIES).fetchone()
         if not running or (is_copying and copying is None):
@@ -163,7 +163,7 @@ class Study:
         return True
 
     def _is_lost(self, watcher: psycopg.Connection) -> bool:
-        """Wait until the server has noticed: until then it takes sessions, and ends them a moment later."""
+        """Wait until the server has noticed: until then it accepts sessions, and ends them a moment later."""
         deadline = time.monotonic() + NOTICED_S
         while time.monotonic() < deadline:
             try:
@@ -178,7 +178,7 @@ class Study:
     ) -> bool:
         if is_copying:
             running = [command for command in running if copying and command.session_name == copying[1]]
-        if not running:  # who copies was left behind by a command that is dead
+        if not running:  # the session that copies was left behind by a dead command
             return False
         command = self.draw.choice(running)
         has_copied = copying is not None and command.session_name == copying[1]

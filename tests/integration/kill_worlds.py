@@ -1,7 +1,7 @@
-"""The made-up logs of the study of kills: two sources whose files overlap, grow, and are compressed anew.
+"""The made-up logs of the study of kills: two sources whose files overlap, grow, and are recompressed.
 
-A world is released wave by wave: each adds lines to its logs, and files that hold them. What the files tell
-together is counted here from the lines themselves, without anything of Tapewise.
+A world is released wave by wave: each adds lines to its logs, and files that contain them. The facts of the
+files are counted here from the lines themselves, without any code of Tapewise.
 """
 
 import bz2
@@ -18,7 +18,7 @@ BEGIN = datetime(2004, 1, 20)
 LINES_A_WAVE = 4500  # of each log
 WAVE_STEP = timedelta(days=12)
 BROKEN = (b"broken \xff\x00 line", b"broken: 12", b"")
-IGNORED_MARK = b" kw "  # between machines of which none is the archive
+IGNORED_MARK = b" kw "  # between machines other than the archive
 
 
 def make_line(draw: random.Random, log_format: str, at: datetime) -> bytes:
@@ -27,7 +27,7 @@ def make_line(draw: random.Random, log_format: str, at: datetime) -> bytes:
     host, path = (
         f"n{user % 7}.example.org",
         f"/home/u{user}/{draw.randrange(4)}",
-    )  # so few that opens find their transfers
+    )  # so few paths that opens find their transfers
     match log_format:
         case "nft":
             way = draw.choice(("ks", "ks", "sk", "ws", "sw", "ss", "kw"))
@@ -51,7 +51,7 @@ def fate(line: bytes) -> str:
 
 
 class World:
-    """The logs of one seed, in `folder`. `contents` has the whole lines of every file that ever was there."""
+    """The logs of one seed, in `folder`. `contents` has the whole lines of every file that ever existed."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.formats = ("nft", ("pftp", "hsi")[seed % 2])
@@ -62,13 +62,13 @@ class World:
         self._logs: dict[str, list[bytes]] = {name: [] for name in self.formats}
 
     def release(self) -> list[Path]:
-        """Add the next wave; gives the files that are new, have grown or were compressed anew."""
+        """Add the next wave; return the files that are new, have grown or were recompressed."""
         wave = self._wave_count
         self._wave_count += 1
         paths: list[Path] = []
         for name, log in self._logs.items():
             fresh = self._make_lines(name, wave)
-            # Files of one day begin with what the last one ended with.
+            # A day's file begins with the last lines of the one before.
             overlap = log[-LINES_A_WAVE // 8 :] if log else []
             log.extend(fresh)
             one, other = self._draw.randrange(1000, 2000), self._draw.randrange(2500, 4000)
@@ -90,7 +90,7 @@ class World:
         for index in range(LINES_A_WAVE):
             chance = draw.random()
             if lines and chance < 0.03:
-                lines.append(draw.choice(lines[-50:]))  # a true repeat
+                lines.append(draw.choice(lines[-50:]))  # a real repetition
             elif chance < 0.032:
                 lines.append(draw.choice(BROKEN))
             else:
@@ -106,7 +106,7 @@ class World:
         return path
 
     def count_facts(self) -> Counter[bytes]:
-        """The multiset union by source: n times in one file and m times in another is max(n, m) times."""
+        """The multiset union by source: n times in one file and m times in another count max(n, m) times."""
         total: Counter[bytes] = Counter()
         for name in self.formats:
             of_source = [
@@ -116,7 +116,7 @@ class World:
         return Counter({line: count for line, count in total.items() if fate(line) == "fact"})
 
     def count_fates(self) -> dict[str, tuple[int, int, int, int]]:
-        """Of every file: its lines, facts, ignored and rejected lines."""
+        """For every file: its lines, facts, ignored and rejected lines."""
         counts = {}
         for path, lines in self.contents.items():
             fates = Counter(map(fate, lines))

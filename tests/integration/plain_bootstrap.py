@@ -1,7 +1,7 @@
-"""The bootstrap of `mart.compare_archives` anew, said plainly: days are drawn by copying their requests.
+"""The bootstrap of `mart.compare_archives` in plain Python: days are drawn by copying their requests.
 
-It shares nothing with the SQL but the rule by which a digest says how often a day is drawn. It knows UTC days
-only, no simulated archives, and no evidence of what was on disk.
+It shares nothing with the SQL except the rule by which a digest decides how often a day is drawn. It supports
+only UTC days, no simulated archives, and no evidence of what was on disk.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """What of a row of `mart.compare_archives` is reckoned here."""
+    """The columns of a row of `mart.compare_archives` that are calculated here."""
 
     a_value: float | None
     b_value: float | None
@@ -51,7 +51,7 @@ class Figure:
 
 
 class Side:
-    """The requests of one archive, of which days can be drawn."""
+    """The requests of one archive, from which days can be drawn."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
         self.requests = requests
@@ -62,8 +62,8 @@ class Side:
     def choose(self, direction: str) -> list[Request]:
         return [each for each in self.requests if direction in ("all", each.direction)]
 
-    def reckon(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
-        """(quantity, statistic, value, requests, days with any) of one drawing; 0 draws each day once."""
+    def calculate(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
+        """Give (quantity, statistic, value, requests, days with any) of a drawing; 0 draws each day once."""
         weights = {day: weigh(replicate, day) for day in self.days}
         chosen = self.choose(direction)
         drawn = [each for each in chosen for _ in range(weights[each.day])]
@@ -111,7 +111,7 @@ class Side:
 
 
 def weigh(replicate: int, day: int) -> int:
-    """How often a day is drawn: the Poisson law's quantile at a number that a digest gives."""
+    """How often a day is drawn: the Poisson law's quantile at a number derived from a digest."""
     if replicate == 0:
         return 1
     digest = hashlib.md5(f"{replicate} {day * 86400}".encode(), usedforsecurity=False).hexdigest()
@@ -119,7 +119,7 @@ def weigh(replicate: int, day: int) -> int:
 
 
 def shift_quantile(everything: Sequence[int], drawn: Sequence[int], probability: Fraction) -> int | None:
-    """Woodruff's: the value in `everything` as far off as the share at the quantile has moved in `drawn`."""
+    """Woodruff's method: shift the quantile in `everything` by as much as its share has moved in `drawn`."""
     if not drawn:
         return None
     at = everything[math.ceil(probability * len(everything)) - 1]
@@ -145,7 +145,7 @@ def compare(a: Sequence[Request], b: Sequence[Request], replicate_count: int) ->
     for place, side in enumerate(sides):
         for direction in directions:
             for replicate in range(replicate_count + 1):
-                for quantity, statistic, value, *count in side.reckon(direction, replicate):
+                for quantity, statistic, value, *count in side.calculate(direction, replicate):
                     key = (direction, quantity, statistic)
                     values.setdefault(key, [{}, {}])[place][replicate] = value
                     counts.setdefault(key, [None, None])[place] = (count[0], count[1])
@@ -163,7 +163,7 @@ def judge(
     by_replicate: Sequence[dict[int, float | None]],
     counts: Sequence[tuple[int, int] | None],
 ) -> Figure:
-    """A figure from its values by replicate, and its requests and days on either side."""
+    """Return a figure from its values by replicate, and its requests and days on either side."""
     (a, b), (a_count, b_count) = by_replicate, counts
     values = (a.get(0), b.get(0))
     block_count = min(count[1] for count in (a_count, b_count) if count)
@@ -193,7 +193,7 @@ def judge(
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Holm's method: the smallest times their number, the next times one less, never falling."""
+    """Holm's method: the smallest p-value times their number, the next times one less, never decreasing."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):

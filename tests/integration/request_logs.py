@@ -21,7 +21,7 @@ Lines = list[tuple[datetime, str]]
 
 
 def open_by_pftp(at: datetime, draw: random.Random) -> str:
-    # Of one that may do both nobody knows which way it goes.
+    # The direction of an open that may do both is unknown.
     verb = draw.choice(("POPN_Cmd r", "POPN_Cmd r", "POPN_Cmd w", "POPN_Cmd rw"))
     return f"{at:%a %b %e %H:%M:%S %Y} {draw.choice('nm')} /p/{draw.randrange(3)} b {verb} r ftp u fd 0"
 
@@ -62,7 +62,7 @@ def move_at_dcache(at: datetime, draw: random.Random) -> str:
     )
 
 
-# A made-up site's: what any log of ours has of a request, in either line or in none.
+# A made-up site's lines: every field that any of our logs has for a request, on either line or neither.
 SITE = r"""
 title = "A made-up site"
 nulls = ["-"]
@@ -170,7 +170,7 @@ def read_log(
 
 
 def expect_recount(database: psycopg.Connection) -> int:
-    """Assert that the requests are, in all columns, what `rebuild_requests` makes; gives how many."""
+    """Assert that the requests equal, in all columns, what `rebuild_requests` makes; return their number."""
 
     def dump() -> list[str]:
         rows = database.execute("SELECT * FROM core.requests").fetchall()
@@ -188,7 +188,7 @@ def expect_recount(database: psycopg.Connection) -> int:
 
 
 def note_days(days: set[date]) -> Callable[..., None]:
-    """`rebuild_requests`, which notes in `days` what it is asked for."""
+    """Return a `rebuild_requests` that records the requested days in `days`."""
 
     def note(
         connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, asked: Iterable[date]

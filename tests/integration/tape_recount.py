@@ -1,6 +1,6 @@
-"""Mounts and tape operations put together in plain Python, event after event: what the SQL must come to.
+"""Mounts and tape operations derived in plain Python, event after event: what the SQL must arrive at.
 
-Of each: its events as (line hash, occurrence), its steps' times, and what is counted of it.
+For each: its events as (line hash, occurrence), the times of its steps, and its counts.
 """
 
 from collections import defaultdict
@@ -58,7 +58,7 @@ def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
 
 
 def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
-    """The events of each mount, in order; of its files the three that stand in a drive are not known here."""
+    """The events of each mount, in order; `received` events belong to none."""
     by_cartridge = defaultdict(list)
     for event in events:
         if event["vsn"] is not None and event["kind"] != "received":
@@ -71,7 +71,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # The stay that each drive's last event is of; and the request to mount that nobody has taken yet.
+        # The stay to which each drive's last event belongs; and the mount request that is still unanswered.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None
@@ -114,7 +114,7 @@ def _name(event: Event | None) -> tuple[int, int] | None:
 
 
 def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """What a recount of the archive's events comes to: mounts and operations, as `dump` writes them."""
+    """A recount of the archive's events: mounts and operations, in the form that `dump` returns."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         events = read_events(connection, archive)
     operations, mounts = recount_operations(events), recount_mounts(events)
@@ -130,7 +130,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
         if [event["kind"] for event in operation[:2]] == ["received", "mount requested"]
     }
     of_event = {event["id"]: mount for mount in mounts for event in mount}
-    told_mounts = []
+    mount_rows = []
     for mount in mounts:
         at: dict[str, list[datetime]] = defaultdict(list)
         for event in mount:
@@ -138,7 +138,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
         ends = [event for event in mount if event["kind"] == "transferred"]
         sizes = [e["size_bytes"] for e in ends if not e["is_failed"] and e["size_bytes"] is not None]
         times = [transfer_s[event["id"]] for event in ends if event["id"] in transfer_s]
-        told_mounts.append(
+        mount_rows.append(
             repr(
                 (
                     *(mount[0]["happened_at"], mount[-1]["happened_at"], _name(mount[0])),
@@ -158,12 +158,12 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
                 )
             )
         )
-    told_operations = []
+    operation_rows = []
     for operation in operations:
         by_kind = {event["kind"]: event for event in operation}
         placed = by_kind.get("transferred") or by_kind.get("positioned") or by_kind.get("mount requested")
         of_mount = of_event[placed["id"]] if placed else None
-        told_operations.append(
+        operation_rows.append(
             repr(
                 (
                     *(operation[0]["happened_at"], operation[-1]["happened_at"], _name(operation[0])),
@@ -178,7 +178,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
                 )
             )
         )
-    return sorted(told_mounts), sorted(told_operations)
+    return sorted(mount_rows), sorted(operation_rows)
 
 
 _EVENT = "(SELECT ARRAY[line_hash, occurrence] FROM core.tape_events WHERE id = {})"
@@ -197,7 +197,7 @@ _OPERATIONS = f"""
 
 
 def dump(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """The archive's mounts and operations as they stand in the warehouse, without row numbers."""
+    """The archive's mounts and operations as they are in the warehouse, without row numbers."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         mounts, operations = (
             sorted(

@@ -1,4 +1,4 @@
-"""Facts are append-only: the loader may add them, and move those of a repeated hour, and nothing else."""
+"""Facts are append-only: the loader may add them and move those of a repeated hour, and nothing else."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -30,7 +30,7 @@ def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
     """The loader's connection to a warehouse with two sources."""
     with warehouse.connect(Role.LOADER, autocommit=True) as connection:
         connection.execute("SET TIME ZONE 'UTC'")
-        # On a site's own server the loader may log in as somebody who may do more.
+        # On a site's own server the loader may log in as a role with more rights.
         connection.execute("SET ROLE tapewise_loader")
         connection.execute(
             "INSERT INTO core.archives (name, kind, timezone)"
@@ -48,7 +48,7 @@ def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
 
 
 def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -> dict[str, Any]:
-    """Add a fact with a value in every column, and give the row as it is stored."""
+    """Add a fact with a value in every column, and return the row as stored."""
     values: dict[Any, object] = {
         pl.Int64(): 7,
         pl.Int32(): 7,
@@ -89,7 +89,7 @@ def move(
     ).fetchall()
 
 
-def test_the_loader_may_read_and_add_facts_and_no_more(loader: psycopg.Connection) -> None:
+def test_the_loader_may_only_read_and_add_facts(loader: psycopg.Connection) -> None:
     privileges = ["SELECT", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "REFERENCES", "TRIGGER"]
     if loader.info.server_version >= 170000:
         privileges.append("MAINTAIN")
@@ -104,7 +104,7 @@ def test_the_loader_may_read_and_add_facts_and_no_more(loader: psycopg.Connectio
                 {"table": privileges, "columns": of_columns, "name": f"core.{name}"},
             ).fetchone()
             assert (name, granted) == (name, (allowed, allowed))
-    # Nor does it have any right by another role.
+    # Nor does it have any rights through another role.
     assert (
         loader.execute("SELECT FROM pg_auth_members WHERE member = 'tapewise_loader'::regrole").fetchall()
         == []
@@ -124,7 +124,7 @@ def test_the_loader_can_neither_change_nor_delete_a_fact(loader: psycopg.Connect
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_a_fact_that_is_moved_keeps_its_id_and_all_but_its_times(
+def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
     loader: psycopg.Connection, table: str
 ) -> None:
     before = add_fact(loader, TABLES[table])
@@ -134,7 +134,7 @@ def test_a_fact_that_is_moved_keeps_its_id_and_all_but_its_times(
     assert after == before | {name: before[name] + HOUR for name in moved_times}
     sums = ("x", "put", False, False, 7, 60.0) if table == "transfers" else (None,) * 6
     assert moved == (FIRST, SECOND, *sums, before["log_file_id"], before["id"])
-    # It is there already: nothing is left to be moved.
+    # It is already there: nothing is left to move.
     assert move(loader, table) == []
     assert read_facts(loader, table) == [after]
 
@@ -142,18 +142,18 @@ def test_a_fact_that_is_moved_keeps_its_id_and_all_but_its_times(
 @pytest.mark.parametrize(
     ("started_at", "expected"),
     [
-        # Shown twice, and before the end: it moves too.
+        # The start was shown twice, and is before the end: it moves too.
         (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
         # Shown once: the job took an hour longer.
         (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),
         # After the end in the first pass, before it in the second.
         (FIRST + timedelta(minutes=20), (FIRST + timedelta(minutes=20), 2400.0, False)),
-        # After the end in either.
+        # After the end in either pass.
         (ONCE, (ONCE, None, True)),
         (None, (None, None, False)),
     ],
 )
-def test_when_a_job_that_is_moved_has_started(
+def test_the_start_of_a_moved_job(
     loader: psycopg.Connection,
     started_at: datetime | None,
     expected: tuple[datetime | None, float | None, bool],
@@ -185,7 +185,7 @@ def test_when_a_job_that_is_moved_has_started(
         ({"table": "transfers; DROP TABLE core.opens"}, "no table of facts"),
     ],
 )
-def test_nothing_but_a_second_pass_is_moved(
+def test_only_a_second_pass_is_moved(
     loader: psycopg.Connection, arguments: dict[str, Any], reason: str
 ) -> None:
     before = add_fact(loader, TABLES["transfers"])
@@ -197,13 +197,13 @@ def test_nothing_but_a_second_pass_is_moved(
 @pytest.mark.parametrize(
     "other", [{"line_hash": 8}, {"occurrence": 1}, {"first": FIRST + HOUR / 4, "second": SECOND + HOUR / 4}]
 )
-def test_only_the_fact_of_that_identity_is_moved(loader: psycopg.Connection, other: dict[str, Any]) -> None:
+def test_only_the_fact_with_that_identity_is_moved(loader: psycopg.Connection, other: dict[str, Any]) -> None:
     before = add_fact(loader, TABLES["transfers"])
     assert move(loader, **other) == []
     assert read_facts(loader, "transfers") == [before]
 
 
-def test_one_wrong_time_moves_nothing_and_a_missing_one_is_wrong(loader: psycopg.Connection) -> None:
+def test_a_wrong_or_missing_time_moves_nothing(loader: psycopg.Connection) -> None:
     before = add_fact(loader, TABLES["transfers"])
     for firsts, seconds in (([FIRST, ONCE], [SECOND, ONCE]), ([FIRST, FIRST], [SECOND])):
         with pytest.raises(psycopg.errors.InvalidParameterValue):
@@ -211,13 +211,13 @@ def test_one_wrong_time_moves_nothing_and_a_missing_one_is_wrong(loader: psycopg
     assert read_facts(loader, "transfers") == [before]
 
 
-def test_a_fact_of_another_source_stays(loader: psycopg.Connection) -> None:
+def test_a_fact_of_another_source_is_not_moved(loader: psycopg.Connection) -> None:
     before = add_fact(loader, TABLES["transfers"], source_id=2)
     assert move(loader) == []
     assert read_facts(loader, "transfers") == [before]
 
 
-def test_a_reader_moves_nothing(warehouse: Warehouse) -> None:
+def test_a_reader_can_move_nothing(warehouse: Warehouse) -> None:
     with (
         warehouse.connect(Role.READER, autocommit=True) as reader,
         pytest.raises(psycopg.errors.InsufficientPrivilege),

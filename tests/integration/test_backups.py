@@ -1,4 +1,4 @@
-"""Backups that are made at the same time, that are killed or stopped, and what they leave behind."""
+"""Backups that are made at the same time, killed or stopped, and what they leave behind."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def archive(database: psycopg.Connection) -> str:
 
 @contextmanager
 def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
-    """Dumps make no progress while the block lasts; gives what waits until so many of them are under way."""
+    """Hold up dumps meanwhile; yield a function that waits until that many are under way."""
     with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
         blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
 
@@ -42,7 +42,7 @@ def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
 
 
 def count_dumps(connection: psycopg.Connection) -> int:
-    """How many sessions of pg_dump the server has of this database."""
+    """How many sessions of pg_dump the server has for this database."""
     [(count,)] = connection.execute(
         "SELECT count(*) FROM pg_stat_get_activity(NULL) AS a JOIN pg_database AS d ON d.oid = a.datid"
         " WHERE a.application_name = 'pg_dump' AND d.datname = current_database()"
@@ -62,7 +62,7 @@ def start_backup(warehouse: Warehouse, file: Path) -> Fork:
     return Fork(["--database-url", url, "db", "backup", file], file.parent, dict(os.environ))
 
 
-def test_of_two_backups_of_one_name_one_is_made_and_whole(
+def test_one_of_two_backups_with_the_same_name_is_made_and_complete(
     warehouse: Warehouse, archive: str, site: Site, tmp_path: Path
 ) -> None:
     file = tmp_path / "all.dump"
@@ -81,17 +81,13 @@ def test_of_two_backups_of_one_name_one_is_made_and_whole(
             assert connection.execute("SELECT name FROM core.archives").fetchall() == [(archive,)]
 
 
-def test_a_folder_that_is_not_there_is_reported_with_the_name_asked_for(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_a_missing_folder_is_reported_with_the_requested_name(warehouse: Warehouse, tmp_path: Path) -> None:
     file = tmp_path / "missing" / "all.dump"
     with pytest.raises(DatabaseError, match=f"^{file}: no file can be made in its folder: No such file"):
         back_up(warehouse, file)
 
 
-def test_a_name_that_is_taken_during_the_dump_is_not_overwritten(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_a_file_created_during_the_dump_is_not_overwritten(warehouse: Warehouse, tmp_path: Path) -> None:
     file = tmp_path / "all.dump"
     with ThreadPoolExecutor(1) as pool:
         with dumps_waiting(warehouse) as wait:
@@ -107,7 +103,7 @@ def test_no_file_is_overwritten_on_a_file_system_without_hard_links(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(1, "Operation not permitted")  # as FAT says it
+        raise PermissionError(1, "Operation not permitted")  # as FAT reports it
 
     monkeypatch.setattr(os, "link", refuse)
     with ThreadPoolExecutor(2) as pool:
@@ -121,7 +117,7 @@ def test_no_file_is_overwritten_on_a_file_system_without_hard_links(
     assert file.read_bytes()[:5] == b"PGDMP"
 
 
-def test_a_dump_ends_with_its_killed_command_and_the_next_backup_tidies_up(
+def test_a_dump_ends_with_its_killed_command_and_the_next_backup_cleans_up(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     other = tmp_path / f"notes{UNFINISHED}.txt"
@@ -130,7 +126,7 @@ def test_a_dump_ends_with_its_killed_command_and_the_next_backup_tidies_up(
         fork = start_backup(warehouse, tmp_path / "killed.dump")
         wait(1)
         [left] = tmp_path.glob(f"killed.dump.*{UNFINISHED}")
-        assert remove_unfinished(tmp_path) == []  # it lives
+        assert remove_unfinished(tmp_path) == []  # it is alive
         fork.kill()
         wait(0)
         fork.communicate(PATIENCE_S)
@@ -143,7 +139,7 @@ def test_a_dump_ends_with_its_killed_command_and_the_next_backup_tidies_up(
     assert sorted(tmp_path.iterdir()) == [tmp_path / "next.dump", other]
 
 
-def test_nothing_is_left_of_a_backup_that_is_ended(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_an_interrupted_backup_leaves_nothing(warehouse: Warehouse, tmp_path: Path) -> None:
     with dumps_waiting(warehouse) as wait, start_backup(warehouse, tmp_path / "ended.dump") as fork:
         wait(1)
         os.kill(fork.pid, signal.SIGTERM)

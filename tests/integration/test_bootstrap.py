@@ -1,4 +1,4 @@
-"""`mart.compare_archives` and what its cases expect, against a bootstrap in plain Python."""
+"""`mart.compare_archives` and the results its cases expect, against a bootstrap in plain Python."""
 
 import math
 from dataclasses import fields
@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def read_requests(given: dict[str, list[dict[str, Any]]], archive: str) -> list[Request]:
-    """The transfers or requests of an archive in a case, as `insert_rows` would fill them in."""
+    """The transfers or requests of an archive in a case, completed as `insert_rows` would."""
     found = []
     for table in ("transfers", "requests"):
         for said in given.get(table, []):
@@ -50,7 +50,7 @@ def assert_same(found: Any, expected: Any, *where: Any) -> None:
 
 
 def assert_agree(rows: list[dict[str, Any]], figures: dict[Key, Figure]) -> None:
-    """The rows of SQL are the figures of Python, all of them, in every column that both have."""
+    """Assert that the rows of SQL are the figures of Python, all of them, in every column that both have."""
     by_key = {(row["direction"], row["quantity"], row["statistic"]): row for row in rows}
     assert by_key.keys() == figures.keys()
     for key, figure in figures.items():
@@ -60,7 +60,7 @@ def assert_agree(rows: list[dict[str, Any]], figures: dict[Key, Figure]) -> None
 
 
 @pytest.mark.parametrize(("case", "replicate_count"), [("holm", 20), ("judged", 5), ("unequal_blocks", 10)])
-def test_what_cases_expect_of_judgements_is_reckoned_anew(case: str, replicate_count: int) -> None:
+def test_the_plain_bootstrap_gives_the_judgements_that_cases_expect(case: str, replicate_count: int) -> None:
     found = Case(CASES_FOLDER / "compare_archives" / f"{case}.yaml")
     llnl, dkrz = (read_requests(found.given, name) for name in ("llnl", "dkrz"))
     figures = compare(llnl, dkrz, replicate_count)
@@ -72,14 +72,14 @@ def test_what_cases_expect_of_judgements_is_reckoned_anew(case: str, replicate_c
             assert_same(row[column], getattr(figures[key], names.get(column, column)), key, column)
 
 
-def test_what_cases_expect_of_drawings_is_reckoned_anew() -> None:
+def test_the_plain_bootstrap_gives_the_drawings_that_cases_expect() -> None:
     for name in ("compared_means", "compared_quantiles"):
         case = Case(CASES_FOLDER / name / "drawn.yaml")
         sides = {"a": Side(read_requests(case.given, "llnl")), "b": Side(read_requests(case.given, "dkrz"))}
         for row in case.expect["rows"]:
             values = {
                 (quantity, statistic): value
-                for quantity, statistic, value, *_ in sides[row.get("side", "a")].reckon(
+                for quantity, statistic, value, *_ in sides[row.get("side", "a")].calculate(
                     "get", row["replicate"]
                 )
             }
@@ -87,7 +87,7 @@ def test_what_cases_expect_of_drawings_is_reckoned_anew() -> None:
 
 
 def make_requests(seed: int, day_count: int, *, slower_s: float) -> list[Request]:
-    """Days of all sizes: some have no get, and some requests no known beginning."""
+    """Days of all sizes: some have no gets, and some requests no known beginning."""
     dice = np.random.default_rng(seed)
     found = []
     for day in range(10_957, 10_957 + day_count):
@@ -136,7 +136,7 @@ def insert_requests(connection: psycopg.Connection, archive: str, requests: list
         )  # fmt: skip
 
 
-def test_sql_is_the_plain_bootstrap(database: psycopg.Connection) -> None:
+def test_sql_agrees_with_the_plain_bootstrap(database: psycopg.Connection) -> None:
     archives = [{"name": "a"}, {"name": "b"}]
     insert_rows(database, {"archives": archives, "sources": [{"archive": x, "name": x} for x in "ab"]})
     a = make_requests(1, 12, slower_s=0)

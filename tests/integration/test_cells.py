@@ -1,10 +1,10 @@
-"""The rollup `core.activity_cells`, day by day against the transfers themselves."""
+"""The rollup `core.activity_cells`, compared day by day with the transfers themselves."""
 
 import pytest
 
 from tapewise.schema.database import Role
 
-# An hour of NFT transfers, one a minute, around a change of clocks.
+# An hour of NFT transfers, one a minute, around a clock change.
 CHANGES = {
     "Nepal's quarter of an hour, 1986": ("Asia/Kathmandu", "85/12/31", 18),
     "Newfoundland's minute past midnight, 1999": ("America/St_Johns", "99/10/31", 2),
@@ -14,7 +14,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("zone, day, hour", CHANGES.values(), ids=CHANGES.keys())
-def test_days_of_the_archives_zone_hold_what_ended_in_them(load, warehouse, tmp_path, zone, day, hour):
+def test_days_of_the_archives_zone_contain_the_transfers_that_ended_in_them(
+    load, warehouse, tmp_path, zone, day, hour
+):
     lines = [
         f"1 {day} {(hour + minute // 60) % 24:02}:{minute % 60:02}:{second:02} js {minute + 1} 1.500\n"
         for minute in range(180)

@@ -1,4 +1,4 @@
-"""UniTree's client events: one request of start, stage and end, in whatever order their lines come."""
+"""UniTree's client events: one request from start, stage and end, in whatever order their lines come."""
 
 import random
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ def write_event(
 
 
 def make_files(seed: int, folder: Path) -> list[Path]:
-    """Made-up events of four days, crowded around the midnights, of few files, users and machines.
+    """Made-up events of four days, crowded around the midnights, with few files, users and machines.
 
-    Any line may be missing, and some stand in two files.
+    Any line may be missing, and some occur in two files.
     """
     draw = random.Random(seed)
-    told: list[tuple[datetime, str]] = []
+    timed_lines: list[tuple[datetime, str]] = []
     for _ in range(70):
         at = FIRST_DAY + timedelta(days=draw.randrange(1, 4), milliseconds=draw.randrange(-(10**6), 10**6))
         who = {"file": draw.randrange(3), "user": draw.randrange(2), "host": f"h{draw.randrange(2)}"}
@@ -58,9 +58,9 @@ def make_files(seed: int, folder: Path) -> list[Path]:
         events.append(("end", f"disk_s={draw.randrange(1, 20)}.5 rc={draw.choice((0, 0, 0, 9))}"))
         for event, alone in events:
             if draw.random() < 0.8:
-                told.append((at, write_event(at, event, alone, code, **who)))
+                timed_lines.append((at, write_event(at, event, alone, code, **who)))
             at += timedelta(milliseconds=draw.randrange(0, draw.choice((1, 10**5, 10**7))))
-    lines = [text for _, text in sorted(told)]
+    lines = [text for _, text in sorted(timed_lines)]
     cuts = [0, *sorted(draw.sample(range(1, len(lines)), 5)), len(lines)]
     files = []
     for number, (begin, end) in enumerate(pairwise(cuts)):
@@ -83,7 +83,7 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_neither_the_order_of_files_nor_the_range_put_together_matters(
+def test_neither_the_order_of_files_nor_the_rebuilt_range_matters(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ):
     files = make_files(seed, tmp_path)
@@ -101,7 +101,7 @@ def test_neither_the_order_of_files_nor_the_range_put_together_matters(
 
 
 @pytest.mark.parametrize("seed", range(4, 6))
-def test_each_line_is_told_of_once(
+def test_each_line_is_in_one_request(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ):
     read(warehouse, make_files(seed, tmp_path), "made")
@@ -117,7 +117,7 @@ def test_each_line_is_told_of_once(
     starts = count("SELECT count(*) FROM core.transfer_starts")
     assert count("SELECT count(start_id) FROM mart.requests") == starts
     assert count("SELECT count(DISTINCT start_id) FROM mart.requests") == starts
-    # What never ended stands there as such, and what ended does not.
+    # Only requests that never ended are shown as unfinished.
     unfinished = count("SELECT count(*) FROM mart.requests WHERE missing ~ 'transfer'")
     assert unfinished == count("SELECT count(*) FROM mart.requests WHERE transfer_id IS NULL") > 0
     # Nothing is staged for a put, nor for what was on disk; and never before it was asked for.

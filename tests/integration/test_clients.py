@@ -1,4 +1,4 @@
-"""What the server does for a client that is gone: nothing."""
+"""The server does nothing more for a client that is gone."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ SETTING = "client_connection_check_interval"
 
 
 def count_queries(warehouse: Warehouse) -> int:
-    """How many sessions work on the query, as the server sees it now."""
+    """How many sessions the server currently shows working on the query."""
     with warehouse.connect(Role.OWNER) as connection:
         [(count,)] = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE query = %s AND state = 'active'", [QUERY]
@@ -38,7 +38,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 @contextmanager
 def run_query(warehouse: Warehouse, folder: Path) -> Iterator[Fork]:
-    """`tapewise sql`, at work on a query that takes days."""
+    """`tapewise sql`, running a query that takes days."""
     urls = ["--database-url", warehouse.url(Role.OWNER), "--reader-url", warehouse.url(Role.READER)]
     with Fork([*urls, "sql", QUERY], folder, dict(os.environ)) as fork:
         wait_until(lambda: count_queries(warehouse) == 1)
@@ -62,21 +62,21 @@ def test_a_query_does_not_outlive_a_killed_command(warehouse: Warehouse, tmp_pat
         wait_until(lambda: count_queries(warehouse) == 0)
 
 
-def test_every_session_has_the_server_look_for_its_client(warehouse: Warehouse, site: Site) -> None:
+def test_every_session_makes_the_server_check_for_its_client(warehouse: Warehouse, site: Site) -> None:
     for role in Role:
         with warehouse.connect(role) as connection:
             found = connection.execute(
                 "SELECT setting, source FROM pg_settings WHERE name = %s", [SETTING]
             ).fetchone()
             assert found == ("2000", "client")
-    if site.server is not None:  # there sessions of other programs, too
+    if site.server is not None:  # there may be sessions of other programs, too
         with psycopg.connect(site.maintenance) as connection:
             assert connection.execute(f"SHOW {SETTING}").fetchone() == ("2s",)
 
 
-def test_a_server_that_cannot_look_for_its_client_is_used_all_the_same(
+def test_a_server_that_cannot_check_for_its_client_is_used_anyway(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "CLIENT_CHECK", f"-c {SETTING}=-1")  # as little allowed as 2s elsewhere
+    monkeypatch.setattr(database, "CLIENT_CHECK", f"-c {SETTING}=-1")  # refused, as 2s is on some systems
     with warehouse.connect() as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -1,4 +1,4 @@
-"""Comparisons: how often they cry wolf, what they find, that they repeat themselves, and what they say."""
+"""Comparisons: their false alarms, what they find, that they are repeatable, and what they print."""
 
 import json
 import random
@@ -22,7 +22,7 @@ Requests = list[tuple[Any, ...]]
 
 
 def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
-    """A fortnight of bursts: more by day than by night, of ten requests each, and slow or fast as a whole."""
+    """A fortnight of bursts: more by day than by night, each of ten requests, slow or fast as a whole."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for day in range(DAY_COUNT):
@@ -43,7 +43,7 @@ def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0)
 
 
 def make_even_requests(seed: int) -> Requests:
-    """A fortnight of requests that know nothing of one another, spread evenly."""
+    """A fortnight of independent requests, spread evenly."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for _ in range(rng.poisson(2000)):
@@ -56,7 +56,7 @@ def make_even_requests(seed: int) -> Requests:
 
 
 def later(requests: Requests, *, stage_s: float = 0.0, duration_s: float = 0.0) -> Requests:
-    """The same requests, where each stage or transfer takes so much longer."""
+    """The same requests, with each stage or transfer taking that much longer."""
     return [
         (
             direction,
@@ -125,31 +125,33 @@ def find_different(rows: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("later_days", [0, 30], ids=["same_time", "other_time"])
-def test_the_same_law_is_hardly_ever_called_different(connection: psycopg.Connection, later_days: int):
+def test_requests_from_the_same_law_are_hardly_ever_called_different(
+    connection: psycopg.Connection, later_days: int
+):
     pairs = [
         compare_requests(connection, make_requests(seed), make_requests(1000 + seed, later_days=later_days))
         for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 % more than one of seven comes once in 23, more than two once in 266. (A study of 60 pairs each
-    # had none.)
+    # At 5 %, more than one alarm in seven pairs occurs once in 23, more than two once in 266.
+    # (A study of 60 pairs each had none.)
     assert sum(map(bool, alarms)) <= 2
 
 
-def test_a_minute_more_of_staging_is_found_each_time(connection: psycopg.Connection):
+def test_an_extra_minute_of_staging_is_always_found(connection: psycopg.Connection):
     for seed in range(5):
         a = make_even_requests(seed)
         b = later(make_even_requests(100 + seed), stage_s=60)
         rows = compare_requests(connection, a, b)
         found = find_different(rows)
         assert {("get", "stage time", "mean"), ("get", "stage time", "p50")} <= found
-        # Of puts, which are not staged, nothing.
+        # Nothing for puts, which are not staged.
         assert not any(direction == "put" for direction, _, _ in found)
         (mean,) = (row for row in rows if (row["quantity"], row["statistic"]) == ("stage time", "mean"))
         assert mean["difference_low"] > 0
 
 
-def test_what_was_asked_for_the_same_is_compared_request_by_request(connection: psycopg.Connection):
+def test_archives_with_the_same_requests_are_compared_request_by_request(connection: psycopg.Connection):
     a = make_requests(1)
     key = ("get", "transfer time", "mean")
     for_the_same = compare_requests(connection, a, later(a, duration_s=0.3))
@@ -159,7 +161,7 @@ def test_what_was_asked_for_the_same_is_compared_request_by_request(connection: 
     assert key not in find_different(by_strangers)
 
 
-def test_the_order_of_rows_changes_no_bit(connection: psycopg.Connection):
+def test_the_order_of_rows_does_not_change_a_bit(connection: psycopg.Connection):
     a, b = make_requests(1, bursts_per_day=5), make_requests(2, bursts_per_day=5)
     first = compare_requests(connection, a, b)
     dice = random.Random(3)
@@ -179,13 +181,15 @@ def test_an_archive_does_not_differ_from_itself(connection: psycopg.Connection):
 
 
 def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
-    """What the command prints; an error of ours comes out as it is."""
+    """What the command prints; an error of ours is raised unchanged."""
     return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
 
 
 @pytest.fixture
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Archives `slow` and `fast` were asked for the same on two days; `made-up` is synthetic; and runs."""
+    """Archives `slow` and `fast` had the same requests on two days; `made-up` is synthetic; and there are
+    runs.
+    """
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
                 "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip
     moments = [f"2000-01-{day}T{hour:02}:00:00Z" for day in (15, 16) for hour in range(20)]
@@ -213,7 +217,7 @@ def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     return warehouse
 
 
-def test_what_differs_is_marked_in_words_and_red(filled: Warehouse):
+def test_differences_are_marked_in_words_and_red(filled: Warehouse):
     said = run_compare(filled, "slow", "fast")
     assert said.exit_code == 0
     (marked,) = (line for line in said.output.splitlines() if "transfer time" in line and "all" in line
@@ -226,7 +230,7 @@ def test_what_differs_is_marked_in_words_and_red(filled: Warehouse):
     assert said.output.splitlines()[-1] == "4 of 8 comparable figures differ by more than chance."
 
 
-def test_what_is_not_compared_is_told_once(filled: Warehouse):
+def test_quantities_that_are_not_compared_are_reported_once(filled: Warehouse):
     said = run_compare(filled, "slow", "run").output.splitlines()
     place = said.index("Not compared:")
     assert said[place + 1 : place + 3] == [
@@ -235,13 +239,13 @@ def test_what_is_not_compared_is_told_once(filled: Warehouse):
     ]
 
 
-def test_colours_are_for_terminals(filled: Warehouse):
+def test_colours_are_only_for_terminals(filled: Warehouse):
     arguments = ["slow", "fast"]
     assert "\x1b[31m" in CliRunner().invoke(compare, arguments, color=True).output
     assert "\x1b" not in CliRunner().invoke(compare, arguments).output
 
 
-def test_what_is_0_on_both_sides_is_not_shown(filled: Warehouse):
+def test_quantities_that_are_0_on_both_sides_are_not_shown(filled: Warehouse):
     with filled.connect(Role.OWNER) as connection:
         connection.execute(
             """
@@ -259,19 +263,19 @@ def test_what_is_0_on_both_sides_is_not_shown(filled: Warehouse):
     assert "wait for port" in run_compare(filled, "run", "run", "--json").output
 
 
-def test_the_verdict_where_nothing_differs(filled: Warehouse):
+def test_the_verdict_if_nothing_differs(filled: Warehouse):
     said = run_compare(filled, "slow", "slow", "--fail-if-different")
     assert said.exit_code == 0
     assert said.output.endswith("None of 8 comparable figures differs by more than chance.\n")
 
 
 @pytest.mark.parametrize("other", ["made-up", "run"])
-def test_a_circular_comparison_says_so(filled: Warehouse, other: str):
+def test_a_circular_comparison_is_reported_as_circular(filled: Warehouse, other: str):
     assert "CIRCULAR" in run_compare(filled, "slow", other).output
     assert json.loads(run_compare(filled, other, "slow", "--json").output)["is_circular"]
 
 
-def test_json_holds_every_figure(filled: Warehouse):
+def test_json_contains_every_figure(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
     assert said["a"]["name"] == "slow"
     assert (said["compared_count"], said["different_count"]) == (8, 4)
@@ -284,14 +288,14 @@ def test_json_holds_every_figure(filled: Warehouse):
     assert (mean["a_value"], mean["b_value"], mean["is_different"]) == (2.0, 1.0, True)
 
 
-def test_it_may_fail_if_anything_differs(filled: Warehouse):
+def test_it_fails_on_request_if_anything_differs(filled: Warehouse):
     assert run_compare(filled, "slow", "fast", "--fail-if-different").exit_code == 1
 
 
-def test_since_and_until_are_by_the_clock_of_a(filled: Warehouse):
+def test_since_and_until_follow_the_clock_of_a(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--json").output)
     assert said["a"]["began_at"].startswith("2000-01-16")
-    # A single day tells nothing of chance.
+    # A single day says nothing about chance.
     assert said["verdict"] == "Nothing can be compared."
     assert (
         run_compare(filled, "slow", "fast", "--since", "2000-01-16", "--until", "2000-01-16").exit_code == 2
@@ -310,7 +314,7 @@ def test_since_and_until_are_by_the_clock_of_a(filled: Warehouse):
         (["slow", "fast", "--since", "2001-01-01"], "archive 'slow' has no request to compare in that time"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(filled: Warehouse, arguments: list[str], message: str):
+def test_archives_that_cannot_be_compared_are_refused(filled: Warehouse, arguments: list[str], message: str):
     with pytest.raises(SimulationError) as caught:
         run_compare(filled, *arguments)
     assert message in caught.value.message

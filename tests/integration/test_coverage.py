@@ -1,4 +1,4 @@
-"""What `formats check` and mart.coverage say of a log, and what the views of mart then give."""
+"""What `formats check` and mart.coverage say about a log, and what the views of mart then show."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -33,7 +33,7 @@ ANY_TIME = LineSettings("UTC", 0.01, datetime(1985, 1, 1, tzinfo=UTC), datetime(
 
 
 @pytest.mark.parametrize("name", ["hsi", "pftp"])
-def test_lines_and_rows_tell_the_same(warehouse: Warehouse, load: Callable, name: str):
+def test_lines_and_rows_give_the_same_coverage(warehouse: Warehouse, load: Callable, name: str):
     load(LOGS[name], name)
     with xopen(LOGS[name], errors="replace") as file:
         lines = pl.Series(file.read().splitlines())
@@ -51,20 +51,20 @@ def test_lines_and_rows_tell_the_same(warehouse: Warehouse, load: Callable, name
 
 # These compare two archives, and take their names.
 COMPARING = {each.name for each in read_mart() if "b" in each.metadata.arguments}
-# These have rows only once somebody has sorted the archive's requests into classes.
+# These have rows only after the archive's requests were sorted into classes.
 OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_days"}
 # These show no archive: a transfer or a job is found by its number.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
-# These have rows of what is not known, too: what they are for is in the others.
+# These also have rows for what is unknown; the rows that matter are the others.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}
-# A log may be without such lines.
+# A log need not have such lines.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS]
 
 
 @pytest.fixture(scope="module")
 def archives(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
-    """The beginning of the example, each of its logs alone, and the example lines of each format."""
+    """Archives with the start of the example, each of its logs alone, and each format's example lines."""
     folder = tmp_path_factory.mktemp("lines")
     with site.clone() as warehouse:
 
@@ -94,7 +94,7 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         view, number = BY_NUMBER[each.name]
         query += sql.SQL(" JOIN {} USING ({})").format(sql.Identifier("mart", view), sql.Identifier(number))
     elif each.name in COMPARING:
-        # Blocks of ten weeks: lines of one format are years apart, which are many blocks of a day.
+        # Blocks of ten weeks: the lines of a format are years apart, which would be many blocks of a day.
         query = sql.SQL(
             "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
             " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"

@@ -19,7 +19,7 @@ COLUMN_TYPES = {"ended_at": pl.Datetime("us", "UTC"), "size_bytes": pl.Int64, "d
 
 
 def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]:
-    """Transfers of four days, with whatever a log may leave out."""
+    """Transfers of four days, with any field missing that a log may omit."""
     rows = []
     for _ in range(400):
         is_saturated = dice.random() < 0.1
@@ -38,7 +38,8 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
     return rows
 
 
-# Days of 25 and 23 hours; one that begins twice; 5:45 from UTC; and by a minute past midnight.
+# Days of 25 and 23 hours; one that begins twice; 5:45 from UTC; and one with a change at a minute past
+# midnight.
 @pytest.mark.parametrize(
     ("timezone", "since"),
     [
@@ -51,7 +52,7 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
 )
 def test_days_equal_those_of_the_rollup(database: psycopg.Connection, timezone: str, since: datetime) -> None:
     transfers = draw_transfers(random.Random(1), since)
-    # What ends in FTP's log is of a log that reports no failures.
+    # Transfers that ended in FTP's log come from a log that reports no failures.
     cells = [
         cell
         for interface in ("ftp", "nft")

@@ -1,4 +1,4 @@
-"""A site's daily report, loaded: once, corrected, explained, hidden."""
+"""A site's daily report in the warehouse: loaded once, corrected, explained, hidden."""
 
 import shutil
 from datetime import date
@@ -40,7 +40,7 @@ def test_every_line_of_a_real_report_is_accounted_for(load, warehouse, sample_lo
     ) == [("2018-08-09", True)]
 
 
-def test_a_copy_of_a_report_brings_nothing_new(load, warehouse, sample_logs, tmp_path):
+def test_a_copy_of_a_report_adds_nothing(load, warehouse, sample_logs, tmp_path):
     load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
     before = read_facts(warehouse)
     copy = shutil.copy(sample_logs / REPORT, tmp_path / "again.txt")
@@ -49,7 +49,7 @@ def test_a_copy_of_a_report_brings_nothing_new(load, warehouse, sample_logs, tmp
     check_warehouse(warehouse)
 
 
-def test_a_report_among_others_in_one_file_is_the_same_report(load, warehouse, sample_logs, tmp_path):
+def test_a_report_is_the_same_in_a_file_with_others(load, warehouse, sample_logs, tmp_path):
     load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
     text = (sample_logs / REPORT).read_text()
     both = tmp_path / "both.txt"
@@ -59,7 +59,7 @@ def test_a_report_among_others_in_one_file_is_the_same_report(load, warehouse, s
     check_warehouse(warehouse)
 
 
-def test_a_file_that_grows_is_read_on_in_its_table(load, warehouse, sample_logs, tmp_path):
+def test_a_growing_file_continues_in_its_table(load, warehouse, sample_logs, tmp_path):
     lines = (sample_logs / REPORT).read_text().splitlines(keepends=True)
     growing = tmp_path / "report.txt"
     for count in (6, 47, 200, len(lines)):
@@ -69,7 +69,7 @@ def test_a_file_that_grows_is_read_on_in_its_table(load, warehouse, sample_logs,
     check_warehouse(warehouse)
 
 
-def test_of_a_corrected_report_the_later_counts(load, warehouse, sample_logs, tmp_path):
+def test_the_later_version_of_a_corrected_report_counts(load, warehouse, sample_logs, tmp_path):
     text = (sample_logs / REPORT).read_text()
     load(sample_logs / REPORT, "hpss-daily", timezone=ZONE)
     corrected = tmp_path / "corrected.txt"
@@ -85,7 +85,7 @@ def test_of_a_corrected_report_the_later_counts(load, warehouse, sample_logs, tm
     check_warehouse(warehouse)
 
 
-# What names the figures of a section, where they are no totals.
+# The names of a section's figures that are not totals.
 NAMES = {
     "io_by_gateway": ["system", "gateway"],
     "io_by_client": ["system", "client"],
@@ -122,12 +122,12 @@ def test_each_column_of_figures_means_one_thing(load, warehouse, sample_logs):
     assert {f"1,{number}" for number in range(16)} == {
         row["library"] for section, _, row in rows if section == "free_slots"
     }
-    # With these names and the figure's each row is another.
+    # These names and the figure's name together identify a row.
     keys = [(section, figure, *(row.get(name) for name in NAMES[section])) for section, figure, row in rows]
     assert len(set(keys)) == len(keys)
 
 
-def test_a_line_is_explained_with_what_it_is_told_under(load, warehouse, sample_logs):
+def test_a_line_is_explained_with_its_unfolded_headings(load, warehouse, sample_logs):
     path = sample_logs / REPORT
     load(path, "hpss-daily", timezone=ZONE)
     with warehouse.connect(Role.LOADER) as connection:
@@ -154,9 +154,7 @@ def test_pseudonyms_hide_users_and_hosts(warehouse, sample_logs, name):
     assert not [row for row in found if name in row[0]]
 
 
-def test_what_is_forgotten_of_two_days_stays_so_and_the_other_day_is_kept(
-    load, warehouse, sample_logs, tmp_path
-):
+def test_a_forgotten_day_stays_forgotten_and_the_other_day_is_kept(load, warehouse, sample_logs, tmp_path):
     text = (sample_logs / REPORT).read_text()
     both = tmp_path / "both.txt"
     both.write_text(text.replace("2018-08-09", "2018-08-08") + text)
@@ -170,7 +168,7 @@ def test_what_is_forgotten_of_two_days_stays_so_and_the_other_day_is_kept(
     check_warehouse(warehouse)
 
 
-def test_a_source_that_is_dropped_leaves_nothing_and_can_be_read_again(load, warehouse, sample_logs):
+def test_a_dropped_source_leaves_nothing_and_can_be_read_again(load, warehouse, sample_logs):
     load(sample_logs / REPORT, "hpss-daily", timezone="UTC")
     drop_source(warehouse, "test", "hpss-daily")
     assert fetch(warehouse, "SELECT count(*) FROM core.daily_reports") == [(0,)]
@@ -178,7 +176,7 @@ def test_a_source_that_is_dropped_leaves_nothing_and_can_be_read_again(load, war
     check_warehouse(warehouse)
 
 
-def test_a_line_that_is_rejected_is_read_again_by_force(warehouse, sample_logs, tmp_path):
+def test_a_rejected_line_is_read_again_by_force(warehouse, sample_logs, tmp_path):
     log = tmp_path / "report.txt"
     log.write_text((sample_logs / REPORT).read_text() + "no line of a report\n")
     source = register(warehouse, SourceRequest("test", "synthetic", find_format("hpss-daily"), ZONE, "daily"))

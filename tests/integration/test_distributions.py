@@ -1,8 +1,8 @@
 """Student's t and F in SQL against SciPy, over a wide grid and at its edges.
 
-SciPy's tails are good to 1e-12 here. Not all of its quantiles are: some of the far ones are off by several
-per cent, some infinite. Those are left out, and the tail at our quantile is compared in any case. Where
-SciPy has no tail either, because a square overflows, closed forms stand in.
+SciPy's tails are accurate to 1e-12 here. Not all of its quantiles are: some far ones are off by several per
+cent, some infinite. Those are left out, and the tail at our quantile is compared in any case. Where SciPy has
+no tail either, because a square overflows, closed forms replace it.
 
 Run with `-s` to see the largest differences.
 """
@@ -35,7 +35,9 @@ def compute(connection: psycopg.Connection, expression: str, *columns: Sequence[
 
 
 def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int, *given: np.ndarray) -> None:
-    """All within the tolerance, `count` of them at least being comparable (SciPy finite and no zero)."""
+    """Assert that all are within the tolerance, and at least `count` are comparable (SciPy finite and not
+    zero).
+    """
     is_known = np.isfinite(expected) & (np.abs(expected) >= 1e-300) & (np.abs(expected) < 1e300)
     assert is_known.sum() >= count, f"{what}: only {is_known.sum()} points to compare"
     error = np.abs(found[is_known] / expected[is_known] - 1)
@@ -56,18 +58,18 @@ def grid() -> tuple[np.ndarray, ...]:
     return tuple(np.array(list(product(PROBABILITIES, DEGREES, DEGREES[::2]))).T)
 
 
-def test_f_is_scipys(database: psycopg.Connection, grid: tuple[np.ndarray, ...]) -> None:
+def test_f_agrees_with_scipy(database: psycopg.Connection, grid: tuple[np.ndarray, ...]) -> None:
     probability, df1, df2 = grid
     found = compute(database, "mart.f_quantile(a, b, c)", probability, df1, df2)
     x = special.betaincinv(df1 / 2, df2 / 2, probability)
-    rest = special.betainccinv(df2 / 2, df1 / 2, probability)  # 1 - x, to its own digits
+    rest = special.betainccinv(df2 / 2, df1 / 2, probability)  # 1 - x, to its own precision
     with np.errstate(all="ignore"):
         expected = df2 / df1 * np.where(x < 0.5, x / (1 - x), (1 - rest) / rest)
         # Where SciPy's tail does not confirm SciPy's quantile.
         expected[np.abs(stats.f.cdf(expected, df1, df2) / probability - 1) > 1e-9] = np.nan
     assert_close("F quantiles", found, expected, 1500, probability, df1, df2)
 
-    # Far out above: the quantile of 1/F, because no double lies so close to 1.
+    # Far up: the quantile of 1/F, because no double is that close to 1.
     with np.errstate(all="ignore"):
         points = 1 / found
     is_number = np.isfinite(points) & (points > 0)
@@ -78,7 +80,7 @@ def test_f_is_scipys(database: psycopg.Connection, grid: tuple[np.ndarray, ...])
     assert_close("F tails", tails, expected, 1250, points, df2, df1)
 
 
-def test_student_t_is_scipys(database: psycopg.Connection) -> None:
+def test_student_t_agrees_with_scipy(database: psycopg.Connection) -> None:
     probability, df = np.array(list(product(PROBABILITIES, DEGREES))).T
     found = compute(database, "mart.student_t_quantile(a, b)", probability, df)
     expected = stats.t.ppf(probability, df)
@@ -104,7 +106,7 @@ def test_one_and_two_degrees_of_freedom_have_closed_forms(database: psycopg.Conn
         assert_close(f"t tails, {df} degrees", found, tail, t.size, t)
         found = compute(database, f"-mart.student_t_quantile(a, {df})", tail[1:] / 2)
         assert_close(f"t quantiles, {df} degrees", found, t[1:], t.size - 1, tail[1:])
-    # Here the square of t is no double.
+    # Here the square of t is not representable as a double.
     t = np.array([1e155, 1e200, 6e299])
     assert_close("t tails, Cauchy", compute(database, "mart.student_t_tail(a, 1)", t), 2 / math.pi / t, 3, t)
     found = compute(database, "-mart.student_t_quantile(a, 1)", 1 / math.pi / t)
@@ -135,7 +137,7 @@ EDGES = {
     "student_t_quantile(0, 5)": -math.inf,
     "student_t_quantile(1, 5)": math.inf,
     "student_t_quantile(0.5, 5)": 0,
-    "student_t_quantile(1e-300, 0.5)": -math.inf,  # beyond what a double holds
+    "student_t_quantile(1e-300, 0.5)": -math.inf,  # beyond the range of a double
     "student_t_tail(0, 5)": 1,
     "student_t_tail(1e-300, 1)": 1,
     "student_t_tail('infinity', 5)": 0,
@@ -143,16 +145,16 @@ EDGES = {
     "student_t_tail(1e300, 1e6)": 0,
     "f_quantile(0, 5, 3)": 0,
     "f_quantile(1, 5, 3)": math.inf,
-    "f_quantile(1e-300, 1, 1)": 0,  # below what a double holds
+    "f_quantile(1e-300, 1, 1)": 0,  # below the range of a double
     "f_quantile(1 - 1e-16, 1, 0.1)": math.inf,
     "f_tail(0, 5, 3)": 1,
     "f_tail('infinity', 5, 3)": 0,
     "f_tail(1e300, 5, 1e6)": 0,
-    "f_tail(1e300, 2, 3)": 0,  # 1e-450, below what a double holds
+    "f_tail(1e300, 2, 3)": 0,  # 1e-450, below the range of a double
     "f_tail(1, 7, 7)": 0.5,
 }
 
-# What is no argument gives null, and never an error.
+# Invalid arguments give null, and never an error.
 NULLS = [
     *(f"f_tail({f}, 5, 3)" for f in ("-1", "'nan'", "NULL")),
     *(f"student_t_tail({t}, 5)" for t in ("'nan'", "NULL")),
@@ -188,12 +190,12 @@ NULLS = [
 ]
 
 
-def test_edges(database: psycopg.Connection) -> None:
+def test_values_at_the_edges(database: psycopg.Connection) -> None:
     found = {call: database.execute(f"SELECT mart.{call}".encode()).fetchone() for call in EDGES}
     assert found == {call: (pytest.approx(expected, rel=1e-12),) for call, expected in EDGES.items()}
 
 
-def test_what_is_no_argument_gives_null(database: psycopg.Connection) -> None:
+def test_invalid_arguments_give_null(database: psycopg.Connection) -> None:
     for call in NULLS:
         row = database.execute(f"SELECT t.* FROM mart.{call} AS t".encode()).fetchone()
         assert row is not None

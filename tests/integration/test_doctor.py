@@ -1,4 +1,4 @@
-"""What `doctor` finds wrong, each thing made wrong once, and what `status` shows."""
+"""Every problem that `doctor` finds, provoked once, and what `status` shows."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def settings(tmp_path: Path, load: Callable[..., object]) -> Settings:
 def find(
     settings: Settings, warehouse: Warehouse, verdict: str = "wrong", now: datetime = NOW
 ) -> list[tuple[str, str]]:
-    # The disks of a test are its machine's.
+    # A test's disks are its machine's.
     found = examine_warehouse(settings, warehouse, now)
     return [(each.check, each.sentence) for each in found if each.verdict == verdict and each.check != "disk"]
 
@@ -69,7 +69,7 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
     ]
 
 
-def test_silence_that_no_outage_explains(
+def test_silence_is_reported_unless_an_outage_explains_it(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:
     late = NOW + timedelta(hours=5)
@@ -92,7 +92,7 @@ def record_outage(database: psycopg.Connection, started_at: datetime, ended_at: 
     database.commit()
 
 
-def test_a_last_line_ahead_of_now(settings: Settings, warehouse: Warehouse) -> None:
+def test_a_last_line_in_the_future_is_reported(settings: Settings, warehouse: Warehouse) -> None:
     last_at = datetime(1997, 10, 1, 2, 1, 42, tzinfo=UTC)
     assert find(settings, warehouse, now=last_at - timedelta(minutes=59)) == []
     assert find(settings, warehouse, now=last_at - timedelta(minutes=61)) == [
@@ -105,15 +105,17 @@ def test_a_last_line_ahead_of_now(settings: Settings, warehouse: Warehouse) -> N
 
 @pytest.mark.parametrize("command", [doctor, status])
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
-def test_no_calendar_has_that_now(command: click.Command, moment: str, tmp_path: Path) -> None:
-    # Nothing listens there: were the moment taken, no database would be asked.
+def test_a_now_beyond_the_calendar_is_refused(command: click.Command, moment: str, tmp_path: Path) -> None:
+    # Nothing listens there: even if the moment were accepted, no database would be asked.
     settings = Settings(config=tmp_path / "none", database_url="postgresql://x@127.0.0.1:1/y")
     result = CliRunner().invoke(command, ["--now", moment], obj=settings)
     assert result.exit_code == 2
     assert f"'{moment}' is not within the years 2 to 9998" in " ".join(result.stderr.split())
 
 
-def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse: Warehouse) -> None:
+def test_sources_without_files_and_unconfigured_sources_are_reported(
+    settings: Settings, warehouse: Warehouse
+) -> None:
     settings.config.write_text(CONFIG.replace('format = "nft"', 'format = "nft"\n  name = "new"'))
     renamed = read_settings(config=settings.config)
     assert find(renamed, warehouse) == [("sources", "The warehouse has no line of source llnl/new yet.")]
@@ -122,7 +124,7 @@ def test_sources_never_heard_of_and_not_configured(settings: Settings, warehouse
     ]
 
 
-def test_what_a_killed_first_load_leaves_is_noted(
+def test_the_remains_of_a_killed_first_load_are_noted(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:
     database.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('bare', 'measured', 'UTC')")
@@ -143,7 +145,7 @@ def test_what_a_killed_first_load_leaves_is_noted(
     ]
 
 
-def test_a_ledger_that_does_not_add_up(
+def test_a_ledger_that_does_not_add_up_is_reported(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:
     database.execute("DELETE FROM core.transfers WHERE line_number = 2")
@@ -153,7 +155,7 @@ def test_a_ledger_that_does_not_add_up(
     assert sentence.endswith("nft.log: the ledger has 2 loaded lines, core has 1.")
 
 
-def test_the_latest_files_are_recounted_as_far_as_asked(
+def test_as_many_of_the_latest_files_are_recounted_as_requested(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, load: Callable
 ) -> None:
     (tmp_path / "older").write_text(NFT.replace("97/10", "97/08") * 2)
@@ -165,7 +167,7 @@ def test_the_latest_files_are_recounted_as_far_as_asked(
         assert f" have {row_count} rows, as the ledger says" in found.sentence, row_limit
 
 
-def test_mart_of_another_version(
+def test_mart_of_another_version_is_reported(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:
     database.execute("COMMENT ON SCHEMA mart IS 'made by hand (0123456789abcdef)'")
@@ -185,16 +187,16 @@ def test_mart_of_another_version(
         ((1000, 10), (1000, 26), "ok"),  # no more than twice what the share before may have been
         ((100, 0), (4000, 240), "ok"),
         ((100, 0), (4000, 241), "wrong"),
-        ((2, 0), (1000, 999), "ok"),  # too few before to tell
+        ((2, 0), (1000, 999), "ok"),  # too few before to judge
         ((2, 0), (1000, 1000), "wrong"),
         ((2, 2), (1000, 1000), "ok"),
-        ((1000, 0), (1000, 9), "ok"),  # too few to tell
+        ((1000, 0), (1000, 9), "ok"),  # too few to judge
         ((1000, 0), (1000, 10), "wrong"),
         (None, (1000, 999), "ok"),  # nothing to compare with
         (None, (1000, 1000), "wrong"),
     ],
 )
-def test_rejects_rise(
+def test_a_rise_of_rejects_is_reported(
     database: psycopg.Connection, before: tuple[int, int] | None, recent: tuple[int, int], verdict: str
 ) -> None:
     insert_rows(
@@ -222,7 +224,7 @@ def test_rejects_rise(
     assert found.verdict == verdict, found.sentence
 
 
-def test_a_file_without_events_counts_as_of_its_reading(database: psycopg.Connection) -> None:
+def test_a_file_without_events_is_dated_by_its_reading(database: psycopg.Connection) -> None:
     insert_rows(
         database,
         {
@@ -237,7 +239,7 @@ def test_a_file_without_events_counts_as_of_its_reading(database: psycopg.Connec
     assert (found.verdict, "100.00%" in found.sentence) == ("wrong", True)
 
 
-def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
+def test_empty_globs_and_an_unreachable_database_are_reported(tmp_path: Path) -> None:
     (tmp_path / "tapewise.toml").write_text(CONFIG + "silent_after_hours = 30\n")
     url = "postgresql://tapewise@127.0.0.1:1/nowhere"
     settings = read_settings(config=tmp_path / "tapewise.toml", database_url=url)
@@ -250,7 +252,7 @@ def test_globs_and_a_database_that_does_not_answer(tmp_path: Path) -> None:
     assert result.stdout.startswith("WRONG    globs     Source llnl/nft: nothing matches")
 
 
-def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
+def test_unreadable_files_that_globs_match_are_reported(tmp_path: Path) -> None:
     (tmp_path / "tapewise.toml").write_text(CONFIG.replace('"nft*"', '"nft*", "logs"'))
     (tmp_path / "logs").mkdir()
     os.mkfifo(tmp_path / "nft.fifo")
@@ -261,7 +263,7 @@ def test_what_globs_match_and_cannot_be_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_disk_fills(
+def test_a_disk_that_fills_up_is_reported(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if warehouse.server is None:
@@ -282,7 +284,7 @@ def test_the_disk_fills(
     assert found and all(re.search(r"has [0-9.]+ GB left", each.sentence) for each in found)
 
 
-def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_in_progress_is_reported(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
         assert list(check_run(connection)) == []
         with hold_round(warehouse):
@@ -296,7 +298,7 @@ def test_a_run_under_way_is_told(warehouse: Warehouse, monkeypatch: pytest.Monke
             assert found.verdict == "wrong"
 
 
-def test_status_tells_hours_and_gaps(settings: Settings, warehouse: Warehouse) -> None:
+def test_status_shows_hours_and_gaps(settings: Settings, warehouse: Warehouse) -> None:
     with warehouse.connect(Role.READER) as connection:
         (state,) = read_states(connection, "llnl")
         assert read_states(connection, "sdsc") == []
@@ -308,7 +310,7 @@ def test_status_tells_hours_and_gaps(settings: Settings, warehouse: Warehouse) -
     ]
 
 
-def test_days_have_the_hours_that_they_have(database: psycopg.Connection) -> None:
+def test_days_have_their_actual_number_of_hours(database: psycopg.Connection) -> None:
     insert_rows(
         database,
         {
@@ -357,5 +359,5 @@ def test_a_day_without_hours_is_not_silent(database: psycopg.Connection) -> None
         (timedelta(minutes=-61), "-1 h 1 min"),
     ],
 )
-def test_spans(span: timedelta, said: str) -> None:
+def test_spans_are_written_in_fitting_units(span: timedelta, said: str) -> None:
     assert describe_span(span) == said

@@ -1,4 +1,4 @@
-"""What `doctor` finds where two sources of an archive hold the same lines."""
+"""What `doctor` reports if two sources of an archive hold the same lines."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ Load = Callable[..., FileResult]
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Loads are those of a program that refused nothing."""
+    """Load as an older program that refused nothing."""
     monkeypatch.setattr(OtherHolders, "_check", lambda *_: None)
     return
 
@@ -25,7 +25,9 @@ def find(database: psycopg.Connection) -> list[str]:
     return [each.sentence for each in check_doubles(database) if each.verdict == "wrong"]
 
 
-def test_sources_with_lines_of_their_own(database: psycopg.Connection, load: Load, tmp_path: Path) -> None:
+def test_sources_with_different_lines_are_fine(
+    database: psycopg.Connection, load: Load, tmp_path: Path
+) -> None:
     lines = make_lines("nft", 3000)
     files = [("one", "a", lines[:1400]), ("one", "copy", lines[:900]), ("two", "b", lines[1400:])]
     for source, name, part in files:
@@ -44,7 +46,7 @@ def test_sources_with_lines_of_their_own(database: psycopg.Connection, load: Loa
         (slice(60), slice(40), "landmarks"),
     ],
 )
-def test_lines_that_count_twice(
+def test_lines_that_count_twice_are_reported(
     database: psycopg.Connection, load: Load, tmp_path: Path, first: slice, second: slice, left: str
 ) -> None:
     lines = make_lines("nft")
@@ -60,7 +62,7 @@ def test_lines_that_count_twice(
 
 @pytest.mark.usefixtures("before")
 @pytest.mark.parametrize("lines", [[], [b"", b" "], [b"broken"] * 9, make_lines("nft")[:1]])
-def test_what_is_alike_by_chance(
+def test_lines_that_are_equal_by_chance_are_not_reported(
     database: psycopg.Connection, load: Load, tmp_path: Path, lines: list[bytes]
 ) -> None:
     for source in ("one", "two"):

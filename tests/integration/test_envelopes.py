@@ -1,12 +1,12 @@
 """How good the lower envelope is: coverage of its intervals over many made-up archives.
 
-Two studies with two answers. Where the fastest transfer of each stratum of sizes follows a line with
+Two studies give two answers. Where the fastest transfer of each stratum of sizes follows a line with
 normal errors, the 95 % intervals hold the truth 95 times in 100; that is what the arithmetic promises,
 and it needs the filter for FTP's coarse times. Where transfers queue and share a network, as in the
 example logs, even the fastest have waited, and the intervals do not cover that.
 
-Run with `-s` to see what is measured. The tables stand in docs/explanation/lower-envelope.md, and a
-test fails when they are no longer what is measured.
+Run with `-s` to see the measurements. The tables are in docs/explanation/lower-envelope.md; a test
+fails when they no longer match.
 """
 
 import json
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Law:
-    """A line with the scatter about it, as LLNL published them, and how it was sampled."""
+    """A line with the scatter around it, as LLNL published them, and how it was sampled."""
 
     direction: str
     operation: str
@@ -62,7 +62,7 @@ class Law:
         return self.latency_s + self.slope_s_per_byte * size_bytes
 
 
-# Tables 4.1 and 4.2. The filter takes 27 % of the lines, as it did of LLNL's week.
+# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did of LLNL's week.
 PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 6100, 40)
 GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 780, 10)
 LAWS = {"get": GETS, "put": PUTS}
@@ -84,11 +84,11 @@ class Made:
 def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     """Transfers whose strata have their fastest at `latency + slope * size + N(0, SE^2)`.
 
-    The published scatter of 0.68 s around a latency of 0.76 s would make one small put in eight end
-    before it begins, and cutting those off would lift the line. So the normal law is left whole, and all
-    sizes lie where the line is at least 5.5 SE above zero. That moves the line's centre, not the line:
-    least squares stays unbiased, and the sizes are spread so that the slope's error is the published one.
-    Only the latency, now further from the data, is known less well than LLNL knew it.
+    The published scatter of 0.68 s around a latency of 0.76 s would make one small put in eight end before it
+    begins, and cutting those off would raise the line. So the normal law is kept whole, and all sizes lie
+    where the line is at least 5.5 SE above zero. That moves the line's centre, not the line: least squares
+    stays unbiased, and the sizes are spread so that the slope's error is the published one. Only the latency,
+    now further from the data, is known less precisely than LLNL knew it.
     """
     shape = (law.stratum_count, law.stratum_size)
     at = np.arange(law.stratum_count), chance.integers(law.stratum_size, size=law.stratum_count)
@@ -96,8 +96,8 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     wanted = (law.residual_se_s / law.slope_se_s_per_byte) ** 2
     scale = math.sqrt(wanted / (law.stratum_count * spread[at].var()))
     smallest = (5.5 * law.residual_se_s - law.latency_s) / law.slope_s_per_byte
-    # Each one byte more than chance would have it above the one before: no two sizes are equal, so that
-    # no tie lets a transfer slip into the next stratum.
+    # Each is one byte more than chance would put it above the one before: no two sizes are equal, so that no
+    # tie lets a transfer slip into the next stratum.
     size_bytes = (smallest + scale * spread).astype(np.int64) + np.arange(spread.size).reshape(shape)
 
     fastest_ms = _clear_of_ftp(
@@ -113,8 +113,8 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     duration_ms = np.where(is_whole, -(-duration_ms // 1000) * 1000, duration_ms)
     duration_ms[at] = fastest_ms
 
-    # What must not count: FTP's short times, far below the line among the same sizes; times of zero; and
-    # a last stratum that lacks one, faster than anything and at the end where a line is easily turned.
+    # What must not count: FTP's short times, far below the line among the same sizes; times of zero; and an
+    # incomplete last stratum, faster than anything and at the end where a line is easily tilted.
     ftp_bytes = chance.choice(size_bytes.ravel(), law.ftp_count)
     ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.05, 0.25, law.ftp_count)
     ftp_ms = np.where(ftp_s < 1, 499, 1000 * np.minimum(np.rint(ftp_s), 9)).astype(np.int64)
@@ -130,9 +130,9 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
 
 
 def _clear_of_ftp(duration_ms: np.ndarray) -> np.ndarray:
-    """One ms more where the time looks like FTP's by chance, one in a thousand; else it is filtered.
+    """Add one ms if the time looks like FTP's by chance, as one in a thousand does; else it is filtered.
 
-    On average that is a microsecond, where the latency is known to a tenth of a second.
+    On average that is a microsecond, while the latency is known to a tenth of a second.
     """
     is_like_ftp = (duration_ms % 1000 == 0) | (duration_ms == 499)
     return duration_ms + is_like_ftp
@@ -144,7 +144,7 @@ def month(seed: int) -> str:
 
 
 def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, str], Made]:
-    """Write NFT lines for each seed into one log and load it; returns what was made."""
+    """Write NFT lines for each seed into one log and load it; return the transfers."""
     made: dict[tuple[int, str], Made] = {}
     path = folder / "nft.log"
     with path.open("wb") as log:
@@ -157,7 +157,7 @@ def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, 
                     pl.DataFrame(
                         {
                             "user": "002718",
-                            # Eight days, as LLNL took; in no order of size.
+                            # Eight days, as LLNL used; in no order of size.
                             "second": chance.integers(8 * 86400, size=transfers.size_bytes.size),
                             "operation": law.operation,
                             "size_bytes": transfers.size_bytes,
@@ -194,9 +194,9 @@ def fetch_envelopes(connection: psycopg.Connection, seed_count: int) -> dict[tup
 
 @dataclass(frozen=True)
 class Measured:
-    """One coefficient over the envelopes of many archives, beside the truth.
+    """One coefficient over the envelopes of many archives, next to the truth.
 
-    `coverage_ratio` is the part of the 95 % intervals that hold the truth.
+    `coverage_ratio` is the fraction of the 95 % intervals that contain the truth.
     """
 
     name: str
@@ -250,7 +250,7 @@ def assert_the_page_shows(found: list[Measured]) -> None:
 
 
 @pytest.mark.slow
-def test_where_the_fastest_follow_a_line_the_intervals_hold_the_truth(
+def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     made = load_archives(load, tmp_path, SEED_COUNT)
@@ -265,7 +265,7 @@ def test_where_the_fastest_follow_a_line_the_intervals_hold_the_truth(
         assert row["filtered_count"] == law.ftp_count + law.zero_count, (seed, direction)
         assert_agrees_with_scipy(row, made[seed, direction])
 
-    # The sizes are spread as LLNL's were, so its errors come back too.
+    # The sizes are spread as LLNL's were, so its errors are reproduced too.
     for direction, law in LAWS.items():
         for name in ("residual_se_s", "slope_se_s_per_byte"):
             mean = np.mean([row[name] for row in envelopes.values() if row["direction"] == direction])
@@ -278,7 +278,7 @@ def test_where_the_fastest_follow_a_line_the_intervals_hold_the_truth(
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
-    """SQL's line is the one that scipy puts through the points as they were made."""
+    """Assert that SQL's line is the one that scipy fits through the points as they were made."""
     line = stats.linregress(made.fastest_bytes, made.fastest_s)
     residuals_s = made.fastest_s - line.intercept - line.slope * made.fastest_bytes
     df = made.fastest_s.size - 2
@@ -315,7 +315,7 @@ def test_without_the_filter_the_intervals_miss_the_truth(
     function = folder / "envelopes" / "envelope_transfers" / "function.sql"
     text = function.read_text(encoding="utf-8")
     assert text.count(FTP_FILTER) == 1
-    # Times of zero are still left out: it is FTP's part of the filter that is missing.
+    # Times of zero are still left out: only FTP's part of the filter is missing.
     function.write_text(text.replace(FTP_FILTER, ""), encoding="utf-8")
     with warehouse.connect(Role.OWNER) as connection:
         rebuild_mart(connection, folder)
@@ -331,11 +331,11 @@ def test_without_the_filter_the_intervals_miss_the_truth(
     assert_the_page_shows(found)
 
 
-# An archive where transfers wait
+# Archives whose transfers wait
 
 
 @pytest.mark.slow
-def test_waiting_lifts_the_envelope_and_the_intervals_do_not_cover_that(
+def test_waiting_raises_the_envelope_and_the_intervals_do_not_cover_that(
     load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
 ) -> None:
     with ThreadPoolExecutor(2) as threads:
@@ -347,8 +347,8 @@ def test_waiting_lifts_the_envelope_and_the_intervals_do_not_cover_that(
         rows = cursor.execute("SELECT * FROM mart.lower_envelopes() ORDER BY archive, direction").fetchall()
     assert len(rows) == 2 * len(EXAMPLE_SEEDS)
     found = measure(rows)
-    # What is measured, not what would be welcome: no bound is set on how wrong it is. The median,
-    # because a few archives where the largest files waited most drag the mean of the latency about.
+    # This records the measurement, good or bad: no bound is set on the error. It uses the median, because a
+    # few archives in which the largest files waited most distort the mean of the latency.
     for each in found:
         assert each.median > each.truth, each
         assert each.coverage_ratio < 0.95, each

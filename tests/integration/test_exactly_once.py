@@ -36,11 +36,11 @@ from tests.integration.evidence import FACTS, check_warehouse, read_balance, rea
 from tests.stamps import python_regex, restamp
 
 pytestmark = pytest.mark.usefixtures("short_segments")
-# Lines that are unfolded mean what stands above them, so that no line can stand alone: test_daily_reports.py.
+# The meaning of unfolded lines depends on the lines above them, so none can be alone: test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
-# What a load does with a file is tried with formats that differ to it: one table or several, a day that the
-# file says, a layout. How lines are read is tried with every format here and elsewhere.
+# What a load does with a file is tested with formats for which it differs: one table or several, a day given
+# by the file, a layout. How lines are read is tested with every format here and elsewhere.
 SOME_NAMES = ["cond", "hsi", "pftp", "unitree-tape", "xferlog"]
 SOME_FORMATS = pytest.mark.parametrize("format_name", SOME_NAMES)
 BEGIN = datetime(2004, 6, 30, 20, 0)
@@ -57,7 +57,7 @@ BROKEN = (b"broken \xff\x00 line", b"broken: 12")
 BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
 BLANK = (b"", b"  \t")
 
-# Each example has an archive of its own in the test's warehouse; and a warehouse is not always quick.
+# Each example has its own archive in the test's warehouse; and a warehouse is not always fast.
 SHARED_FIXTURES: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -67,7 +67,7 @@ Load = Callable[..., FileResult]
 
 
 def log_line(format_name: str, kind: int, seconds: int) -> bytes:
-    """A sound line of the format, of one of its kinds, so long after BEGIN."""
+    """A valid line of the format, of one of its kinds, at that time after BEGIN."""
     examples = find_format(format_name).examples
     example, ended_at = examples[kind % len(examples)], BEGIN + timedelta(seconds=seconds)
     if format_name == "cond":  # a job of 43 seconds, on whatever day
@@ -104,7 +104,7 @@ def fate(line: bytes) -> str:
         owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
         if (owner := next(owners, None)) is not None:
             return "fact" if owner.ignored is None else "ignored"
-    # Between machines of which none is the archive.
+    # Between machines other than the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 
 
@@ -113,7 +113,7 @@ def fates(lines: Sequence[bytes]) -> Counter[str]:
 
 
 def union(files: Sequence[Sequence[bytes]]) -> Counter[bytes]:
-    """What the files tell together: a line n times in one and m times in another stands max(n, m) times."""
+    """The facts of the files: a line n times in one file and m times in another counts max(n, m) times."""
     every = reduce(or_, map(Counter, files), Counter[bytes]())
     return Counter({line: count for line, count in every.items() if fate(line) == "fact"})
 
@@ -124,7 +124,7 @@ def signed_hash(line: bytes) -> int:
 
 
 def expect_union(warehouse: Warehouse, *files: Sequence[bytes], archive: str = "test") -> None:
-    """Assert that the archive's facts are those that `files` tell together, and that all ledgers balance."""
+    """Assert that the archive's facts are those of `files` together, and that all ledgers balance."""
     expected = union(files)
     line_of = {signed_hash(line): line for line in expected}
     with closing(warehouse.connect(Role.OWNER)) as connection:
@@ -174,7 +174,7 @@ def load(load: Load) -> Load:
 
 @pytest.fixture
 def set_block_bytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Sets how much of a file is read at a time where nobody says it."""
+    """Sets how much of a file is read at a time by default."""
 
     def set_block_bytes(size: int) -> None:
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (size,))
@@ -215,7 +215,7 @@ def test_two_halves_that_overlap_count_once(
     for index in order:
         load(write(tmp_path / f"log.{index}", halves[index]), format_name)
     expect_union(warehouse, *halves)
-    assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # else nothing overlapped
+    assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # otherwise nothing overlapped
 
 
 @SOME_FORMATS
@@ -251,7 +251,7 @@ def test_a_file_that_grows_keeps_its_row_in_the_ledger(
 
 
 @SOME_FORMATS
-def test_a_longer_copy_adds_what_it_has_more(
+def test_a_longer_copy_adds_only_its_additional_lines(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines = make_lines(format_name)
@@ -279,7 +279,7 @@ def test_a_shorter_copy_adds_nothing(
     [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd.compress)],
     ids=["gz", "bz2", "xz", "zst"],
 )
-def test_a_compressed_copy_adds_nothing_and_grows_like_any_file(
+def test_a_compressed_copy_adds_nothing_and_may_grow(
     warehouse: Warehouse,
     load: Load,
     tmp_path: Path,
@@ -303,14 +303,14 @@ def test_a_compressed_copy_adds_nothing_and_grows_like_any_file(
     expect_union(warehouse, lines)
 
 
-def test_a_compressed_file_that_is_cut_off_leaves_nothing_until_it_is_whole(
+def test_a_truncated_compressed_file_leaves_nothing_until_it_is_complete(
     warehouse: Warehouse, load: Load, tmp_path: Path, set_block_bytes: Callable[[int], None]
 ) -> None:
     lines = make_lines("nft")
     packed = gzip.compress(write(tmp_path / "log", lines).read_bytes())
     path = tmp_path / "log.gz"
     path.write_bytes(packed[: len(packed) * 3 // 4])
-    set_block_bytes(200)  # so that facts were sent before the end is missed
+    set_block_bytes(200)  # so that facts were sent before the missing end is noticed
     with pytest.raises(LogFileError, match="cannot be read beyond"):
         load(path, "nft")
     expect_union(warehouse)
@@ -332,7 +332,7 @@ def test_a_copy_with_other_line_ends_adds_nothing(
 
 
 @SOME_FORMATS
-def test_a_byte_order_mark_is_no_part_of_a_line(
+def test_a_byte_order_mark_is_not_part_of_a_line(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines, mark = make_lines(format_name), b"\xef\xbb\xbf"
@@ -343,7 +343,7 @@ def test_a_byte_order_mark_is_no_part_of_a_line(
         expect_union(warehouse, lines[:length])  # the balance of bytes, too
         assert len(ledger(warehouse)) == 1
     assert load(write(tmp_path / "copy", lines), format_name).tally.loaded_count == 0
-    # As `cat` of a log and the next gives it.
+    # As `cat` of two logs gives it.
     (tmp_path / "both").write_bytes(path.read_bytes() + mark + b"".join(line + b"\r\n" for line in lines))
     load(tmp_path / "both", format_name)
     expect_union(warehouse, lines, lines + lines)
@@ -380,7 +380,7 @@ def test_a_copy_in_another_place_is_held(
 
 @SOME_FORMATS
 @pytest.mark.parametrize(("first", "second"), [(1, 3), (3, 1), (2, 2), (4, 5)])
-def test_a_line_that_stands_in_two_files_stands_as_often_as_in_the_one_that_has_more(
+def test_a_line_in_two_files_counts_as_often_as_in_the_one_that_has_it_more_often(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str, first: int, second: int
 ) -> None:
     line, other = log_line(format_name, 0, 0), log_line(format_name, 1, 0)
@@ -392,7 +392,7 @@ def test_a_line_that_stands_in_two_files_stands_as_often_as_in_the_one_that_has_
 
 
 @SOME_FORMATS
-def test_true_repeats_in_a_file_are_kept(
+def test_real_repeats_in_a_file_are_kept(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines = [log_line(format_name, 0, 0)] * 7
@@ -406,7 +406,7 @@ def test_true_repeats_in_a_file_are_kept(
     [*((name, False) for name in SOME_NAMES), ("pftp", True)],
     ids=lambda value: value if isinstance(value, str) else ("unsorted" if value else "sorted"),
 )
-def test_repeats_are_numbered_across_the_edges_of_blocks(
+def test_repeats_are_numbered_across_block_boundaries(
     warehouse: Warehouse,
     load: Load,
     tmp_path: Path,
@@ -430,7 +430,7 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
     expect_union(warehouse, lines, archive="whole")
     expect_union(warehouse, lines, archive="pieces")
 
-    # Where the blocks' edges are must not matter to a copy either, nor to what it has more.
+    # Nor must the blocks' edges matter to a copy, or to its additional lines.
     set_block_bytes(path.stat().st_size // 7)
     copy = write(tmp_path / "copy", lines)
     assert load(copy, format_name, archive="pieces").tally.loaded_count == 0
@@ -440,7 +440,7 @@ def test_repeats_are_numbered_across_the_edges_of_blocks(
 
 
 @SOME_FORMATS
-def test_the_order_of_a_files_lines_does_not_matter(
+def test_the_order_of_lines_in_a_file_does_not_matter(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines = make_lines(format_name)
@@ -453,7 +453,7 @@ def test_the_order_of_a_files_lines_does_not_matter(
 
 
 @SOME_FORMATS
-def test_rejected_and_ignored_lines_of_a_file_that_grows_are_not_doubled(
+def test_rejected_and_ignored_lines_of_a_growing_file_are_not_doubled(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines = [*BROKEN, *BLANK, log_line(format_name, 0, 0), BROKEN[0]]
@@ -470,7 +470,7 @@ def test_rejected_and_ignored_lines_of_a_file_that_grows_are_not_doubled(
 
 
 @SOME_FORMATS
-def test_a_half_written_line_waits_and_is_then_counted_once(
+def test_an_unfinished_line_waits_and_is_then_counted_once(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
 ) -> None:
     lines = make_lines(format_name)[:12]
@@ -515,17 +515,17 @@ def test_the_unfinished_last_line_of_a_complete_file_counts_once(
         assert load(path, format_name, is_complete=is_complete).is_unchanged
     expect_union(warehouse, lines)
 
-    # It was the last line after all, but the file goes on.
+    # It was the last line after all, but the file continues.
     write(path, [*lines, lines[0]])
     assert load(path, format_name).tally.loaded_count == 1
     expect_union(warehouse, [*lines, lines[0]])
 
 
-def test_a_complete_files_last_line_that_goes_on_is_another_line(
+def test_an_unfinished_last_line_that_is_continued_later_is_another_line(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     lines = make_lines("nft")[:5]
-    cut = [*lines[:4], lines[4][:-2]]  # a sound line, too: 41.9 seconds instead of 41.902
+    cut = [*lines[:4], lines[4][:-2]]  # a valid line, too: 41.9 seconds instead of 41.902
     path = tmp_path / "log"
     path.write_bytes(b"\n".join(cut))
     assert load(path, "nft", is_complete=True).tally.line_count == 5
@@ -563,7 +563,7 @@ def test_an_empty_file_is_read_and_may_grow(warehouse: Warehouse, load: Load, tm
     expect_union(warehouse, lines)
 
 
-def test_archives_do_not_take_each_others_lines(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_archives_do_not_share_lines(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
     loaded = fates(make_lines("nft"))["fact"]
     assert load(path, "nft").tally.loaded_count == loaded
@@ -571,7 +571,9 @@ def test_archives_do_not_take_each_others_lines(warehouse: Warehouse, load: Load
     expect_union(warehouse, make_lines("nft"), archive="other")
 
 
-def test_equal_lines_of_two_hosts_are_two_transfers(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_equal_lines_of_two_sources_are_two_transfers(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
     # Several in a row would be a copy of the other's log, and are refused.
     line = b"005041 97/10/01 00:01:41 js 7700 0.425"
     for host in ("mover1", "mover2"):
@@ -581,7 +583,7 @@ def test_equal_lines_of_two_hosts_are_two_transfers(warehouse: Warehouse, load: 
 
 
 def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
-    """The command that loads `paths`, in a process of its own."""
+    """Start the command that loads `paths`, in a process of its own."""
     options = ["--kind", "synthetic", "--format", format_name, "--timezone", "UTC"]
     if find_format(format_name).is_dated_by_file:
         options += ["--date", str(DAY)]
@@ -605,13 +607,11 @@ def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: 
 
 
 def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """What as many commands at a time said of `paths`; all are held up where they may collide."""
+    """Load `paths` with one command each at once, held up where they may collide; return their output."""
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute(
-            "LOCK TABLE core.archives IN EXCLUSIVE MODE"
-        )  # making one waits, as any lock of it
+        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # creating or locking one waits
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)
@@ -624,7 +624,7 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
 
 
 @SOME_FORMATS
-def test_two_processes_with_files_that_overlap_count_once(
+def test_two_processes_with_overlapping_files_count_once(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
     lines = make_lines(format_name, 2000)
@@ -657,7 +657,7 @@ POOLS = {
     ]
     for name in SINGLE_LINED
 }
-# One reading: of which name, the lines from where to where, in blocks of how many bytes.
+# One reading: the file's name, the lines from where to where, in blocks of how many bytes.
 READINGS = st.lists(
     st.tuples(
         st.integers(0, 2), st.integers(0, 24), st.integers(0, 24), st.sampled_from([60, 400, 12_000_000])
@@ -695,7 +695,7 @@ def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
 
 @st.composite
 def mutated_logs(draw: st.DrawFn, format_name: str) -> bytes:
-    """Example lines, whole or cut, with bytes replaced, and noise between them."""
+    """Example lines, whole or truncated, with bytes replaced, and noise between them."""
     content = b""
     for _ in range(draw(st.integers(1, 25))):
         line = draw(st.sampled_from(find_format(format_name).examples)).encode()
@@ -725,7 +725,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 @SOME_FORMATS
 @settings(max_examples=8, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))
-def test_any_bytes_in_the_four_counts_add_up(
+def test_the_four_counts_add_up_for_any_bytes(
     warehouse: Warehouse,
     load: Load,
     tmp_path: Path,

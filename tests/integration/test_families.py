@@ -25,7 +25,7 @@ from tests.integration.evidence import check_warehouse, read_facts
 Load = Callable[..., FileResult]
 
 FAMILIES = ("hsi-client", "sdsc", "srb", "dcache")
-# What a file is called whose lines have no day, or no year.
+# The name of a file whose lines have no day, or no year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05"}
 
 
@@ -46,7 +46,7 @@ def fetch(warehouse: Warehouse, query: str, role: Role = Role.OWNER) -> list[tup
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_each_example_is_accounted_for_once_and_its_row_leads_back(
+def test_each_example_is_accounted_for_once_and_its_row_leads_to_its_line(
     warehouse: Warehouse, load: Load, tmp_path: Path, name: str
 ) -> None:
     examples = FORMATS[name].examples
@@ -69,7 +69,7 @@ def test_each_example_is_accounted_for_once_and_its_row_leads_back(
     assert found == tally.loaded_count > 0
 
 
-def test_all_families_are_forgotten_and_dropped_as_if_they_had_never_been(
+def test_all_families_can_be_forgotten_and_dropped_completely(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     for name in FAMILIES:
@@ -89,7 +89,7 @@ def test_all_families_are_forgotten_and_dropped_as_if_they_had_never_been(
 # HSI and HTAR
 
 
-def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
+def test_client_lines_get_the_day_of_their_file_or_the_given_one(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     examples = FORMATS["hsi-client"].examples
@@ -105,7 +105,7 @@ def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
         Role.READER,
     ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 8, 0, True, False) for day in (5, 6)]
     check_warehouse(warehouse)
-    # By days they count; of the hour and of what lies between them, nothing is said.
+    # They count by days; their hour, and what lies between them, is not reported.
     assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(16,)]
     for view in ("hour_profiles()", "idle_intervals()"):
         assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
@@ -113,7 +113,7 @@ def test_clients_lines_are_of_their_files_day_or_of_the_one_that_is_said(
     assert fetch(warehouse, left_out, Role.READER) == [("failed",), ("unknown time",)]
 
 
-def test_the_day_of_a_file_is_shown_with_what_says_it(load: Load, tmp_path: Path) -> None:
+def test_the_day_of_a_file_is_shown_with_its_origin(load: Load, tmp_path: Path) -> None:
     lines = FORMATS["hsi-client"].examples[:2]
     named = write(tmp_path, "hsi-client", lines, "slurm-140916.2019-03-05.out")
     numbered = write(tmp_path, "hsi-client", lines[:1], "slurm-140916.out")
@@ -128,12 +128,12 @@ def test_the_day_of_a_file_is_shown_with_what_says_it(load: Load, tmp_path: Path
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
     assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
-    # Lines that say their day themselves have none.
+    # Lines with a date of their own need none from the file.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
     assert result.log_date is None and result_to_json(result)["log_date"] is None
 
 
-def test_a_file_of_a_day_to_come_is_not_said_to_be_of_another_format(load: Load, tmp_path: Path) -> None:
+def test_a_file_dated_in_the_future_is_not_taken_for_another_format(load: Load, tmp_path: Path) -> None:
     lines = FORMATS["hsi-client"].examples[:2]
     log_format = FORMATS["hsi-client"]
     path = write(tmp_path, "hsi-client", lines, "slurm-20300101.out")
@@ -151,18 +151,18 @@ def test_a_file_of_a_day_to_come_is_not_said_to_be_of_another_format(load: Load,
     )
 
 
-def test_a_line_that_a_file_has_twice_is_two(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_line_that_occurs_twice_in_a_file_counts_twice(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
     lines = [FORMATS["hsi-client"].examples[0]] * 2
     assert load(write(tmp_path, "hsi-client", lines), "hsi-client").tally.loaded_count == 2
-    # What stands in two files of a day, digit by digit, is taken for a copy.
+    # Lines in two files of a day that are equal, digit by digit, are taken for a copy.
     other = write(tmp_path, "hsi-client", lines, "other.2019-03-05.log")
     assert load(other, "hsi-client").tally.loaded_count == 0
     check_warehouse(warehouse)
 
 
-def test_runs_that_failed_are_failures_in_the_report(
-    warehouse: Warehouse, load: Load, tmp_path: Path
-) -> None:
+def test_failed_runs_are_failures_in_the_report(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     lines = [
         *FORMATS["hsi-client"].examples[:4],
         "HTAR: a   run/1",
@@ -193,7 +193,8 @@ SDSC = [
     "1998-04-21 09:14:09\t71.902\tt3e\t0\t/home/k/in\tkim\tread\tftpopen\t5\t-\thpss07",
     "1998-04-21 09:14:22\t12.480\tt3e\t104857600\t/home/k/in\tkim\tread\tftpget\t-\t8402.1\thpss07",
     "1998-04-21 09:20:51\t0.310\tweb2\t524288\t/home/w/index\twww\twrite\tftpstor\t2\t1691.3\thpss03",
-    # Another user's of the same file, from disk; an open after which nothing came; a machine of another name.
+    # Another user's open of the same file, from disk; an open after which nothing came; a machine by another
+    # name.
     "1998-04-21 09:30:00\t0.200\tt3e\t0\t/home/k/in\tlee\tread\thsiopen\t5\t-\thpss07",
     "1998-04-21 09:30:05\t4.000\tt3e\t104857600\t/home/k/in\tlee\tread\thsiget\t5\t26214.4\thpss07",
     "1998-04-21 09:40:00\t30.000\tt3e\t0\t/home/k/b\tkim\tread\tftpopen\t5\t-\thpss07",
@@ -213,7 +214,7 @@ REQUESTS = (
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_sdscs_opens_and_transfers_are_paired_in_whatever_order_they_come(
+def test_sdscs_opens_and_transfers_are_paired_whatever_their_order(
     warehouse: Warehouse, load: Load, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
     files = [write(tmp_path, "sdsc", SDSC[n::3], f"{n}.log") for n in range(3)]
@@ -229,7 +230,7 @@ def test_sdscs_opens_and_transfers_are_paired_in_whatever_order_they_come(
 # SRB
 
 
-def test_sessions_are_no_traffic(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_sessions_are_not_traffic(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     load(write_examples(tmp_path, "srb"), "srb")
     assert fetch(
         warehouse, 'SELECT "use", session_s, opened_at FROM mart.srb_sessions ORDER BY closed_at', Role.READER
@@ -258,7 +259,7 @@ BILLING = [
     billing(5, MOVED.format("0B,10", "/b", "false", "192.0.2.1")),
     billing(6, MOVED.format("0C,10", "/c", "true", "192.0.2.1")),
     billing(7, '[pool:p1@d:store] [0C,10] [Unknown] c:d@osm 9000 900000 {0:""}'),
-    # Of these no hit was logged.
+    # No hit was logged for these.
     billing(8, MOVED.format("0D,10", "/d", "false", "192.0.2.2")),
     billing(10, '[pool:p1@d:restore] [0E,10] [/e] c:d@osm 60000 5000 {0:""}'),
     billing(11, MOVED.format("0E,10", "/e", "false", "192.0.2.2")),
@@ -301,7 +302,7 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
 # DB2
 
 
-def test_reads_and_writes_within_containers_are_traffic_and_no_files(
+def test_reads_and_writes_within_containers_are_traffic_but_not_files(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     load(write_examples(tmp_path, "db2-containers"), "db2-containers")
@@ -317,13 +318,13 @@ def test_reads_and_writes_within_containers_are_traffic_and_no_files(
         assert state == "not" and why.startswith("not in this log: whole files")
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
     assert fetch(warehouse, left_out, Role.READER) == [("part of a file",)]
-    # A log of whole files beside it feeds them.
+    # A log of whole files next to it feeds them.
     load(write(tmp_path, "sdsc", SDSC[2:3]), "sdsc")
     assert fetch(warehouse, "SELECT size_bytes FROM mart.file_versions()", Role.READER) == [(524_288,)]
     check_warehouse(warehouse)
 
 
-def test_migrations_in_an_hour_that_comes_twice_are_moved_with_their_start(
+def test_migrations_in_a_repeated_hour_are_moved_with_their_start(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     # In Berlin clocks go back at 3 on 27 October 2019.

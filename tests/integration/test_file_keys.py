@@ -1,4 +1,4 @@
-"""Keys of files: the same file keeps its key, and nobody without the warehouse's secret can test a guess."""
+"""Keys of files: the same file keeps its key, and nobody can test a guess without the warehouse's secret."""
 
 import hashlib
 import hmac
@@ -39,7 +39,7 @@ LOGS = {
         f"1996-02-14 09:14:22.871 tapesrvr positioned {TAPE} unit=d3-04 block=9120 size=34713600 rc=-",
     ),
 }
-# Where the keys are, each with the text that it is made of.
+# Where the keys are, each with the text from which it is made.
 KEYS = """
     SELECT archive_path, file_key FROM core.transfers
     UNION ALL SELECT archive_path, file_key FROM core.namespace_events
@@ -57,7 +57,7 @@ DERIVED = """
 
 @pytest.fixture
 def other(site: Site) -> Iterator[Warehouse]:
-    """An empty database: no clone of the template, whose clones share a secret."""
+    """An empty database, not a clone of the template: clones share a secret."""
     name = f"tapewise_other_{os.getpid()}"
     site.maintain("CREATE DATABASE {}", name)
     yield site.warehouse(name)
@@ -85,7 +85,7 @@ def fetch(warehouse: Warehouse, query: str) -> list[tuple[object, ...]]:
 
 
 def make_key(secret: str, text: str) -> int:
-    """What RFC 2104 makes of them, by another implementation."""
+    """The key that RFC 2104 defines for them, by another implementation."""
     digest = hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
@@ -107,7 +107,7 @@ def test_a_key_is_the_hmac_of_the_name_with_the_secret(warehouse: Warehouse, loa
     assert tape == (None, capability_key)
 
 
-def test_each_warehouse_has_a_secret_of_its_own(warehouse: Warehouse, other: Warehouse):
+def test_each_warehouse_has_its_own_secret(warehouse: Warehouse, other: Warehouse):
     upgrade(lambda: other.connect(Role.OWNER))
     secrets = {find_secret(warehouse), find_secret(other)}
     assert len(secrets) == 2
@@ -124,15 +124,15 @@ def test_no_reading_role_sees_the_secret(database: psycopg.Connection, role: str
     ).fetchone() == (False, False, False)
 
 
-def test_a_backup_carries_the_secret(warehouse: Warehouse, other: Warehouse, tmp_path: Path, load_lines):
+def test_a_backup_contains_the_secret(warehouse: Warehouse, other: Warehouse, tmp_path: Path, load_lines):
     load_lines(warehouse, 0)
     back_up(warehouse, tmp_path / "all.dump")
-    upgrade(lambda: other.connect(Role.OWNER))  # which has a secret of its own, until then
+    upgrade(lambda: other.connect(Role.OWNER))  # which has its own secret until then
     restore(other, tmp_path / "all.dump")
     assert find_secret(other) == find_secret(warehouse)
 
 
-def test_a_warehouse_without_its_secret_makes_no_other_keys(warehouse: Warehouse, load_lines):
+def test_a_warehouse_that_lost_its_secret_makes_no_keys(warehouse: Warehouse, load_lines):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("DELETE FROM ledger.secrets")
     with pytest.raises(DatabaseError, match="has lost the secret") as caught:

@@ -1,4 +1,4 @@
-"""Lines that give several facts: they count once in the balance, and their facts go together."""
+"""Lines that give several facts: they count once in the balance, and their facts stay together."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("sessions")
 
 @pytest.fixture
 def sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The format is one of the warehouse's."""
+    """Register the format in the warehouse."""
     monkeypatch.setitem(FORMATS, "sessions", SESSIONS)
 
 
@@ -122,7 +122,7 @@ def test_a_dry_run_counts_lines(load: Load, warehouse: Warehouse, tmp_path: Path
 
 
 @pytest.mark.parametrize("requested, reason", [("10:05:01", LATER_THAN_LINE), ("25:00:00", NO_SUCH_TIME)])
-def test_a_line_whose_further_facts_cannot_be_is_rejected(
+def test_a_line_with_impossible_further_facts_is_rejected(
     load: Load, warehouse: Warehouse, tmp_path: Path, requested: str, reason: str
 ) -> None:
     wrong = session(10).replace("requested=10:00:00", f"requested={requested}")
@@ -132,7 +132,7 @@ def test_a_line_whose_further_facts_cannot_be_is_rejected(
     check_warehouse(warehouse)
 
 
-def test_forgetting_takes_facts_before_the_day_and_counts_lines(
+def test_forgetting_removes_facts_before_the_day_and_counts_lines(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     midnight = "2019-03-02T00:02:00 A00001 drive1 kim requested=00:00:00 positioned=00:00:00 bytes=1\n"
@@ -147,7 +147,7 @@ def test_forgetting_takes_facts_before_the_day_and_counts_lines(
     assert len(read_events(warehouse)) == 6
 
 
-def test_what_was_forgotten_does_not_come_with_a_later_line(
+def test_a_forgotten_fact_does_not_come_back_with_a_later_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     """A session over midnight: it ended on the day that is kept, and began on the one before."""
@@ -197,7 +197,7 @@ def test_dropping_the_source_leaves_nothing(load: Load, warehouse: Warehouse, tm
     check_warehouse(warehouse)
 
 
-def test_facts_of_the_second_pass_of_an_hour_go_together(
+def test_facts_of_a_line_in_a_second_pass_move_together(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     def line(clock: str, vsn: str) -> str:
@@ -215,7 +215,7 @@ def test_facts_of_the_second_pass_of_an_hour_go_together(
 def test_a_session_that_was_open_when_clocks_went_back(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """It began at 1:50 in the first pass, and its line says 1:10: that can only be of the second."""
+    """It began at 1:50 in the first pass, and its line says 1:10: that can only be the second pass."""
     line = "2019-11-03T01:10:00 A00001 drive1 kim requested=01:50:00 positioned=01:05:00 bytes=1\n"
     result = load(write(tmp_path / "log", line), "sessions", timezone="America/New_York")
     assert result.tally.loaded_count == 1
@@ -227,7 +227,9 @@ def test_a_session_that_was_open_when_clocks_went_back(
     check_warehouse(warehouse)
 
 
-def test_each_load_has_the_number_of_its_first_row(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+def test_each_load_records_the_number_of_its_first_row(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
     path = write(tmp_path / "log", session(10))
     load(path, "sessions")
     load(write(tmp_path / "other", session(10)), "sessions", archive="another")
@@ -242,7 +244,7 @@ def test_each_load_has_the_number_of_its_first_row(load: Load, warehouse: Wareho
             "SELECT log_file_id, load_id, row_count FROM ledger.loaded_rows ORDER BY load_id"
         ).fetchall()
         assert noted == first_ids
-    # Three loads of one file lie in the month in which the forgotten time ends.
+    # Three loads of one file are in the month in which the forgotten time ends.
     load(write(path, session(10), session(11), session(12, day="2019-03-05")), "sessions")
     forget_detail(warehouse, "test", date(2019, 3, 3), NOW)
     check_warehouse(warehouse)
@@ -252,7 +254,7 @@ def test_each_load_has_the_number_of_its_first_row(load: Load, warehouse: Wareho
 
 
 def change_further(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
-    """Have the format give further facts with these values."""
+    """Make the format give further facts with these values."""
 
     def parse_further(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         assert SESSIONS.parse_further is not None
@@ -263,7 +265,7 @@ def change_further(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
 
 
 @pytest.mark.parametrize("change", [{"table": "mounts"}, {"table": None}, {"ordinal": 0}])
-def test_further_facts_of_no_table_or_place_are_refused(
+def test_further_facts_without_a_table_or_place_are_refused(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
     change_further(monkeypatch, **change)
@@ -279,7 +281,7 @@ def test_further_facts_of_no_table_or_place_are_refused(
         ({"duration_s": 1e9}, NUMBER_OUT_OF_RANGE),
     ],
 )
-def test_what_is_refused_in_records_is_refused_in_further_facts(
+def test_further_facts_have_the_same_limits_as_records(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], reason: str
 ) -> None:
     change_further(monkeypatch, **change)

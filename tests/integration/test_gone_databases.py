@@ -1,4 +1,4 @@
-"""A database that goes in the middle of several files and comes back, and reading processes that go."""
+"""A database that goes away in the middle of several files and comes back; reading processes that die."""
 
 import json
 import os
@@ -14,19 +14,19 @@ import pytest
 
 from tests.integration.evidence import check_warehouse
 from tests.integration.test_kills import CELLS, PROJECT, TIMEOUT_S, Bench, Moment, lock, waits_for
-from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fixture: a server of this module's own
+from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fixture: our own server
 
 pytestmark = pytest.mark.slow
 
 SMALL_LINES = 200
-# Of whichever file comes first, all is copied then, and nothing committed.
+# By then all of the first file, whichever it is, has been copied, and nothing committed.
 ADDS_CELLS = Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True)
 JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
 
 
 @pytest.fixture
 def logs(bench: Bench, tmp_path: Path) -> list[Path]:
-    """A large log, and two small ones of other transfers."""
+    """A large log, and two small ones with other transfers."""
     paths = [bench.log]
     for name in ("b.log", "c.log"):
         path = tmp_path / name
@@ -58,7 +58,7 @@ def start(bench: Bench, logs: list[Path], jobs: str) -> subprocess.Popen[str]:
 
 
 def complete(bench: Bench, logs: list[Path]) -> None:
-    """Run the command once more, and check that all is there, once."""
+    """Run the command again, and check that everything is there, once."""
     process = start(bench, logs, "1")
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert (errors, process.returncode) == ("", 0)
@@ -84,7 +84,7 @@ def find_children(pid: int) -> Iterator[int]:
 
 
 @JOBS
-def test_the_next_files_are_loaded_when_the_database_is_back(
+def test_the_remaining_files_are_loaded_when_the_database_is_back(
     bench: Bench, logs: list[Path], jobs: str
 ) -> None:
     bench.make_database()
@@ -123,7 +123,7 @@ def test_a_database_that_stays_away_ends_the_command(bench: Bench, logs: list[Pa
     complete(bench, logs)
 
 
-def test_a_reading_process_that_is_killed_is_told(bench: Bench, logs: list[Path]) -> None:
+def test_a_killed_reading_process_is_reported(bench: Bench, logs: list[Path]) -> None:
     bench.make_database()
     with bench.holding(ADDS_CELLS):
         process = start(bench, logs, "2")
@@ -140,9 +140,7 @@ def test_a_reading_process_that_is_killed_is_told(bench: Bench, logs: list[Path]
 @pytest.mark.parametrize(
     "number, status", [(signal.SIGINT, 1), (signal.SIGTERM, 128 + signal.SIGTERM)], ids=["Ctrl-C", "TERM"]
 )
-def test_nothing_is_left_of_a_command_that_is_stopped(
-    bench: Bench, logs: list[Path], number: int, status: int
-) -> None:
+def test_a_stopped_command_leaves_nothing(bench: Bench, logs: list[Path], number: int, status: int) -> None:
     bench.make_database()
     with bench.holding(ADDS_CELLS):
         process = start(bench, logs, "2")
@@ -160,9 +158,9 @@ def test_nothing_is_left_of_a_command_that_is_stopped(
     complete(bench, logs)
 
 
-def test_processes_that_read_end_with_a_command_that_is_killed(bench: Bench, logs: list[Path]) -> None:
+def test_reading_processes_end_with_a_killed_command(bench: Bench, logs: list[Path]) -> None:
     bench.make_database()
-    with bench.holding(ADDS_CELLS):  # so that they do not just come to their end
+    with bench.holding(ADDS_CELLS):  # so that they do not just finish by themselves
         process = start(bench, logs, "2")
         bench.wait_for(ADDS_CELLS, process)
         readers = list(find_children(process.pid))

@@ -1,4 +1,4 @@
-"""Idle intervals and windows against a count by hand, over random transfers around changes of clocks."""
+"""Idle intervals and windows against an independent count, over random transfers around clock changes."""
 
 import random
 from datetime import UTC, date, datetime, timedelta
@@ -26,7 +26,9 @@ COUNT = 150
 
 
 def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, Any]]:
-    """Bursts of transfers within two days around `day`, some hours apart, so that silence is between them."""
+    """Bursts of transfers within two days around `day`, some hours apart, so that there is silence between
+    them.
+    """
     midnight = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)).astimezone(UTC)
     bursts = [midnight + timedelta(minutes=dice.randrange(-2880, 4320)) for _ in range(15)]
     rows = []
@@ -115,7 +117,7 @@ def idle_intervals(transfers: list[dict[str, Any]], outages: list[dict[str, Any]
 
 
 def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
-    """The windows of a local day, minute by minute: those that begin with the same ten by the clock."""
+    """The windows of a local day, found minute by minute, each of ten minutes by the clock."""
     place = ZoneInfo(zone)
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     minutes = [noon + timedelta(minutes=number) for number in range(-48 * 60, 48 * 60)]
@@ -124,7 +126,7 @@ def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
         local = minute.astimezone(place)
         if local.date() == day:
             key = (local.utcoffset(), local.hour, local.minute // 10)
-            # Where clocks leap within ten minutes, what is left of them on either side is one window.
+            # If clocks jump within ten minutes, the remaining parts on either side are one window.
             by_window.setdefault(key, []).append(minute)
     return sorted((found[0], found[-1] + timedelta(minutes=1)) for found in by_window.values())
 
@@ -145,7 +147,7 @@ def idle_windows(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_silence_is_what_a_count_by_hand_finds(database: psycopg.Connection, seed: int) -> None:
+def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, seed: int) -> None:
     dice = random.Random(seed)
     transfers = {zone: make_transfers(dice, days[seed], zone) for zone, days in ZONES.items()}
     outages = {zone: make_outages(dice, days[seed], zone) for zone, days in ZONES.items()}
@@ -184,7 +186,7 @@ def test_silence_is_what_a_count_by_hand_finds(database: psycopg.Connection, see
             } == idle_windows(asked_for, outages[zone], zone)
 
 
-def test_ranges_of_days_tell_what_the_whole_tells(database: psycopg.Connection) -> None:
+def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> None:
     """Month by month or all at once: the same windows, and no interval that the whole does not have."""
     dice = random.Random(7)
     zone = "America/Los_Angeles"
@@ -214,7 +216,7 @@ def test_ranges_of_days_tell_what_the_whole_tells(database: psycopg.Connection) 
 def test_the_order_of_loading_does_not_matter(database: psycopg.Connection) -> None:
     dice = random.Random(8)
     transfers = make_transfers(dice, date(1998, 10, 25), "UTC")
-    # Each with twins at the same time that differ in who moved what.
+    # Each has twins at the same time that differ in who moved what.
     twins = [{"interface": "ftp"}, {"direction": "put"}, {"client": "another"}]
     transfers += [row | twin for row in transfers for twin in twins]
     answers = []
@@ -234,7 +236,7 @@ def test_the_order_of_loading_does_not_matter(database: psycopg.Connection) -> N
             ORDER BY gaps.started_at
             """,
         )
-        # Numbers of rows are given in the order of loading.
+        # Rows are numbered in the order of loading.
         answers.append([{k: v for k, v in row.items() if not k.endswith("_id")} for row in rows])
     assert len(answers[0]) > 5
     assert answers == [answers[0]] * 3

@@ -1,11 +1,12 @@
-"""Four commands at once, killed at random: the facts and balances of a quiet single run, over fifty seeds.
+"""Four commands at once, killed at random, leave the facts and balances of a quiet single run, over fifty
+seeds.
 
-Each seed has files that overlap (`kill_worlds.py`) and twenty kills (`kill_runs.py`): of a command or of a
-worker of its own, of a process of the server, of the postmaster. Half of them wait for a COPY that has begun,
-the others for no more than a random time. What was killed, or lost the server by it, is run again.
-`test_kills.py` has the named moments; here nobody chooses them, and the study counts what it hit.
+Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`): of a command or one of
+its workers, of a process of the server, of the postmaster. Half of them wait for a COPY to begin, the others
+only for a random time. What was killed, or lost the server because of it, is run again. `test_kills.py` has
+specific moments; here nobody chooses them, and the study counts what it hit.
 
-CI runs one of the fifty seeds, another whenever the program changes; `make kill-study` runs all.
+CI runs one of the fifty seeds, a different one whenever the program changes; `make kill-study` runs all.
 """
 
 import os
@@ -41,7 +42,8 @@ pytestmark = pytest.mark.slow
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 SEEDS = 50
-# All of them take half an hour. So many are tried each time, others whenever what loads changes.
+# All of them take half an hour. This many are tried each time, different ones whenever the loading code
+# changes.
 SEED_COUNT = min(SEEDS, int(os.environ.get("TAPEWISE_TEST_KILL_SEEDS", "1")))
 LOADING = [path for room in ("ingest", "schema") for path in sorted((PROJECT / room).rglob("*.py"))]
 TURN = zlib.crc32(b"".join(path.read_bytes() for path in LOADING)) % SEEDS
@@ -49,7 +51,7 @@ CHOSEN = sorted((TURN + SEEDS // SEED_COUNT * index) % SEEDS for index in range(
 
 KILLS = ["client"] * 10 + ["backend"] * 8 + ["postmaster"] * 2
 KILLS_AFTER_COPY = 5  # of them at least; half of all aim at it
-WAVES = 30  # at most, for all kills of a seed to find something
+WAVES = 30  # at most, for all kills of a seed to find a target
 BALANCE = """
     SELECT sources.name, path, content_digest, read_bytes, waiting_bytes,
         line_count, loaded_count + held_count, ignored_count, rejected_count,
@@ -70,7 +72,8 @@ def bench() -> Iterator[Bench]:
         with server:
             bench = Bench(server)
             with bench.connect("postgres") as connection:
-                # A kill leaves what was written to the operating system: only a power cut needs fsync.
+                # A kill leaves everything that was written to the operating system: only a power cut needs
+                # fsync.
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("SELECT pg_reload_conf()")
                 connection.execute(f"CREATE DATABASE {TEMPLATE}")
@@ -83,7 +86,7 @@ def bench() -> Iterator[Bench]:
 
 
 def read_quietly(warehouse: Warehouse, paths: list[Path]) -> float:
-    """Load the files one after another in this process; gives how long it took, in seconds."""
+    """Load the files one after another in this process; return how long it took, in seconds."""
     begin = time.monotonic()
     for path in paths:
         name = path.name.split(".")[0]
@@ -93,19 +96,19 @@ def read_quietly(warehouse: Warehouse, paths: list[Path]) -> float:
 
 
 def deal(draw: random.Random, paths: list[Path]) -> list[list[Path]]:
-    """Of every command some of the files, in an order of its own; each file is somebody's."""
+    """Give each command some of the files, in an order of its own; each file goes to at least one."""
     hands = [draw.sample(paths, draw.randrange(len(paths) // 2, len(paths) + 1)) for _ in range(4)]
     hands[0] += [path for path in paths if not any(path in hand for hand in hands)]
     return hands
 
 
-def read_requests(warehouse: Warehouse, *, is_made_anew: bool) -> list[str]:
-    """The requests as they are, or as they would be if all were put together anew."""
+def read_requests(warehouse: Warehouse, *, is_rebuilt: bool) -> list[str]:
+    """The requests as they are, or as they would be after rebuilding them all."""
     with (
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
         closing(warehouse.connect(Role.LOADER)) as connection,
     ):
-        if is_made_anew:
+        if is_rebuilt:
             days: set[date] = {
                 day
                 for (day,) in settling.execute(
@@ -118,7 +121,7 @@ def read_requests(warehouse: Warehouse, *, is_made_anew: bool) -> list[str]:
 
 
 def check(bench: Bench, world: World) -> None:
-    """Assert that the killed warehouse is as the quiet one, and as the lines themselves say."""
+    """Assert that the killed warehouse equals the quiet one, and agrees with the lines themselves."""
     found, quiet = bench.warehouse(DATABASE), bench.warehouse(QUIET)
     assert digest_facts(found) == digest_facts(quiet)
     check_warehouse(found)
@@ -131,9 +134,9 @@ def check(bench: Bench, world: World) -> None:
             row[0] for table in FACTS for row in one.execute(f"SELECT line_hash FROM core.{table}").fetchall()
         )
     assert hashes == Counter({signed_hash(line): count for line, count in world.count_facts().items()})
-    requests = read_requests(found, is_made_anew=False)
-    assert requests == read_requests(quiet, is_made_anew=False)
-    assert requests == read_requests(found, is_made_anew=True)
+    requests = read_requests(found, is_rebuilt=False)
+    assert requests == read_requests(quiet, is_rebuilt=False)
+    assert requests == read_requests(found, is_rebuilt=True)
     assert bool(requests) == ("pftp" in world.formats)
 
 
@@ -165,7 +168,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
                     ingest_arguments(bench.server.home, hand, jobs=2 if (waves, index) == (1, 0) else 1),
                     tmp_path / f"said-{waves}-{index}",
                     environment,
-                    # One as typed, with processes of its own, whose starts take seconds.
+                    # One as typed, with worker processes, whose starts take seconds.
                     is_forked=(waves, index) != (1, 0),
                 )
                 for index, hand in enumerate(deal(draw, paths))

@@ -1,8 +1,8 @@
-"""Killed at any point, and run again: the same facts and the same balance as of a quiet run.
+"""Killed at any point and run again, a load gives the same facts and the same balance as a quiet run.
 
-The server is this module's own: when one of its processes is killed, it restarts all. The moments are not
-left to chance: the load is held up by a lock of the test's. A COPY, too: it waits for the partition of its
-next row. Every test asserts that its kill found the load unfinished, and whether the COPY had begun.
+The server belongs to this module: when one of its processes is killed, it restarts all. The moments are not
+left to chance: a lock of the test holds up the load. A COPY, too, can be held up: it waits for the partition
+of its next row. Every test asserts that its kill found the load unfinished, and whether the COPY had begun.
 """
 
 import json
@@ -42,10 +42,10 @@ TIMEOUT_S = 120
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: once `query` gives a row, while the test holds what `hold` locks.
+    """When to kill: as soon as `query` returns a row, while the test holds what `hold` locks.
 
-    The row is the server's process that loads. `partition` is made beforehand: a COPY waits at its first row
-    for a locked one. `has_copied`: whether the COPY has begun by then.
+    The row is the server's process that loads. `partition` is created beforehand: a COPY waits at its first
+    row for a locked one. `has_copied`: whether the COPY has begun by then.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Moment:
 
 
 HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-# Who holds the archive's row: to lock rows takes this lock of the table, too.
+# The session that holds the archive's row: locking rows takes this lock of the table, too.
 LOADER = (
     "SELECT pid FROM pg_locks WHERE granted AND relation = 'core.archives'::regclass"
     f" AND mode = 'RowShareLock' AND {HERE}"
@@ -78,7 +78,7 @@ WAITS_FOR_ARCHIVE = Moment(
     "INSERT INTO core.archives (name, kind, timezone) VALUES ('test', 'synthetic', 'UTC');"
     " COMMIT; BEGIN; SELECT FROM core.archives FOR NO KEY UPDATE",
 )
-# Whoever makes the source has the archive's lock for a moment too.
+# The session that creates the source also has the archive's lock for a moment.
 READS = Moment(
     "reads the file",
     f"{LOADER} AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'ledger.log_files'::regclass"
@@ -109,7 +109,7 @@ AFTER_COPY = [
         ]
     ),
     Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
-    # It may be read: whoever makes the source asks what the ledger ignored.
+    # It may be read: the session that creates the source asks what the ledger ignored.
     Moment("writes the balance", waits_for(REASONS), f"LOCK TABLE {REASONS} IN SHARE MODE", has_copied=True),
 ]
 MOMENTS = BEFORE_COPY + AFTER_COPY
@@ -118,7 +118,7 @@ EVERY_MOMENT = pytest.mark.parametrize("moment", MOMENTS, ids=[moment.name for m
 
 @dataclass(frozen=True)
 class Bench:
-    """The module's server and the log that is loaded into it again and again."""
+    """The module's server and the log that is loaded into it repeatedly."""
 
     server: EmbeddedServer
     log: Path
@@ -143,14 +143,14 @@ class Bench:
                 time.sleep(0.05)
 
     def make_database(self) -> None:
-        """An empty warehouse in place of the one there is."""
+        """Replace the database with an empty warehouse."""
         self.wait_until_up()
         with self.connect("postgres") as connection:
             connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {TEMPLATE}")
 
     def start(self) -> Fork:
-        """The command."""
+        """Start the command."""
         home = ("--home", self.server.home)
         options = ("--kind", "synthetic", "--format", "nft", "--timezone", "UTC", "--json")
         variables = {
@@ -161,7 +161,7 @@ class Bench:
         return Fork(arguments, PROJECT, os.environ | variables)
 
     def run(self) -> dict[str, Any]:
-        """What the command said, run to its end."""
+        """Run the command to its end; return its JSON result."""
         process = self.start()
         output, errors = process.communicate(timeout=TIMEOUT_S)
         assert (errors, process.returncode) == ("", 0)
@@ -169,7 +169,7 @@ class Bench:
 
     @contextmanager
     def holding(self, moment: Moment) -> Iterator[None]:
-        """A transaction around the block that holds the moment's lock; a killed server may end it early."""
+        """Hold the moment's lock in a transaction around the block, which a killed server may end early."""
         connection = self.connect(autocommit=False)
         try:
             if moment.partition:
@@ -218,7 +218,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Quiet:
-    """What a run that nobody disturbed comes to."""
+    """The result of an undisturbed run."""
 
     facts: dict[str, Any]
     balance: list[tuple[Any, ...]]
@@ -246,7 +246,7 @@ def bench() -> Iterator[Bench]:
 
 
 def make_lines() -> Iterator[bytes]:
-    """A hundred days of transfers, with repeats, and some lines that are blank, broken or of no archive."""
+    """A hundred days of transfers, with repeats and some lines that are blank, broken or of no archive."""
     begin = datetime(1997, 11, 1)
     for index in range(LINES):
         if index % (LINES // 6) == 7:
@@ -270,7 +270,7 @@ def quiet(bench: Bench) -> Quiet:
 
 
 def check_message(process: Fork, log: Path) -> None:
-    """Assert that the command told clearly, and once, that it lost the database."""
+    """Assert that the command reported clearly, and once, that it lost the database."""
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert process.returncode == 1
     assert output == ""
@@ -278,7 +278,7 @@ def check_message(process: Fork, log: Path) -> None:
     assert first.startswith(
         ("tapewise: the database broke off", f"tapewise: {log}: the database aborted the load: ")
     )
-    assert len(rest) == 1  # what to do
+    assert len(rest) == 1  # the remedy
     assert "again when the database is up" in rest[0]
 
 
@@ -330,7 +330,7 @@ def test_a_postmaster_killed_and_the_command_run_again_at_once_counts_every_line
     bench.check_against(quiet)
 
 
-def test_a_servers_process_killed_while_a_load_compares_with_what_is_held_is_told_and_made_good(
+def test_a_servers_process_killed_while_a_load_compares_lines_is_reported_and_recovered_from(
     bench: Bench, quiet: Quiet
 ) -> None:
     bench.make_database()

@@ -1,4 +1,4 @@
-"""A site's own layout: read by its path, kept by the warehouse, and what becomes of its edits."""
+"""A site's own layout: read from its path, kept by the warehouse, and the effects of editing it."""
 
 from contextlib import closing
 from datetime import timedelta
@@ -50,7 +50,7 @@ def read(warehouse, layout, log, now=NOW):
     return load_file(warehouse, register(warehouse, request(layout)), log, now=now).tally
 
 
-def test_a_log_is_loaded_and_the_layout_kept(warehouse, layout, log):
+def test_a_log_is_loaded_and_its_layout_kept(warehouse, layout, log):
     tally = read(warehouse, layout, log)
     assert (tally.loaded, tally.rejected.total()) == ({"transfers": 2}, 2)
     with closing(warehouse.connect(Role.OWNER)) as connection:
@@ -63,7 +63,7 @@ def test_a_log_is_loaded_and_the_layout_kept(warehouse, layout, log):
     check_warehouse(warehouse)
 
 
-def test_the_file_may_be_gone(warehouse, layout, log):
+def test_the_layout_file_may_be_gone_afterwards(warehouse, layout, log):
     read(warehouse, layout, log)
     facts = read_facts(warehouse)
     layout.unlink()
@@ -77,7 +77,7 @@ def test_the_file_may_be_gone(warehouse, layout, log):
     assert read_facts(warehouse) == facts
 
 
-def test_lines_that_are_added_are_taken_up_and_nothing_counts_twice(warehouse, layout, log):
+def test_added_patterns_are_adopted_and_nothing_counts_twice(warehouse, layout, log):
     read(warehouse, layout, log)
     before = read_facts(warehouse)
     layout.write_text(SITE.replace("made-up", "real") + DELETE)
@@ -93,14 +93,14 @@ def test_lines_that_are_added_are_taken_up_and_nothing_counts_twice(warehouse, l
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [
             (layout.read_text(),)
         ]
-    # The layout of before does not know what is loaded by now.
+    # The old layout does not describe lines that are loaded by now.
     layout.write_text(SITE)
     with pytest.raises(SourceError, match="was read with a layout other than the one in"):
         read(warehouse, layout, log)
 
 
 @pytest.mark.parametrize("text", [SITE.replace("KiB", "KB"), SITE.replace('"%Y-%m-%d %H', '"%Y-%d-%m %H')])
-def test_another_edit_is_refused_and_changes_nothing(warehouse, layout, log, text):
+def test_any_other_edit_is_refused_and_changes_nothing(warehouse, layout, log, text):
     read(warehouse, layout, log)
     facts = read_facts(warehouse)
     layout.write_text(text)
@@ -112,11 +112,11 @@ def test_another_edit_is_refused_and_changes_nothing(warehouse, layout, log, tex
     assert read_facts(warehouse) == facts
     with closing(warehouse.connect(Role.OWNER)) as connection:
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [(SITE,)]
-    # Of another source it is none of the facts that are there.
+    # As another source's layout it describes none of the existing facts.
     assert register(warehouse, request(layout, "new")).format == find_format(str(layout))
 
 
-def test_as_long_as_nothing_is_loaded_any_edit_is_taken_up(warehouse, layout, log):
+def test_any_edit_is_adopted_as_long_as_nothing_is_loaded(warehouse, layout, log):
     layout.write_text(
         SITE.replace("[a-z]+", "[a-z]+X").replace(":22 put", ":22 putX").replace("put = ", "putX = ")
     )
@@ -147,7 +147,7 @@ def write_config(folder, layout):
     return read_settings(config=config)
 
 
-def test_a_configured_source_names_its_layout_from_the_folder_of_the_file(tmp_path, log, monkeypatch):
+def test_a_configured_layout_is_relative_to_the_configuration_file(tmp_path, log, monkeypatch):
     (tmp_path / "layouts").mkdir()
     (tmp_path / "layouts" / "site.toml").write_text(SITE)
     monkeypatch.chdir("/")
@@ -163,7 +163,7 @@ def test_a_configured_source_names_its_layout_from_the_folder_of_the_file(tmp_pa
     assert "gone.toml: the layout cannot be read: No such file or directory" in raised.value.message
 
 
-def test_a_source_of_the_warehouse_is_found_with_what_it_was_read_with(warehouse, layout, log):
+def test_an_existing_source_is_found_with_its_layout(warehouse, layout, log):
     read(warehouse, layout, log)
     with closing(warehouse.connect(Role.LOADER)) as connection:
         found = find_source(connection, request(layout))

@@ -1,4 +1,4 @@
-"""The fates of lines against the ledger's own balance, of files that were really read."""
+"""The fates of lines against the ledger's own balance, for files that were really read."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -29,11 +29,11 @@ ORDER BY 1, 2, 3
 RATIOS = "SELECT sum(line_ratio) AS all_ratio FROM mart.line_fates GROUP BY archive, source"
 
 
-def test_fates_are_the_ledgers_balance(
+def test_fates_agree_with_the_ledgers_balance(
     load: Callable[..., FileResult], database: psycopg.Connection, tmp_path: Path
 ) -> None:
     lines = (LOGS / "nft.log").read_bytes().splitlines(keepends=True)
-    # They overlap, and have lines that are broken and lines that are passed over.
+    # They overlap, and have lines that are rejected and lines that are ignored.
     for name, part in (("a", lines[:600]), ("b", [b"broken\n", b"\n", *lines[400:900]])):
         (tmp_path / name).write_bytes(b"".join(part))
         load(tmp_path / name, "nft")

@@ -1,4 +1,4 @@
-"""Requests put together while their lines are at hand: row for row what the database makes of them."""
+"""Requests derived while their lines are in memory: row for row what the database makes of them."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -34,8 +34,8 @@ pytestmark = pytest.mark.usefixtures("short_segments")
 
 
 @pytest.fixture
-def fresh_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
-    """The days whose requests were put together with the lines at hand."""
+def days_at_load(monkeypatch: pytest.MonkeyPatch) -> set[date]:
+    """The days whose requests were derived from the lines in memory."""
     found: set[date] = set()
     take = LinesAtLoad.take
 
@@ -56,17 +56,17 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are read, and looked at, a few at a time."""
+    """Lines are read and examined a few at a time."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(at_load, "CROWD", 10)
 
 
 @pytest.mark.parametrize("format_name", MAKERS)
 @pytest.mark.parametrize("crowds", ["small crowds", "one crowd"])
-def test_of_a_first_log_it_is_what_the_database_makes(
+def test_a_first_log_gives_what_the_database_makes(
     read,
     database,
-    fresh_days: set[date],
+    days_at_load: set[date],
     request: pytest.FixtureRequest,
     crowds: str,
     format_name: str,
@@ -74,18 +74,18 @@ def test_of_a_first_log_it_is_what_the_database_makes(
     if crowds == "small crowds":
         request.getfixturevalue("small_crowds")
     read(format_name, make_log(format_name, 1))
-    assert len(fresh_days) >= DAY_COUNT
+    assert len(days_at_load) >= DAY_COUNT
     assert expect_recount(database) > 100
     paired = database.execute("SELECT count(*) FROM core.requests WHERE transfer_id IS NOT NULL").fetchone()
     assert paired > (30,)
 
 
 @EVERY_FORMAT
-def test_of_any_first_log_it_is_what_the_database_makes(
+def test_any_first_log_gives_what_the_database_makes(
     load,
     database: psycopg.Connection,
     tmp_path: Path,
-    fresh_days: set[date],
+    days_at_load: set[date],
     format_name: str,
 ):
     log_date = DAY if find_format(format_name).is_dated_by_file else None
@@ -97,31 +97,31 @@ def test_of_any_first_log_it_is_what_the_database_makes(
     )
     has_requests = database.execute(f"SELECT EXISTS ({facts})").fetchone()[0]
     assert expect_recount(database) or not has_requests
-    # The other ones with requests have lines that other rules are for; of dCache's, a stage.
-    assert bool(fresh_days) == (format_name in ("eos", "pftp", "sdsc"))
+    # The other formats with requests have lines that need other rules; dCache's has a stage.
+    assert bool(days_at_load) == (format_name in ("eos", "pftp", "sdsc"))
 
 
 @pytest.mark.usefixtures("small_crowds")
 @pytest.mark.parametrize("seed", range(2))
-def test_what_comes_late_is_put_together_by_the_database(
-    read, database: psycopg.Connection, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch, seed: int
+def test_late_lines_are_left_to_the_database(
+    read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch, seed: int
 ):
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
     read("pftp", make_log("pftp", seed, is_late=True))
-    assert fresh_days
+    assert days_at_load
     assert expect_recount(database) > 100
 
 
 @pytest.mark.usefixtures("small_crowds")
 @pytest.mark.parametrize("longest_days", [2, 10])
-def test_more_lines_than_are_kept_are_left_to_the_database(
+def test_lines_beyond_the_limit_are_left_to_the_database(
     read,
     database: psycopg.Connection,
-    fresh_days: set[date],
+    days_at_load: set[date],
     monkeypatch: pytest.MonkeyPatch,
     longest_days: int,
 ):
-    # Lines may be late for three days, and of those about the middle there are more lines than are kept.
+    # Lines may be late for three days, and around the middle there are more lines than are kept.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
     monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
     monkeypatch.setattr(at_load, "MOST_LINES", 150)
@@ -133,20 +133,20 @@ def test_more_lines_than_are_kept_are_left_to_the_database(
         lines.append((at, draw.choice(MAKERS["pftp"])(at, draw)))
     read("pftp", sorted(lines))
     days = [(FIRST_DAY + timedelta(days=n)).date() for n in range(DAY_COUNT)]
-    assert days[15] in left_days and days[15] not in fresh_days
-    # What was told before stays, and what comes after is told again.
-    for told in (days[:8], days[-8:]):
-        assert fresh_days.issuperset(told) and left_days.isdisjoint(told)
+    assert days[15] in left_days and days[15] not in days_at_load
+    # Days derived earlier stay, and later days are derived in memory again.
+    for days_in_memory in (days[:8], days[-8:]):
+        assert days_at_load.issuperset(days_in_memory) and left_days.isdisjoint(days_in_memory)
     assert expect_recount(database) > 100
 
 
 @pytest.mark.usefixtures("small_crowds")
-def test_what_is_open_still_is_left_with_the_lines_that_are_too_many(
+def test_unmatched_opens_are_left_together_with_lines_beyond_the_limit(
     read, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
-    # The first of them may be moved until nine in the evening of the second day; nobody does.
+    # The first of them may be transferred until nine in the evening of the second day, but are not.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
     times = [FIRST_DAY + since + timedelta(seconds=n) for since, count in crowds for n in range(count)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -154,8 +154,8 @@ def test_what_is_open_still_is_left_with_the_lines_that_are_too_many(
 
 
 @pytest.mark.usefixtures("small_crowds")
-def test_opens_that_nothing_follows_are_not_looked_at_again_and_again(
-    read, database: psycopg.Connection, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
+def test_opens_without_transfers_are_not_examined_repeatedly(
+    read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch
 ):
     looked_at = []
 
@@ -168,14 +168,14 @@ def test_opens_that_nothing_follows_are_not_looked_at_again_and_again(
     times = [FIRST_DAY + timedelta(minutes=n) for n in range(1500)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
     assert expect_recount(database) == len(times)
-    assert fresh_days
+    assert days_at_load
     assert len(looked_at) > 5
     assert sum(looked_at) < 3 * len(times)
 
 
 @pytest.mark.usefixtures("small_crowds")
-def test_a_few_wrong_clocks_do_not_make_all_that_follows_late(
-    read, database: psycopg.Connection, fresh_days: set[date], monkeypatch: pytest.MonkeyPatch
+def test_a_few_wrong_clocks_do_not_make_all_later_lines_late(
+    read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # of a handful of lines
     lines = make_log("pftp", 4)
@@ -184,11 +184,11 @@ def test_a_few_wrong_clocks_do_not_make_all_that_follows_late(
         wrong = open_by_pftp(FIRST_DAY + timedelta(days=900), draw)
         lines.append((FIRST_DAY + timedelta(days=n), wrong))
     read("pftp", sorted(lines))
-    assert len(fresh_days) > DAY_COUNT
+    assert len(days_at_load) > DAY_COUNT
     assert expect_recount(database) > 100
 
 
-def test_what_goes_wrong_beside_fails_the_load(
+def test_an_error_in_deriving_requests_fails_the_load(
     read, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
     def fail(*_: object) -> None:
@@ -201,25 +201,25 @@ def test_what_goes_wrong_beside_fails_the_load(
     assert database.execute(count).fetchone() == (0, 0)
 
 
-def test_requests_that_did_not_arrive_fail_the_load(read, monkeypatch: pytest.MonkeyPatch):
+def test_missing_requests_fail_the_load(read, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(derivations, "copy_encoded", lambda *_: 5)
     with pytest.raises(DatabaseError, match=r"rows were sent to core\.requests, 5 arrived"):
         read("pftp", make_log("pftp", 1))
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_of_a_log_whose_transfers_another_one_tells_too_it_is_what_the_database_makes(
-    read, database: psycopg.Connection, fresh_days: set[date], seed: int
+def test_a_log_whose_transfers_another_log_also_reports_gives_what_the_database_makes(
+    read, database: psycopg.Connection, days_at_load: set[date], seed: int
 ):
     read("pftp", make_log("pftp", seed), is_counted=False)
-    assert fresh_days
+    assert days_at_load
     assert expect_recount(database) > 100
     counted = database.execute("SELECT bool_or(is_counted) FROM core.requests").fetchone()
     assert counted == (False,)
 
 
-def test_a_request_is_of_ambiguous_time_if_one_of_its_lines_is(
-    read, database: psycopg.Connection, fresh_days: set[date]
+def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
+    read, database: psycopg.Connection, days_at_load: set[date]
 ):
     opened, moved = datetime(1998, 10, 25, 1, 50), datetime(1998, 10, 25, 2, 5)
     lines = [
@@ -227,15 +227,15 @@ def test_a_request_is_of_ambiguous_time_if_one_of_its_lines_is(
         (moved, f"{moved:%a %b %e %H:%M:%S %Y} 1.0 n 9 /p b o RETR_Cmd r ftp u fd 0"),
     ]
     read("pftp", lines, zone="America/Los_Angeles")
-    assert fresh_days
+    assert days_at_load
     assert expect_recount(database) == 1
     assert database.execute("SELECT is_time_ambiguous FROM core.requests").fetchall() == [(True,)]
 
 
-def test_what_is_of_the_second_pass_of_an_hour_is_put_together_there(read, database: psycopg.Connection):
-    # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes,
-    # and moved a quarter of an hour after; what was opened at ten to two was moved at five past one, and an
-    # hour later, at five past two.
+def test_requests_in_the_second_pass_of_an_hour_are_derived(read, database: psycopg.Connection):
+    # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes
+    # and transferred a quarter of an hour later; what was opened at ten to two was transferred at five past
+    # one, and an hour later, at five past two.
     midnight = datetime(1998, 10, 25)
     lines = []
     for tick in range(10, 240, 20):

@@ -1,4 +1,4 @@
-"""Frames into tables by binary COPY: what is read back is what was sent, and what does not fit is refused."""
+"""Frames written into tables by binary COPY: what is read back is what was sent, and misfits are refused."""
 
 import math
 from collections.abc import Iterator
@@ -86,7 +86,9 @@ def same(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     ],
 )
 @pytest.mark.parametrize("number", [0, 2**63 - 1, -(2**63)])
-def test_what_was_sent_is_read_back(probes: psycopg.Connection, number: int, values: tuple[Any, ...]) -> None:
+def test_values_are_read_back_as_sent(
+    probes: psycopg.Connection, number: int, values: tuple[Any, ...]
+) -> None:
     rows = [(number, *values)]
     assert copy_frame(probes, PROBES, make_frame(rows)) == 1
     assert same(read_back(probes)) == same(rows)
@@ -94,7 +96,7 @@ def test_what_was_sent_is_read_back(probes: psycopg.Connection, number: int, val
 
 VALUES = st.tuples(
     st.none() | st.integers(-(2**31), 2**31 - 1),
-    st.none() | st.floats(allow_nan=False) | st.just(math.nan),  # a NaN's payload is not kept by anybody
+    st.none() | st.floats(allow_nan=False) | st.just(math.nan),  # a NaN's payload is preserved by nobody
     st.none() | st.booleans(),
     st.none() | st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=st.just(UTC)),
     st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
@@ -148,23 +150,23 @@ def test_columns_of_nulls_are_not_sent() -> None:
     assert encode_frame(make_frame([(None,) * 6]), PROBES).columns == ("id",)
 
 
-def test_a_null_is_no_default(probes: psycopg.Connection) -> None:
+def test_a_null_does_not_become_the_default(probes: psycopg.Connection) -> None:
     probes.execute("ALTER TABLE core.probes ALTER words SET DEFAULT 'nothing said'")
-    told = [sa.Column(each.name, each.type) for each in PROBES.columns if each.name != "words"]
+    others = [sa.Column(each.name, each.type) for each in PROBES.columns if each.name != "words"]
     words = sa.Column("words", sa.Text, server_default="nothing said")
-    table = sa.Table("probes", sa.MetaData(), *told, words, schema="core")
+    table = sa.Table("probes", sa.MetaData(), *others, words, schema="core")
     assert copy_frame(probes, table, make_frame([(1, *NOTHING)])) == 1
     assert read_back(probes) == [(1, *NOTHING)]
 
 
-def test_a_frame_of_the_right_columns_is_taken() -> None:
+def test_a_frame_with_the_right_columns_is_accepted() -> None:
     check_frame(one_row(), PROBES)
     for table in (*FACT_TABLES, rejected_lines):
         check_frame(pl.DataFrame(schema=frame_schema(table)), table)
 
 
 @pytest.mark.parametrize(
-    ("frame", "told"),
+    ("frame", "expected"),
     [
         (one_row().with_columns(number=pl.lit(1, pl.Int64)), "number is Int64, should be Float64"),
         (one_row().with_columns(number=pl.lit(1, pl.Float32)), "number is Float32, should be Float64"),
@@ -201,11 +203,11 @@ def test_a_frame_of_the_right_columns_is_taken() -> None:
     ],
 )
 def test_a_frame_that_does_not_fit_is_refused_with_the_columns_name(
-    probes: psycopg.Connection, frame: pl.DataFrame, told: str
+    probes: psycopg.Connection, frame: pl.DataFrame, expected: str
 ) -> None:
     with pytest.raises(SchemaMismatchError) as refused:
         check_frame(frame, PROBES)
-    assert refused.value.message == f"a frame does not fit core.probes: {told}"
+    assert refused.value.message == f"a frame does not fit core.probes: {expected}"
     with pytest.raises(SchemaMismatchError):
         copy_frame(probes, PROBES, frame)
     probes.rollback()

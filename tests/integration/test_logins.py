@@ -1,4 +1,6 @@
-"""Who reads has a login of its own: what it does to itself is nobody else's, and some things none may do."""
+"""Each reader has a login of its own: its changes to itself affect nobody else, and some things no login may
+do.
+"""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -31,7 +33,7 @@ Connect = Callable[[str], psycopg.Connection]
 
 @pytest.fixture
 def names(warehouse: Warehouse) -> Iterator[list[str]]:
-    """Names for logins; roles are the whole server's, so they are dropped again."""
+    """Names for logins; roles belong to the whole server, so they are dropped again."""
     made = [f"Reader-{letter}-{secrets.token_hex(4)}" for letter in "ab"]
     yield made
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
@@ -105,7 +107,7 @@ def test_every_login_has_its_limits(connect: Connect, logins: list[str], warehou
         ]
 
 
-def test_a_login_changes_nobody_but_itself(connect: Connect, logins: list[str]) -> None:
+def test_a_login_can_only_change_itself(connect: Connect, logins: list[str]) -> None:
     one, other = logins
     connection = connect(one)
     connection.execute("SET default_transaction_read_only = off")
@@ -113,7 +115,7 @@ def test_a_login_changes_nobody_but_itself(connect: Connect, logins: list[str]) 
         for change in ("SET statement_timeout = 0", "RESET ALL", "PASSWORD 'mine'", "LOGIN"):
             with pytest.raises(errors.InsufficientPrivilege):
                 connection.execute(f'ALTER ROLE "{role}" {change}'.encode())
-        # Who became the group could change the group's settings.
+        # A session that became the group could change the group's settings.
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute(f'SET ROLE "{role}"'.encode())
     for statement in (
@@ -127,7 +129,7 @@ def test_a_login_changes_nobody_but_itself(connect: Connect, logins: list[str]) 
     ):
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute(statement.encode())
-    # What it may change is its own.
+    # What it may change is only its own.
     connection.execute(f'ALTER ROLE "{one}" SET statement_timeout = 0'.encode())
     connection.execute(f'ALTER ROLE "{one}" RESET default_transaction_read_only'.encode())
     mine = {"statement_timeout": "0", "default_transaction_read_only": "off"}
@@ -149,7 +151,7 @@ def test_a_login_changes_nobody_but_itself(connect: Connect, logins: list[str]) 
     "pg_try_advisory_xact_lock(1)",
     "pg_logical_emit_message(false, 'x', 'x')",
 ])  # fmt: skip
-def test_nobody_writes_or_locks_without_limit(warehouse: Warehouse, call: str) -> None:
+def test_no_reader_writes_or_locks_without_limit(warehouse: Warehouse, call: str) -> None:
     for role in (Role.READER, Role.DASHBOARDS):
         with closing(warehouse.connect(role, autocommit=True)) as connection:
             connection.execute("SET default_transaction_read_only = off")
@@ -158,23 +160,23 @@ def test_nobody_writes_or_locks_without_limit(warehouse: Warehouse, call: str) -
 
 
 def test_the_embedded_server_keeps_few_notifications(site: Site, database: psycopg.Connection) -> None:
-    """Anybody can send them, and keep them from being cleared away."""
+    """Anybody can send them, and keep them from being cleared."""
     if site.server is None or site.server.version < 17:
         pytest.skip("the server is a site's, or too old to have a limit")
     assert show(database, "max_notify_queue_pages") == {"max_notify_queue_pages": "64"}
 
 
-def test_who_was_admitted_by_hand_has_the_limits_of_the_database(
+def test_logins_admitted_by_hand_have_the_limits_of_the_database(
     connect: Connect, names: list[str], warehouse: Warehouse
 ) -> None:
-    """Settings of a role do not reach its members; a clone of a database has no settings of its own."""
+    """Settings of a role do not apply to its members; a clone of a database has no settings of its own."""
     with warehouse.connect(Role.OWNER) as owner:
         make_roles(owner)
         owner.execute(f"CREATE ROLE \"{names[0]}\" LOGIN PASSWORD '{PASSWORD}'".encode())
         owner.execute(f'GRANT {READER} TO "{names[0]}"'.encode())
     times = {"statement_timeout": "10min", "idle_in_transaction_session_timeout": "5min"}
     assert show(connect(names[0]), *times) == times
-    # Not for those whose statements may take hours, whichever way they come.
+    # Not for roles whose statements may take hours, whichever way they log in.
     never = dict.fromkeys(times, "0")
     for role in (Role.OWNER, Role.LOADER):
         with closing(warehouse.connect(role)) as connection:
@@ -183,7 +185,7 @@ def test_who_was_admitted_by_hand_has_the_limits_of_the_database(
         assert show(connection, *times) == times | {"idle_in_transaction_session_timeout": "0"}
 
 
-def test_a_loader_that_logs_in_elsewhere_has_no_limit_of_time(
+def test_a_loader_that_logs_in_elsewhere_has_no_time_limit(
     site: Site, connect: Connect, warehouse: Warehouse
 ) -> None:
     if site.server is None:
@@ -193,7 +195,7 @@ def test_a_loader_that_logs_in_elsewhere_has_no_limit_of_time(
     assert show(connect(LOADER), "statement_timeout") == {"statement_timeout": "0"}
 
 
-def test_the_groups_cannot_log_in_and_who_tries_is_told_what_to_do(site: Site, warehouse: Warehouse) -> None:
+def test_the_groups_cannot_log_in_and_the_error_says_what_to_do(site: Site, warehouse: Warehouse) -> None:
     if site.server is None:
         pytest.skip("the groups have no password here")
     for group in (READER, NAMES):
@@ -205,7 +207,7 @@ def test_the_groups_cannot_log_in_and_who_tries_is_told_what_to_do(site: Site, w
     assert "tapewise db logins add" in (caught.value.hint or "")
 
 
-def test_an_upgrade_makes_groups_of_roles_that_people_logged_in_as(warehouse: Warehouse) -> None:
+def test_an_upgrade_turns_roles_that_people_logged_in_as_into_groups(warehouse: Warehouse) -> None:
     with warehouse.connect(Role.OWNER) as owner:
         for role in (READER, NAMES):
             owner.execute(f'ALTER ROLE "{role}" LOGIN CONNECTION LIMIT 40'.encode())
@@ -216,11 +218,11 @@ def test_an_upgrade_makes_groups_of_roles_that_people_logged_in_as(warehouse: Wa
             " ORDER BY rolname DESC",
             [[READER, NAMES]],
         ).fetchall() == [(READER, False, -1, None), (NAMES, False, -1, None)]
-        # Who had been admitted stays so.
+        # Logins that had been admitted stay admitted.
         assert owner.execute("SELECT pg_has_role(%s, %s, 'USAGE')", [NAMES, READER]).fetchone() == (True,)
 
 
-def test_readers_stay_out_of_the_embedded_servers_other_databases(site: Site, connect: Connect) -> None:
+def test_readers_cannot_enter_the_embedded_servers_other_databases(site: Site, connect: Connect) -> None:
     if site.server is None:
         pytest.skip("the other databases of a site's server are the site's")
     with psycopg.connect(site.maintenance, autocommit=True) as owner:
@@ -232,7 +234,7 @@ def test_readers_stay_out_of_the_embedded_servers_other_databases(site: Site, co
             connect(COMMANDS, database)
 
 
-def test_a_login_that_cannot_be_made_or_dropped_is_refused(warehouse: Warehouse, logins: list[str]) -> None:
+def test_impossible_logins_are_refused(warehouse: Warehouse, logins: list[str]) -> None:
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
         for name in (logins[0], LOADER, "pg_mine"):
             with pytest.raises(DatabaseError, match=name), owner.transaction():
@@ -250,7 +252,7 @@ def test_a_login_that_cannot_be_made_or_dropped_is_refused(warehouse: Warehouse,
         assert logins[0] not in {login.name for login in list_logins(owner)}
 
 
-def test_the_commands_make_list_and_drop_a_login(
+def test_the_commands_create_list_and_drop_a_login(
     site: Site, warehouse: Warehouse, names: list[str], tmp_path: Path
 ) -> None:
     name = names[0]
@@ -269,7 +271,7 @@ def test_the_commands_make_list_and_drop_a_login(
     with closing(psycopg.connect(shown.split(": ", 1)[1].strip(), password=PASSWORD)) as connection:
         assert connection.execute("SELECT count(*) FROM mart.user_names").fetchone() == (0,)
     assert run("drop", name) == f"Login {name} is dropped.\n"
-    # Where nothing is said of a password, it is asked for.
+    # If no password is given, it is asked for.
     assert "Repeat for confirmation" in run("add", name, text=f"{PASSWORD}\n{PASSWORD}\n")
     run("drop", name)
     assert "Password" not in run("add", name, "--no-password")

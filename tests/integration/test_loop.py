@@ -1,4 +1,4 @@
-"""The loop on the example: what it was asked for, simulated, and where comparisons turn red and where not."""
+"""The whole loop on the example: its requests simulated, and which comparisons turn red and which do not."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from tests.integration.example_archive import load_example
 pytestmark = pytest.mark.slow
 
 MACHINE = bundled_machine("llnl-unitree-1998")
-# So that another seed is another run: LLNL's law of stages (appendix A, 6.0).
+# So that another seed gives another run: LLNL's law of stages (appendix A, 6.0).
 LAW = {
     "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60.0, "short_mean_s": 21.0,
     "long_s": 120.0, "long_mean_s": 30.0,
@@ -38,10 +38,10 @@ def name_differences(comparison: Comparison) -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def example(site: Site) -> Iterator[Warehouse]:
-    """The example, and `built`: what it was asked for, on LLNL's machine."""
+    """The example, and `built`: the same requests on LLNL's machine."""
     with site.clone() as warehouse:
         load_example(warehouse)
-        simulate(warehouse, "built", read_given(warehouse))
+        simulate(warehouse, "built", read_example_requests(warehouse))
         yield warehouse
 
 
@@ -51,7 +51,7 @@ def simulate(
     keep_run(warehouse, name, plan_run(given, machine, **{"seed": 1} | plan), now=NOW)
 
 
-def read_given(warehouse: Warehouse) -> Requests:
+def read_example_requests(warehouse: Warehouse) -> Requests:
     with warehouse.connect(Role.READER) as reader:
         return read_archive_requests(reader, "example")
 
@@ -62,7 +62,7 @@ def compare(warehouse: Warehouse, a: str, b: str) -> Comparison:
 
 
 def test_doubling_the_stage_delay_turns_the_stages_red_and_nothing_else(example: Warehouse) -> None:
-    simulate(example, "slower", read_given(example), with_load(law="fixed", load_s=120.0))
+    simulate(example, "slower", read_example_requests(example), with_load(law="fixed", load_s=120.0))
     comparison = compare(example, "built", "slower")
     found = {(each.direction, each.quantity, each.statistic) for each in comparison.different}
     assert {("get", "stage time", statistic) for statistic in ("mean", "p50", "p90")} <= found
@@ -76,17 +76,17 @@ def test_doubling_the_stage_delay_turns_the_stages_red_and_nothing_else(example:
     assert shift.difference_high >= 59.9
 
 
-def test_taking_the_bursts_away_turns_the_waits_red(example: Warehouse) -> None:
-    simulate(example, "even", read_given(example), arrivals="even")
+def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
+    simulate(example, "even", read_example_requests(example), arrivals="even")
     red = name_differences(compare(example, "built", "even"))
     assert {("all", "contention"), ("put", "contention"), ("all", "transfer time")} <= red
-    # As many requests and bytes, and the same transfers: only when they came is another.
+    # The same number of requests and bytes, and the same transfers: only the arrival times differ.
     assert not {"requests", "bytes", "transfer alone", "found on disk"} & {quantity for _, quantity in red}
 
 
-def test_another_seed_and_the_model_of_the_requests_stay_black(example: Warehouse) -> None:
-    """What differs by chance only: other draws of the tape loads; and bursts made up from the model."""
-    given = read_given(example)
+def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:
+    """Differences due to chance only: other draws of the tape loads; and bursts generated from the model."""
+    given = read_example_requests(example)
     simulate(example, "drawn", given, with_load(**LAW))
     simulate(example, "again", given, with_load(**LAW), seed=2)
     assert not compare(example, "drawn", "again").different
@@ -99,7 +99,7 @@ def test_another_seed_and_the_model_of_the_requests_stay_black(example: Warehous
     assert not compare(example, "drawn", "modelled").different
 
 
-def test_with_the_synthetic_example_it_is_circular(example: Warehouse) -> None:
-    simulate(example, "other", read_given(example), seed=2)
+def test_comparisons_with_the_synthetic_example_are_circular(example: Warehouse) -> None:
+    simulate(example, "other", read_example_requests(example), seed=2)
     assert compare(example, "example", "built").is_circular
-    assert compare(example, "built", "other").is_circular  # both come of made-up logs
+    assert compare(example, "built", "other").is_circular  # both come from made-up logs

@@ -1,4 +1,4 @@
-"""Schema `mart` as a whole: made anew, described, granted, and planned as its design promises."""
+"""Schema `mart` as a whole: rebuilt, described, granted, and planned as its design promises."""
 
 import itertools
 import math
@@ -27,25 +27,25 @@ OBJECTS = read_mart()
 
 
 def reads_tables(each: MartObject) -> bool:
-    """Whether a view is among what the object rests on."""
+    """Whether a view is among the objects that it depends on."""
     below = [other for other in OBJECTS if other.name in each.metadata.depends_on]
     return each.metadata.kind == "view" or any(map(reads_tables, below))
 
 
 VIEWS = [each for each in OBJECTS if each.metadata.kind == "view"]
 FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
-# Those that only reckon with what they are given, and those that read the warehouse.
-RECKONING = [each for each in FUNCTIONS if not reads_tables(each)]
+# Functions that only calculate with their arguments, and those that read the warehouse.
+CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
-# What makes a function read the transfers, where it does not always.
+# Arguments that make a function read the transfers, if it does not always.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
-# The facts that a function reads, where it reads no transfers.
+# The facts that a function reads if it reads no transfers.
 FACTS = {"stage_times": "stages"}
-# What is known of a file begins before the range that is asked for: only `until` leaves months out.
+# A file's history begins before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
     for each in READING
@@ -55,7 +55,7 @@ LOOKING_BACK = [
 OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
-# Everything that a rebuild makes, in words that do not hold object numbers.
+# Everything that a rebuild makes, in a form without object numbers.
 SNAPSHOT = """
 SELECT
     relname AS name,
@@ -93,21 +93,21 @@ def explain(database: psycopg.Connection, query: str) -> str:
 def owner(site: Site) -> Iterator[psycopg.Connection]:
     """The owner's connection to one empty warehouse, which every test leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
-        # A plan kept from another test's mart would fail by itself.
+        # A cached plan of another test's mart would fail by itself.
         connection.prepare_threshold = None
         yield connection
 
 
 @pytest.fixture
 def database(owner: psycopg.Connection) -> Iterator[psycopg.Connection]:
-    """The owner's connection to that warehouse, in a transaction that comes to nothing."""
+    """The owner's connection to that warehouse, in a transaction that is rolled back."""
     with owner.transaction(force_rollback=True):
         yield owner
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of sql/ to spoil."""
+    """A copy of sql/ to corrupt."""
     return Path(shutil.copytree(SQL_FOLDER, tmp_path / "sql"))
 
 
@@ -117,7 +117,7 @@ def replace(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-# Made anew
+# Rebuilt
 
 
 def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
@@ -127,7 +127,7 @@ def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
     assert {row["name"] for row in before} == {*names(OBJECTS), "mart"}
 
 
-def test_a_rebuild_drops_what_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
+def test_a_rebuild_drops_objects_that_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
     for topic, name in (("cache", "open_times"), ("facts", "opens")):
         shutil.rmtree(folder / topic / name)
     rebuild_mart(database, folder)
@@ -146,7 +146,7 @@ def test_a_rebuild_drops_what_sql_no_longer_has(database: psycopg.Connection, fo
         ("CREATE MATERIALIZED VIEW mart.big AS SELECT * FROM mart.transfers", "mart.big"),
     ],
 )
-def test_what_others_built_upon_mart_is_not_dropped(
+def test_objects_that_others_built_on_mart_are_not_dropped(
     database: psycopg.Connection, make: str, name: str
 ) -> None:
     database.execute("CREATE SCHEMA analysts")
@@ -156,31 +156,31 @@ def test_what_others_built_upon_mart_is_not_dropped(
         rebuild_mart(database)
     assert caught.value.hint is not None
     assert "pg_dump" in caught.value.hint
-    # The caller's transaction goes on, with everything where it was.
+    # The caller's transaction continues, with everything unchanged.
     assert run_query(database, SNAPSHOT) == before
     assert run_query(database, f"SELECT count(*) AS n FROM {name}") == [{"n": 0}]
 
 
-def test_a_view_upon_a_view_is_named_too(database: psycopg.Connection) -> None:
+def test_a_view_on_a_view_is_named_too(database: psycopg.Connection) -> None:
     database.execute("CREATE VIEW public.first AS SELECT * FROM mart.archives")
     database.execute("CREATE VIEW public.second AS SELECT * FROM public.first")
     with pytest.raises(DatabaseError, match=r"view first depends .*; view second depends"):
         rebuild_mart(database)
 
 
-def test_two_folders_of_one_name_are_refused(database: psycopg.Connection, folder: Path) -> None:
+def test_two_folders_with_the_same_name_are_refused(database: psycopg.Connection, folder: Path) -> None:
     shutil.copytree(folder / "facts" / "opens", folder / "cache" / "opens")
     with pytest.raises(DatabaseError, match=r"cache/opens and .*facts/opens have the same name"):
         rebuild_mart(database, folder)
 
 
-def test_dropping_mart_twice_is_no_error(database: psycopg.Connection) -> None:
+def test_dropping_mart_twice_is_not_an_error(database: psycopg.Connection) -> None:
     drop_mart(database)
     drop_mart(database)
     assert run_query(database, "SELECT to_regnamespace('mart')::text AS mart") == [{"mart": None}]
 
 
-def test_percent_and_colon_are_only_text(database: psycopg.Connection, folder: Path) -> None:
+def test_percent_signs_and_colons_are_plain_text(database: psycopg.Connection, folder: Path) -> None:
     replace(
         folder / "facts/archives/view.sql",
         "CREATE VIEW mart.archives AS\n",
@@ -296,7 +296,7 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (shutil.rmtree, r"sql is missing"),
     ],
 )
-def test_a_spoiled_folder_is_named_and_nothing_happens(
+def test_an_invalid_folder_is_named_and_nothing_happens(
     database: psycopg.Connection, folder: Path, spoil: Callable[[Path], object], message: str
 ) -> None:
     before = run_query(database, SNAPSHOT)
@@ -324,13 +324,13 @@ def test_columns_of_views_are_described(database: psycopg.Connection, view: Mart
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     asked_for = list(function.metadata.arguments)
-    # What compares two archives has one more.
+    # Functions that compare two archives have one more.
     archives = ["a", "b"] if function.name in COMPARING else ["archive"]
     rest = ["since", "until", "interface", "direction", "client", "class_of_service"]
     assert asked_for[: len(archives) + len(rest)] == [*archives, *rest]
 
 
-def test_functions_are_plain_sql(database: psycopg.Connection) -> None:
+def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     facts = run_query(
         database,
         """
@@ -350,7 +350,7 @@ def test_functions_are_plain_sql(database: psycopg.Connection) -> None:
         **{each.name: expected | {"volatility": "s", "required_count": 0} for each in READING},
         **{
             each.name: expected | {"volatility": "i", "required_count": len(each.metadata.arguments)}
-            for each in RECKONING
+            for each in CALCULATING
         },
     }
 
@@ -381,22 +381,22 @@ def test_no_bind_parameters(each: MartObject) -> None:
 
 
 @pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
-def test_depends_on_is_what_the_text_reads(each: MartObject) -> None:
+def test_depends_on_lists_what_the_text_reads(each: MartObject) -> None:
     code = re.sub(r"--.*", "", each.text)
     assert set(re.findall(r"\bmart\.(\w+)", code)) - {each.name} == set(each.metadata.depends_on)
-    # Only base views know the tables.
+    # Only base views refer to the tables.
     is_base_view = each.metadata.kind == "view" and not each.metadata.depends_on
     assert bool(re.search(r"\b(core|ledger|studies)\.", code)) == is_base_view
 
 
-def test_what_a_view_can_need_is_what_is_told_of_archives(database: psycopg.Connection) -> None:
+def test_archive_facts_has_a_row_for_every_fact_that_views_may_need(database: psycopg.Connection) -> None:
     insert_rows(database, {"archives": [{"name": "llnl"}]})
     facts = run_query(database, "SELECT fact FROM mart.archive_facts")
     assert tuple(row["fact"] for row in facts) == LOG_FACTS
 
 
 @pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
-def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> None:
+def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -> None:
     below = {each.name}
     while (
         more := {name for other in OBJECTS if other.name in below for name in other.metadata.depends_on}
@@ -407,7 +407,7 @@ def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> N
     fact_tables = [table.name for table in FACT_TABLES]
     tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
-    if each.name in ("archive_facts", "coverage"):  # which tell of all of them
+    if each.name in ("archive_facts", "coverage"):  # which report all of them
         assert each.metadata.needs == {}
     else:
         assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)
@@ -417,15 +417,15 @@ def test_what_reads_the_facts_of_logs_says_which_it_needs(each: MartObject) -> N
 
 
 @pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
-def test_examples_run_for_those_who_may_read(database: psycopg.Connection, each: MartObject) -> None:
+def test_examples_run_for_the_roles_that_may_read(database: psycopg.Connection, each: MartObject) -> None:
     assert len(each.metadata.grants) == 1
     database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(each.metadata.grants[0])))
-    # `as`, so that an example is one query that ends without a semicolon.
+    # `as`, so that an example must be one query without a semicolon at the end.
     run_query(database, f"SELECT count(*) FROM ({each.metadata.example}) AS example")
 
 
 @pytest.mark.parametrize("each", OBJECTS, ids=names(OBJECTS))
-def test_whoever_sees_names_may_read_everything(database: psycopg.Connection, each: MartObject) -> None:
+def test_the_role_that_sees_names_may_read_everything(database: psycopg.Connection, each: MartObject) -> None:
     database.execute("SET ROLE tapewise_names")
     run_query(database, each.metadata.example)
 
@@ -446,13 +446,13 @@ def test_whoever_sees_names_may_read_everything(database: psycopg.Connection, ea
         "CREATE TABLE public.mine (n integer)",
     ],
 )
-def test_the_reading_role_may_not(database: psycopg.Connection, query: str) -> None:
+def test_the_reading_role_may_only_read_its_views(database: psycopg.Connection, query: str) -> None:
     database.execute("SET ROLE tapewise_reader")
     with pytest.raises((errors.InsufficientPrivilege, errors.ObjectNotInPrerequisiteState)):
         database.execute(query.encode())
 
 
-def test_names_are_granted_to_nobody_else() -> None:
+def test_names_are_granted_to_no_other_role() -> None:
     assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
         "user_names",
         "account_usage",
@@ -496,17 +496,17 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
     )
     database.execute("SET ROLE tapewise_reader")
     for each in OBJECTS:
-        if each.metadata.grants != ["tapewise_reader"] or each in RECKONING:
+        if each.metadata.grants != ["tapewise_reader"] or each in CALCULATING:
             continue
         arguments = "('llnl', 'llnl')" if each.name in COMPARING else "()"
         call = f"mart.{each.name}" + (arguments if each.metadata.kind == "function" else "")
         said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
         assert "canary" not in said, each.name
-        # One transfer makes no stratum and no valley, and it is not of SDSC's 100 MB.
+        # One transfer makes no stratum and no valley, and it is not one of SDSC's 100 MB files.
         assert said or each.name in ("envelope_points", "open_time_clusters", "open_time_valleys"), each.name
 
 
-def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
+def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) -> None:
     for role in ("public", "tapewise_reader", "tapewise_names"):
         rows = run_query(
             database,
@@ -526,7 +526,9 @@ def test_functions_are_not_for_everybody(database: psycopg.Connection) -> None:
 
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
-def test_functions_inline_and_prune(database: psycopg.Connection, function: MartObject, role: str) -> None:
+def test_functions_are_inlined_and_prune_partitions(
+    database: psycopg.Connection, function: MartObject, role: str
+) -> None:
     insert_rows(
         database,
         {
@@ -536,7 +538,7 @@ def test_functions_inline_and_prune(database: psycopg.Connection, function: Mart
     )
     if role == "tapewise_reader":
         database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(function.metadata.grants[0])))
-    # Some look a day or two over the edges of the range.
+    # Some look a day or two beyond the edges of the range.
     arguments = [*READS_TRANSFERS.get(function.name, []), "since => '1998-04-03'", "until => '1998-04-29'"]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
@@ -569,11 +571,11 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
     assert "Subplans Removed" in plan
 
 
-def test_residuals_draw_their_line_once(database: psycopg.Connection) -> None:
+def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:
     assert "CTE lines" in explain(database, "SELECT * FROM mart.residual_blocks()")
 
 
-def test_idle_windows_read_the_cells_unless_they_must_not(database: psycopg.Connection) -> None:
+def test_idle_windows_read_the_cells_whenever_they_can(database: psycopg.Connection) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     assert "transfers_1998" not in explain(database, "SELECT * FROM mart.idle_windows(interface => 'nft')")
     for filtered in ("client", "class_of_service"):
@@ -590,7 +592,7 @@ def test_stage_times_read_requests_only_for_a_client(database: psycopg.Connectio
     assert set(re.findall(r"requests_1998_\d\d", plan)) == {"requests_1998_04"}
 
 
-def test_views_prune(database: psycopg.Connection) -> None:
+def test_views_prune_partitions(database: psycopg.Connection) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     for view in ("transfers", "transfer_names"):
         plan = explain(database, f"SELECT * FROM mart.{view} WHERE ended_at >= '1998-05-01'")
@@ -612,7 +614,7 @@ def drop_what_never_runs(plan: str) -> str:
 
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
 def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
-    # A bitmap of an index is read for the scan of the heap that stands above it.
+    # A bitmap of an index is read for the heap scan above it.
     scan = r"(?<!Subquery )(?<!Bitmap Index )(Scan on|Scan using \w+ on) activity_cells"
     plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
     assert len(re.findall(scan, drop_what_never_runs(plan))) == 1
@@ -620,11 +622,11 @@ def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: s
     assert len(re.findall(scan, everything)) == 3
 
 
-# Computed
+# Calculated
 
 
 def lower_envelope(transfers: list[dict[str, Any]], stratum_size: int) -> dict[str, float | int]:
-    """LLNL's procedure for one direction once more, in exact fractions of the given floats."""
+    """LLNL's procedure for one direction again, in exact fractions of the given floats."""
     kept = [
         row
         for row in transfers
@@ -661,7 +663,7 @@ def lower_envelope(transfers: list[dict[str, Any]], stratum_size: int) -> dict[s
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_lower_envelopes_are_those_of_exact_arithmetic(database: psycopg.Connection, seed: int) -> None:
+def test_lower_envelopes_agree_with_exact_arithmetic(database: psycopg.Connection, seed: int) -> None:
     dice = random.Random(seed)
     transfers: list[dict[str, Any]] = []
     for direction, number in itertools.product(("put", "get"), range(600)):
@@ -698,7 +700,9 @@ def test_lower_envelopes_are_those_of_exact_arithmetic(database: psycopg.Connect
         ("residual_blocks(stratum_size => 7, block_size => 11) ORDER BY block", "mean_residual_s"),
     ],
 )
-def test_the_order_of_loading_changes_no_bit(database: psycopg.Connection, call: str, column: str) -> None:
+def test_the_order_of_loading_does_not_change_a_bit(
+    database: psycopg.Connection, call: str, column: str
+) -> None:
     dice = random.Random(4)
     transfers = [
         {

@@ -1,4 +1,4 @@
-"""Mounts and tape operations: a recount of the events, in whatever order files come and whatever changes."""
+"""Mounts and tape operations equal a recount of the events, in any order of files and after any change."""
 
 import random
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ DAY_COUNT = 9
 FIELDS = (
     *("op", "by", "cap", "family", "location", "copy", "frag", "vsn", "type", "unit", "block", "size", "rc"),
 )
-# A file of the logs: its path, and the source that it is of.
+# A file of the logs: its path, and its source.
 LogFile = tuple[Path, str]
 
 
@@ -47,21 +47,21 @@ def write_event(at: datetime, event: str, **fields: object) -> str:
         "size",
         "rc",
     )
-    told = " ".join(f"{name}={fields.get(name, '-')}" for name in names)
-    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03} tapesrvr {event} {told}"
+    values = " ".join(f"{name}={fields.get(name, '-')}" for name in names)
+    return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03} tapesrvr {event} {values}"
 
 
 def make_events(seed: int) -> list[tuple[datetime, str]]:
-    """Made-up events of nine days, crowded around the midnights, of few cartridges, drives and files.
+    """Made-up events of nine days, crowded around the midnights, with few cartridges, drives and files.
 
-    Some are missing, some come twice; some cartridges stay in their drive for days; some silences are long.
+    Some are missing, some occur twice; some cartridges stay in their drive for days; some silences are long.
     """
     draw = random.Random(seed)
-    told: list[tuple[datetime, str]] = []
+    events: list[tuple[datetime, str]] = []
 
     def write(at: datetime, event: str, **fields: object) -> None:
         if draw.random() < 0.85:
-            told.append((at, write_event(at, event, **fields)))
+            events.append((at, write_event(at, event, **fields)))
 
     for _ in range(45):
         at = FIRST_DAY + timedelta(
@@ -96,21 +96,21 @@ def make_events(seed: int) -> list[tuple[datetime, str]]:
         write(at, "dismount", vsn=vsn, unit=unit)
         at += later(9)
         write(at, "dismounted", vsn=vsn, unit=unit)
-    return sorted(told)
+    return sorted(events)
 
 
 def make_files(seed: int, folder: Path) -> list[LogFile]:
-    """The events in files of two sources, some of whose lines stand in two files of one source."""
+    """The events in files of two sources; some lines occur in two files of one source."""
     draw = random.Random(seed)
     lines: dict[str, list[str]] = {"tapesrvr": [], "pdmsrvr": []}
     for _, text in make_events(seed):
         lines[draw.choice(("tapesrvr", "tapesrvr", "pdmsrvr"))].append(text)
     files = []
-    for source, told in lines.items():
-        cuts = [0, *sorted(draw.sample(range(1, len(told)), 5)), len(told)]
+    for source, source_lines in lines.items():
+        cuts = [0, *sorted(draw.sample(range(1, len(source_lines)), 5)), len(source_lines)]
         for number, (begin, end) in enumerate(pairwise(cuts)):
             path = folder / f"{source}.{number}"
-            piece = told[max(begin - draw.choice((0, 0, 4)), 0) : end]
+            piece = source_lines[max(begin - draw.choice((0, 0, 4)), 0) : end]
             draw.shuffle(piece)
             path.write_text("".join(f"{text}\n" for text in piece))
             files.append((path, source))
@@ -124,7 +124,7 @@ def read(warehouse: Warehouse, files: Sequence[LogFile], archive: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_they_are_a_recount_of_the_events_in_whatever_order_files_come(
+def test_they_equal_a_recount_of_the_events_whatever_the_order_of_files(
     warehouse: Warehouse, tmp_path: Path, seed: int
 ):
     files = make_files(seed, tmp_path)
@@ -140,7 +140,7 @@ def test_they_are_a_recount_of_the_events_in_whatever_order_files_come(
 
 
 @pytest.mark.parametrize("seed", range(5, 8))
-def test_putting_together_anew_changes_nothing_whatever_the_range(
+def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ):
     read(warehouse, make_files(seed, tmp_path), "made")
@@ -159,7 +159,9 @@ def test_putting_together_anew_changes_nothing_whatever_the_range(
 
 
 @pytest.mark.parametrize("seed", range(8, 10))
-def test_dropping_a_source_and_forgetting_leave_a_recount(warehouse: Warehouse, tmp_path: Path, seed: int):
+def test_they_equal_a_recount_after_dropping_a_source_and_forgetting(
+    warehouse: Warehouse, tmp_path: Path, seed: int
+):
     read(warehouse, make_files(seed, tmp_path), "made")
     drop_source(warehouse, "made", "pdmsrvr")
     left = dump(warehouse, "made")
@@ -170,7 +172,7 @@ def test_dropping_a_source_and_forgetting_leave_a_recount(warehouse: Warehouse, 
     check_warehouse(warehouse)
 
 
-def test_a_cartridge_may_stay_for_weeks_and_a_late_line_changes_all_of_it(
+def test_a_late_line_changes_the_whole_stay_of_a_cartridge_for_weeks(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
 ):
     names = {"op": "stage", "by": "client", "cap": "4f.1", "copy": 1, "vsn": "D1", "unit": "d1", "rc": 0}
@@ -188,8 +190,8 @@ def test_a_cartridge_may_stay_for_weeks_and_a_late_line_changes_all_of_it(
     assert dump(warehouse, "made") == describe(warehouse, "made")
 
 
-def test_one_log_may_tell_of_many_months(warehouse: Warehouse, tmp_path: Path):
-    # Of more months than a session executes a statement before it prepares it.
+def test_one_log_may_cover_many_months(warehouse: Warehouse, tmp_path: Path):
+    # More months than the number of executions after which a session prepares a statement.
     names = {"op": "stage", "by": "client", "cap": "4f.1", "copy": 1, "unit": "d1", "rc": 0}
     lines = [
         write_event(FIRST_DAY + timedelta(days=31 * n, minutes=minute), event, **names | {"vsn": f"D{n}"})
@@ -203,7 +205,7 @@ def test_one_log_may_tell_of_many_months(warehouse: Warehouse, tmp_path: Path):
     assert (mounts, operations) == describe(warehouse, "made")
 
 
-def test_a_dropped_archive_takes_them_along(
+def test_a_dropped_archive_takes_them_with_it(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
 ):
     read(warehouse, make_files(20, tmp_path), "made")

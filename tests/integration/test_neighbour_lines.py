@@ -1,4 +1,4 @@
-"""Requests of lines that come to others that are held: row for row what the database makes of all of them."""
+"""Requests from lines that are added to held ones: row for row what the database makes of all of them."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("short_segments")
 
 @pytest.fixture
 def left_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
-    """The days whose requests the database put together."""
+    """The days whose requests the database derived."""
     found: set[date] = set()
     monkeypatch.setattr(derivations, "rebuild_requests", note_days(found))
     return found
@@ -37,7 +37,7 @@ def left_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
 
 @pytest.fixture
 def read(warehouse: Warehouse, tmp_path: Path, database: psycopg.Connection) -> Callable[..., int]:
-    """Reads a made-up log into the archive, and compares with a recount; counts requests."""
+    """Reads a made-up log into the archive, and compares with a recount; returns the number of requests."""
 
     def read(*arguments: object, **options: object) -> int:
         read_log(warehouse, tmp_path, *arguments, **options)
@@ -48,20 +48,20 @@ def read(warehouse: Warehouse, tmp_path: Path, database: psycopg.Connection) -> 
 
 @pytest.fixture(params=["small crowds", "one crowd"])
 def crowds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are read, and looked at, a few at a time; or all together."""
+    """Lines are read and examined a few at a time, or all together."""
     if request.param == "small crowds":
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
         monkeypatch.setattr(at_load, "CROWD", 10)
 
 
 def cut(lines: Lines, times: list[datetime]) -> list[Lines]:
-    """The lines between each two times, of which the first and last are left out."""
+    """The lines between each two times, without the first and the last part."""
     edges = [datetime.min.replace(tzinfo=UTC), *times, datetime.max.replace(tzinfo=UTC)]
     return [[line for line in lines if since <= line[0] < until] for since, until in pairwise(edges)]
 
 
 def show_requests(database: psycopg.Connection) -> str:
-    """What was opened and moved, in hours: `0-2` together, `3-` opened and not moved."""
+    """The opens and transfers, in hours: `0-2` belong together, `3-` was opened and not transferred."""
     rows = database.execute(
         "SELECT opened_at, ended_at, transfer_id FROM core.requests ORDER BY 1"
     ).fetchall()
@@ -77,7 +77,7 @@ def show_requests(database: psycopg.Connection) -> str:
 
 
 def write_lines(spec: str) -> Lines:
-    """Lines of one file: `o3` is opened at three, `m4` moved at four."""
+    """Lines of one file: `o3` is opened at three, `m4` transferred at four."""
     lines = []
     for word in spec.split():
         at = FIRST_DAY + timedelta(hours=int(word[1:]))
@@ -92,18 +92,18 @@ def write_lines(spec: str) -> Lines:
         ("o0", "m2", "0-2"),
         ("o0", "o1 m2", "0- 1-2"),
         ("o0 o1", "m2 m3", "0-3 1-2"),
-        # A day is the longest that an open waits.
+        # An open waits for at most a day.
         ("o0", "m24", "0-24"),
         ("o0", "m25", "0-"),
         ("o0 o1", "m25", "0- 1-25"),
         ("o20", "m30 o31", "20-30 31-"),
-        # What is held comes after.
+        # The held lines are later.
         ("m2", "o0", "0-2"),
         ("m24", "o0", "0-24"),
         ("m25", "o0", "0-"),
         ("o5 m6 m7", "o0", "0-7 5-6"),
         ("m30", "o20 m21 o22", "20-21 22-30"),
-        # What stands between takes the other's partner.
+        # A line in between takes the partner of another.
         ("o0 m10", "o5", "0- 5-10"),
         ("o0 m10", "m5", "0-5"),
         ("o0 m10 m12", "o5", "0-12 5-10"),
@@ -115,15 +115,15 @@ def write_lines(spec: str) -> Lines:
         ("o0 m24", "m1 o2", "0-1 2-24"),
         ("o0 m30", "o10", "0- 10-30"),
         ("o23 m40", "o1 m24 m25", "1-25 23-24"),
-        # In one moment what is opened comes before what is moved.
+        # At the same moment, opens come before transfers.
         ("o5", "m5", "5-5"),
         ("m5", "o5", "5-5"),
         ("o1 m5", "o5", "1- 5-5"),
-        # Nobody looks at what is far.
+        # Distant lines are not examined.
         ("o0 m2 o900 m902", "o400 m402", "0-2 400-402 900-902"),
     ],
 )
-def test_new_lines_meet_held_ones(
+def test_new_lines_are_paired_with_held_ones(
     read, database: psycopg.Connection, left_days: set[date], held: str, new: str, expected: str
 ):
     for number, spec in enumerate(held.split(" | ")):
@@ -136,20 +136,20 @@ def test_new_lines_meet_held_ones(
 @pytest.mark.parametrize(
     ("held", "new", "expected", "is_left"),
     [
-        # Too many with the first three, one of which the later ones follow.
+        # Too many lines with the first three, one of which the later ones continue.
         (
             "o9 m10 o11 m12 o13 m14 o233",
             "o8 m15 o16 m242 o243 m244",
             "8-15 9-10 11-12 13-14 16- 233-242 243-244",
             True,
         ),
-        # Too many with the last two; of the days of the one before them, which waits, nothing is new.
+        # Too many lines with the last two; the one before them waits, but its days have nothing new.
         ("o164 o190 o191", "o8 m9 o10 m193 o194", "8-9 10- 164- 190- 191-193 194-", True),
-        # Nothing is open any more, and still a held transfer has lost its open.
+        # No open is unmatched any more, and still a held transfer has lost its open.
         ("o0 m20", "m1 m2 m3 m18 m19", "0-1", False),
     ],
 )
-def test_lines_are_looked_at_in_stretches(
+def test_lines_are_examined_in_stretches(
     read,
     database: psycopg.Connection,
     left_days: set[date],
@@ -159,7 +159,7 @@ def test_lines_are_looked_at_in_stretches(
     expected: str,
     is_left: bool,
 ):
-    # The first three lines are looked at together, with what is held until six hours before the others.
+    # The first three lines are examined together, with the lines held up to six hours before the others.
     monkeypatch.setattr(at_load, "CROWD", 2)
     monkeypatch.setattr(at_load, "FEW", 1)
     read("pftp", write_lines(held), "held")
@@ -180,7 +180,7 @@ def test_lines_are_looked_at_in_stretches(
     indirect=["crowds"],
 )
 @pytest.mark.usefixtures("crowds")
-def test_of_files_of_some_days_each_it_is_what_the_database_makes(
+def test_files_of_some_days_each_give_what_the_database_makes(
     read, left_days: set[date], order: str, format_name: str
 ):
     times = [FIRST_DAY + timedelta(days=n, hours=8) for n in range(4, DAY_COUNT, 4)]
@@ -196,9 +196,9 @@ def test_of_files_of_some_days_each_it_is_what_the_database_makes(
 
 
 @pytest.mark.usefixtures("crowds")
-def test_of_a_log_that_grows_it_is_what_the_database_makes(read, left_days: set[date]):
+def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date]):
     lines, draw = make_log("pftp", 1), random.Random(1)
-    # Mostly in the midst of a second.
+    # Mostly in the middle of a second.
     counts = sorted(draw.randrange(1, len(lines)) for _ in range(6))
     for count in [*counts, len(lines)]:
         request_count = read("pftp", lines[:count])
@@ -208,7 +208,7 @@ def test_of_a_log_that_grows_it_is_what_the_database_makes(read, left_days: set[
 
 @pytest.mark.usefixtures("crowds")
 @pytest.mark.parametrize(("share", "few"), [(0.02, 1), (0.02, 10_000), (0.5, 10_000)])
-def test_of_files_whose_lines_stand_between_each_others_it_is_what_the_database_makes(
+def test_files_with_interleaved_lines_give_what_the_database_makes(
     read, left_days: set[date], monkeypatch: pytest.MonkeyPatch, share: float, few: int
 ):
     monkeypatch.setattr(at_load, "FEW", few)
@@ -219,18 +219,18 @@ def test_of_files_whose_lines_stand_between_each_others_it_is_what_the_database_
     read("pftp", files[0], "held")
     assert not left_days
     assert read("pftp", files[1], "new") > 100
-    # Where much more is held than is new, the database has less to do.
+    # If much more is held than is new, the database has less to do.
     assert bool(left_days) == (few < 10_000)
 
 
 @pytest.mark.usefixtures("crowds")
-def test_of_lines_that_come_late_to_held_ones_it_is_what_the_database_makes(read):
+def test_late_lines_among_held_ones_give_what_the_database_makes(read):
     first, second = cut(make_log("pftp", 3, is_late=True), [FIRST_DAY + timedelta(days=15)])
     read("pftp", first, "held")
     assert read("pftp", second, "new") > 100
 
 
-def test_lines_of_another_source_are_not_in_the_way(read, database: psycopg.Connection, left_days: set[date]):
+def test_lines_of_another_source_do_not_interfere(read, database: psycopg.Connection, left_days: set[date]):
     read("pftp", write_lines("o0 o4 m6 m28"), "another", source="another")
     read("pftp", write_lines("o2 m3 o6 m21"), "held")
     read("pftp", write_lines("m4 o5 m7 o8"), "new")
@@ -238,7 +238,7 @@ def test_lines_of_another_source_are_not_in_the_way(read, database: psycopg.Conn
     assert not left_days
 
 
-def test_where_two_logs_tell_of_a_transfer_the_database_puts_together(read, left_days: set[date]):
+def test_transfers_that_two_logs_report_are_left_to_the_database(read, left_days: set[date]):
     first, second = cut(make_log("pftp", 1), [FIRST_DAY + timedelta(days=15)])
     read("site", make_log("site", 2), "another", is_counted=False)
     read("pftp", first, "first")
@@ -247,7 +247,7 @@ def test_where_two_logs_tell_of_a_transfer_the_database_puts_together(read, left
 
 
 @pytest.mark.parametrize(("hours", "is_left"), [(1, True), (47, True), (49, False)])
-def test_where_stages_are_held_near_the_database_puts_together(
+def test_lines_near_held_stages_are_left_to_the_database(
     read, left_days: set[date], hours: int, is_left: bool
 ):
     opened, moved = FIRST_DAY, FIRST_DAY + timedelta(seconds=9)
@@ -275,7 +275,7 @@ def test_where_stages_are_held_near_the_database_puts_together(
         ),
     ],
 )
-def test_transfers_meet_what_is_not_an_open(
+def test_transfers_are_not_paired_with_other_lines(
     read, left_days: set[date], held: tuple[str, str], new: tuple[str, str]
 ):
     assert read(held[0], [(FIRST_DAY, held[1])], "held", file_date="19980504") <= 1
@@ -284,7 +284,7 @@ def test_transfers_meet_what_is_not_an_open(
     assert left_days
 
 
-def test_where_held_lines_cannot_be_read_nothing_is_loaded(
+def test_nothing_is_loaded_if_held_lines_cannot_be_read(
     read, database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ):
     read("pftp", write_lines("o0"), "held")
@@ -320,5 +320,5 @@ def test_a_load_leaves_no_connection_open(read, warehouse_connections: list[psyc
         read("pftp", write_lines(spec), name)
         counts.append(len(warehouse_connections))
         assert all(connection.closed for connection in warehouse_connections)
-    # Another one where something is held near.
+    # Another one if lines nearby are held.
     assert counts[1] == counts[0] + 1

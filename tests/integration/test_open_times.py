@@ -1,14 +1,14 @@
-"""Open times and cache hits against figures that are known: SDSC's tables, made-up logs, drawn mixtures.
+"""Open times and cache hits against known figures: SDSC's tables, made-up logs, drawn mixtures.
 
 SDSC's logs are not public, but their tables are: facts are made that have the tables' counts, and the
-functions must give the tables back, digit by digit, to the role that may only read.
+functions must reproduce the tables, digit by digit, for the role that may only read.
 
-The example logs know where each file truly was. Which gets hit is exact there, since no open time of
-the generator's lies between disk and tape; how many did is a sample, drawn get by get from two laws.
+The example logs know where each file truly was. Which gets hit is exact there, since no open time of the
+generator's lies between disk and tape; how many did is a sample, drawn get by get from two laws.
 
-The valleys are found in a sample too. How often, and how far off, is measured on drawn mixtures; the table
-stands in docs/explanation/open-times.md, and a test fails when it is no longer what is measured. Run with
-`-s` to see what is measured.
+The valleys are found in a sample too. How often, and how far off, is measured on drawn mixtures; the table is
+in docs/explanation/open-times.md, and a test fails when it no longer matches the measurement. Run with `-s`
+to see the measurements.
 """
 
 import json
@@ -73,7 +73,7 @@ def analyze(warehouse: Warehouse) -> None:
 
 
 def fetch(warehouse: Warehouse, query: str, values: Sequence[Any] = ()) -> list[Row]:
-    """The rows of a query of the role that may only read."""
+    """The rows of a query by the role that may only read."""
     with warehouse.connect(Role.READER) as connection, connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query.encode(), values).fetchall()
 
@@ -124,7 +124,7 @@ def draw_table_5(chance: np.random.Generator) -> np.ndarray:
     shown = np.repeat(list(TABLE_5), [count for count, _, _ in TABLE_5.values()])
     second = np.concatenate([shown, elided])
     microsecond = chance.integers(0, 1_000_000, second.size)
-    # Figure 7: the highest bin is that of 400 to 499 ms.
+    # Figure 7: the highest bin is 400 to 499 ms.
     is_first = second == 0
     microsecond[is_first] = chance.triangular(0, 450_000, 1_000_000, is_first.sum()).astype(int)
     # The ends of the first second, and the beginning of the next.
@@ -135,7 +135,7 @@ def draw_table_5(chance: np.random.Generator) -> np.ndarray:
 
 @pytest.fixture
 def table_5(warehouse: Warehouse) -> np.ndarray:
-    """A warehouse with table 5's opens, each with the transfer that followed; gives the open times."""
+    """A warehouse with table 5's opens, each with the transfer that followed; yields the open times too."""
     chance = np.random.default_rng(1998)
     open_s = draw_table_5(chance)
     first, last = datetime(1998, 2, 1, 8, tzinfo=UTC), datetime(1998, 4, 1, 8, tzinfo=UTC)
@@ -191,7 +191,7 @@ def table_5(warehouse: Warehouse) -> np.ndarray:
     return open_s
 
 
-def test_table_5_comes_back(warehouse: Warehouse, table_5: np.ndarray) -> None:
+def test_table_5_is_reproduced(warehouse: Warehouse, table_5: np.ndarray) -> None:
     rows = fetch(
         warehouse,
         "SELECT * FROM mart.open_times(since => '1998-02-01 00:00-08', until => '1998-04-01 00:00-08',"
@@ -208,11 +208,11 @@ def test_table_5_comes_back(warehouse: Warehouse, table_5: np.ndarray) -> None:
         if second in TABLE_5
     }
     assert shown == TABLE_5
-    # Each get once, though an open and a transfer tell of it.
+    # Each get once, though an open and a transfer report it.
     assert sum(row["request_count"] for row in rows) == 129_755
     assert all(row["request_ratio"] == row["request_count"] / 129_755 for row in rows)
     assert {row["bypassed_count"] for row in rows} == {0}
-    # What the text says of it.
+    # What the text says about it.
     assert f"{by_second[0]['running_ratio']:.0%}" == "57%"
     assert f"{by_second[1]['running_ratio']:.1%}" == "73.9%"
     assert f"{by_second[2]['running_ratio']:.1%}" == "77.4%"
@@ -228,7 +228,7 @@ def test_about_80_percent_of_sdscs_gets_were_from_disk(warehouse: Warehouse, tab
     assert sum(row["cached_count"] for row in months) == 104_736
 
 
-def test_figure_7_comes_back(warehouse: Warehouse, table_5: np.ndarray) -> None:
+def test_figure_7_is_reproduced(warehouse: Warehouse, table_5: np.ndarray) -> None:
     rows = fetch(warehouse, "SELECT * FROM mart.disk_open_times() ORDER BY open_floor_s")
     microseconds = np.round(table_5[table_5 < 7] * 1e6).astype(int)
     assert {row["open_floor_s"]: row["request_count"] for row in rows} == {
@@ -272,7 +272,7 @@ def hsi_line(number: int, operation: str, open_s: float, size_bytes: int, status
 
 @pytest.fixture
 def table_6(load: Load, tmp_path: Path) -> None:
-    """A warehouse that has read an HSI log with table 6's opens, and others that are not of it."""
+    """A warehouse that has read an HSI log with table 6's opens and others that do not belong to it."""
     chance = np.random.default_rng(6)
     open_s = np.concatenate([draw_between(chance, *figures[:4]) for figures in TABLE_6.values()])
     lines = [
@@ -291,7 +291,7 @@ def table_6(load: Load, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("table_6")
-def test_table_6_comes_back(warehouse: Warehouse) -> None:
+def test_table_6_is_reproduced(warehouse: Warehouse) -> None:
     rows = fetch(
         warehouse,
         "SELECT * FROM mart.open_time_clusters(since => '1998-03-01', until => '1998-04-01')"
@@ -357,7 +357,7 @@ GROUP BY archive
 """
 
 
-def test_the_example_gives_its_known_hits_back(load: Load, warehouse: Warehouse) -> None:
+def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehouse) -> None:
     folder = ROOT / "examples" / "logs"
     for name, format_name in (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi")):
         load(folder / name, format_name, archive="example", timezone="America/Los_Angeles")
@@ -366,16 +366,16 @@ def test_the_example_gives_its_known_hits_back(load: Load, warehouse: Warehouse)
         row["interface"]: row
         for row in fetch(warehouse, "SELECT * FROM mart.cache_hits() WHERE grouped_by = 'interface'")
     }
-    # Exact: each get is told apart as it truly was.
+    # Exact: each get is classified as it truly was.
     hsi = rows["hsi"]
     assert hsi["cached_count"] == origins["disk"]
     assert hsi["uncached_count"] == origins["library"] + origins["shelf"]
     assert hsi["unknown_count"] == 0
-    # The other logs tell nothing, and do not read 100 %.
+    # The other logs contain nothing about it, and do not show 100 %.
     for interface in ("ftp", "htar", "nft", "pftp"):
         assert rows[interface]["get_count"] > 0
         assert (rows[interface]["hit_ratio"], rows[interface]["unknown_ratio"]) == (None, 1), interface
-    # Sampled: what the laws would give on the average lies in the interval.
+    # Sampled: the laws' average is within the interval.
     expected = expected_hits(warehouse, laws)["example"][0] / hsi["get_count"]
     print(f"\nhit ratio {hsi['hit_ratio']:.4f} ({hsi['hit_ratio_low']:.4f} to {hsi['hit_ratio_high']:.4f}),"
           f" by the laws {expected:.4f}")  # fmt: skip
@@ -395,7 +395,7 @@ def expected_hits(warehouse: Warehouse, laws: dict[str, float]) -> dict[str, tup
 
 
 @pytest.mark.slow
-def test_hit_ratios_vary_as_their_intervals_say(
+def test_hit_ratios_vary_as_much_as_their_intervals_say(
     load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
 ) -> None:
     truths = {}
@@ -421,7 +421,7 @@ def test_hit_ratios_vary_as_their_intervals_say(
         covered += row["hit_ratio_low"] <= mean / row["get_count"] <= row["hit_ratio_high"]
     print(f"\n{len(scores)} archives: the interval holds the laws' ratio in {covered};"
           f" scores of mean {np.mean(scores):+.2f} and deviation {np.std(scores):.2f}")  # fmt: skip
-    # A standard normal law's: the mean within 3 / sqrt(20), the deviation by chi-squared within 99.8 %.
+    # As for a standard normal law: the mean within 3 / sqrt(20), the deviation by chi-squared within 99.8 %.
     assert abs(np.mean(scores)) < 3 / math.sqrt(len(scores))
     assert 0.52 < np.std(scores) < 1.55
     assert covered >= 17
@@ -538,7 +538,7 @@ def find_valleys(warehouse: Warehouse, archives: dict[str, Drawn]) -> dict[str, 
 
 
 @pytest.mark.slow
-def test_valleys_of_known_mixtures(warehouse: Warehouse) -> None:
+def test_valleys_of_known_mixtures_are_found(warehouse: Warehouse) -> None:
     drawn = {
         (mixture, count, seed): draw(mixture, count, seed)
         for mixture in (*MIXTURES, *ONE_HUMP)
@@ -570,7 +570,7 @@ def test_valleys_of_known_mixtures(warehouse: Warehouse) -> None:
             if mixture in ONE_HUMP:
                 assert numbers[0] >= len(VALLEY_SEEDS) - 1, (mixture.name, count)
                 continue
-            # Never more than there are; with some hundred requests, disk and tape always part.
+            # Never more than there are; with a few hundred requests, disk and tape are always separated.
             assert max(numbers) <= mixture.valley_count, (mixture.name, count)
             assert count < 335 or (numbers[0] == 0 and np.mean(wrong) < 0.001), (mixture.name, count)
     table = "\n".join(lines)

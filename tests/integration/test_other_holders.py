@@ -60,9 +60,11 @@ SHAPES: dict[str, Callable[[list[bytes]], tuple[list[bytes], list[bytes]]]] = {
 }
 
 
-@pytest.mark.parametrize(("shape", "road"), [*zip(SHAPES, cycle(["format", "source", "zone"]), strict=False)])
+@pytest.mark.parametrize(
+    ("shape", "difference"), [*zip(SHAPES, cycle(["format", "source", "zone"]), strict=False)]
+)
 def test_a_copy_in_another_source_is_refused(
-    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str, road: str
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shape: str, difference: str
 ) -> None:
     lines = make_lines("pftp", 3000)
     first, second = SHAPES[shape](lines)
@@ -72,8 +74,8 @@ def test_a_copy_in_another_source_is_refused(
     other = source_of(
         warehouse,
         "other",
-        find_format("edited") if road == "format" else pftp,
-        "America/Los_Angeles" if road == "zone" else "UTC",
+        find_format("edited") if difference == "format" else pftp,
+        "America/Los_Angeles" if difference == "zone" else "UTC",
     )
     before = state(warehouse)
     path = write(tmp_path / "second", second)
@@ -117,13 +119,13 @@ def test_a_file_of_one_line_is_known_by_its_name(load: Load, tmp_path: Path) -> 
         ([b"", b"  "] * 9, [b"", b"  "] * 9),
         ([BROKEN[0], *BANNER], [BROKEN[0], *BANNER]),
         ([*BANNER, log_line("nft", 0, 0)], [*BANNER, log_line("nft", 0, 60)]),
-        # Two gateways, each with a transfer of its own that looks like the other's.
+        # Two gateways, each with one transfer that looks like the other's.
         ([log_line("nft", 0, at) for at in (0, 60, 90)], [log_line("nft", 0, at) for at in (30, 60, 99)]),
         ([log_line("nft", 0, 0)] * 300, [log_line("nft", 0, 0)] * 300),
     ],
     ids=["nothing", "blanks", "rejected", "banners", "a line", "one line repeated"],
 )
-def test_what_is_alike_by_chance_is_loaded(
+def test_lines_that_are_equal_by_chance_are_loaded(
     warehouse: Warehouse, load: Load, tmp_path: Path, first: Sequence[bytes], second: Sequence[bytes]
 ) -> None:
     load(write(tmp_path / "first", first), "nft", source="one")
@@ -132,7 +134,7 @@ def test_what_is_alike_by_chance_is_loaded(
     check_warehouse(warehouse)
 
 
-def test_what_a_wrong_format_read_holds_nothing(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_source_with_a_wrong_format_holds_nothing(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     lines = make_lines("pftp")
     path = write(tmp_path / "log", lines)
     assert load(path, "nft").tally.loaded_count == 0
@@ -143,7 +145,7 @@ def test_what_a_wrong_format_read_holds_nothing(warehouse: Warehouse, load: Load
 
 
 @pytest.mark.parametrize("is_blockwise", [True, False])
-def test_a_file_with_lines_of_two_formats_is_of_one_source(
+def test_a_file_with_lines_of_two_formats_belongs_to_one_source(
     load: Load, tmp_path: Path, is_blockwise: bool
 ) -> None:
     lines = [log_line(name, 0, 60 * number) for name in ("nft", "pftp") for number in range(20)]
@@ -155,7 +157,7 @@ def test_a_file_with_lines_of_two_formats_is_of_one_source(
 
 
 @pytest.mark.parametrize(("first", "second"), [(None, KEY), (KEY, KEY)], ids=["names", "pseudonyms"])
-def test_pseudonyms_hide_no_copy(
+def test_a_copy_with_pseudonyms_is_found_too(
     warehouse: Warehouse, tmp_path: Path, first: PseudonymKey | None, second: PseudonymKey | None
 ) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
@@ -167,7 +169,7 @@ def test_pseudonyms_hide_no_copy(
     assert state(warehouse) == before
 
 
-def test_the_same_words_of_another_day_are_other_jobs(load: Load, tmp_path: Path) -> None:
+def test_the_same_lines_of_another_day_are_other_jobs(load: Load, tmp_path: Path) -> None:
     lines = make_lines("cond")
     load(write(tmp_path / "cond.040630", lines), "cond", source="one")
     other = load(write(tmp_path / "cond.040701", lines), "cond", source="two")
@@ -176,7 +178,7 @@ def test_the_same_words_of_another_day_are_other_jobs(load: Load, tmp_path: Path
         load(write(tmp_path / "cond.2004-07-01", lines), "cond", source="one")
 
 
-def test_another_archive_or_none_that_holds_it_any_more_refuses_nothing(
+def test_nothing_is_refused_if_no_source_of_the_archive_holds_it(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     lines = make_lines("nft")
@@ -190,7 +192,7 @@ def test_another_archive_or_none_that_holds_it_any_more_refuses_nothing(
     check_warehouse(warehouse)
 
 
-def test_of_two_loads_into_two_sources_one_wins(
+def test_one_of_two_loads_into_two_sources_wins(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both have read the file before either has the archive's lock."""
@@ -224,7 +226,7 @@ def test_of_two_loads_into_two_sources_one_wins(
     check_warehouse(warehouse)
 
 
-def test_landmarks_go_with_their_source_and_are_kept_once(
+def test_landmarks_are_dropped_with_their_source_and_stored_once(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     def count() -> list[tuple[str, int]]:
@@ -243,13 +245,13 @@ def test_landmarks_go_with_their_source_and_are_kept_once(
         load(write(tmp_path / name, part), "nft", source=source)
     one, two = count()
     assert two[1] > 5
-    # Those of the copy are new that stand for its name.
+    # The copy adds only the landmarks for its name.
     assert 5 < one[1] < two[1] + 20
     drop_source(warehouse, "test", "one")
     assert count() == [two]
 
 
-def test_a_file_that_grows_is_looked_at_where_it_is_new(
+def test_the_new_part_of_a_growing_file_is_examined(
     warehouse: Warehouse, load: Load, tmp_path: Path, short_segments: None
 ) -> None:
     lines = make_lines("nft", 3000)

@@ -1,6 +1,6 @@
-"""A server of the site's own, as docs/how-to/own-server.md sets it up: no superuser, a URL for each role.
+"""A site's own server, set up as docs/how-to/own-server.md says: no superuser, a URL for each role.
 
-The embedded server plays the site's, reached by URLs alone.
+The embedded server plays the site's, reached only by URLs.
 """
 
 import re
@@ -27,14 +27,14 @@ from tests.conftest import Site
 
 @pytest.fixture
 def urls(site: Site):
-    """The URLs of a database that an ordinary role with CREATEROLE owns, and of its reader."""
+    """The URLs of a database owned by an ordinary role with CREATEROLE, and of its reader."""
     if site.server is None:
         pytest.skip("plays the site's server on the embedded one")
     name = f"site_{secrets.token_hex(4)}"
     maintenance = site.server.conninfo("postgres")
     with psycopg.connect(make_conninfo(**maintenance), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(sql.Identifier(name)))
-        # Another database of this server has made our roles already; here their owner is to be this one.
+        # Another database of this server has created our roles already; here their owner should be this one.
         for role in (LOADER, READER, NAMES, COMMANDS, DASHBOARDS):
             connection.execute(
                 sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(role), sql.Identifier(name))
@@ -67,7 +67,7 @@ def test_an_ordinary_owner_upgrades_loads_and_reads(urls):
                 connection.execute("SELECT * FROM core.archives")
 
 
-def test_the_readers_url_alone_reads_and_does_nothing_else(urls):
+def test_the_readers_url_can_only_read(urls):
     owner_url, reader_url = urls
     with open_warehouse(Settings(database_url=owner_url)) as warehouse:
         upgrade(lambda: warehouse.connect(Role.OWNER))
@@ -104,7 +104,7 @@ def test_an_ordinary_owner_makes_logins_and_ends_their_sessions(site: Site, urls
 
 
 def test_an_ordinary_owner_restores_a_backup_of_the_embedded_server(warehouse: Warehouse, urls, tmp_path):
-    """It speaks of nothing that he may not change, or that another PostgreSQL does not have."""
+    """It contains nothing that the owner may not change, or that another PostgreSQL does not have."""
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'measured', 'UTC')")
         version = connection.info.server_version
@@ -119,7 +119,7 @@ def test_an_ordinary_owner_restores_a_backup_of_the_embedded_server(warehouse: W
             assert connection.execute("SELECT archive FROM mart.archives").fetchall() == [("a",)]
 
 
-def test_doctor_says_what_only_a_superuser_can_take_from_readers(site: Site, urls):
+def test_doctor_reports_what_only_a_superuser_can_revoke_from_readers(site: Site, urls):
     owner_url, reader_url = urls
     with open_warehouse(Settings(database_url=owner_url, reader_url=reader_url)) as warehouse:
         upgrade(lambda: warehouse.connect(Role.OWNER))

@@ -1,4 +1,4 @@
-"""Month partitions: made once, by whoever loads, beside readers and loads that go on."""
+"""Month partitions: created once, by whichever session loads, alongside readers and running loads."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def connect(warehouse: Warehouse) -> Iterator[Connect]:
     def connect(role: Role = Role.LOADER, *, timezone: str = "UTC") -> psycopg.Connection:
         connection = warehouse.connect(role, autocommit=True)
         made.append(connection)
-        if role is Role.LOADER:  # on a site's own server the loader may log in as somebody who may do more
+        if role is Role.LOADER:  # on a site's own server the loader may log in as a role with more rights
             connection.execute("SET ROLE tapewise_loader")
         connection.execute("SELECT set_config('lock_timeout', '5s', false)")
         connection.execute("SELECT set_config('timezone', %s, false)", [timezone])
@@ -45,7 +45,7 @@ def make(connection: psycopg.Connection, *months: date, table: str = "transfers"
 
 
 def partitions(connection: psycopg.Connection, table: str = "transfers") -> dict[str, str]:
-    """The partitions of a table of facts, with what PostgreSQL says of their bounds."""
+    """The partitions of a table of facts, with their bounds as PostgreSQL shows them."""
     return dict(
         connection.execute(
             "SELECT relname, pg_get_expr(relpartbound, pg_class.oid) FROM pg_inherits"
@@ -77,7 +77,7 @@ def copy(connection: psycopg.Connection, *times: datetime) -> int:
     return copy_frame(connection, transfers, make_rows(*times))
 
 
-def test_each_missing_month_gets_one_partition_whatever_day_is_named(connect: Connect) -> None:
+def test_each_missing_month_gets_one_partition_whatever_the_day(connect: Connect) -> None:
     connection = connect()
     assert make(connection, date(2004, 8, 31), date(2004, 7, 15), date(2004, 8, 1), date(2004, 12, 25)) == 3
     assert partitions(connection) == {
@@ -90,14 +90,14 @@ def test_each_missing_month_gets_one_partition_whatever_day_is_named(connect: Co
     assert len(partitions(connection)) == 4
 
 
-def test_no_months_make_no_partitions(connect: Connect) -> None:
+def test_no_months_create_no_partitions(connect: Connect) -> None:
     connection = connect()
     assert make(connection) == 0
     assert partitions(connection) == {}
 
 
 @pytest.mark.parametrize("table", [table.name for table in FACT_TABLES])
-def test_every_table_of_facts_has_partitions_of_its_own(connect: Connect, table: str) -> None:
+def test_every_table_of_facts_has_its_own_partitions(connect: Connect, table: str) -> None:
     connection = connect()
     assert make(connection, JULY, table=table) == 1
     for other in FACT_TABLES:
@@ -116,7 +116,7 @@ def test_every_table_of_facts_has_partitions_of_its_own(connect: Connect, table:
 
 
 @pytest.mark.parametrize("timezone", ["America/Los_Angeles", "Pacific/Kiritimati"])
-def test_months_are_those_of_utc_wherever_the_session_is(connect: Connect, timezone: str) -> None:
+def test_months_are_in_utc_whatever_the_zone_of_the_session(connect: Connect, timezone: str) -> None:
     connection = connect(timezone=timezone)
     assert make(connection, JULY) == 1
     first, last = datetime(2004, 7, 1, tzinfo=UTC), datetime(2004, 7, 31, 23, 59, 59, 999999, tzinfo=UTC)
@@ -142,14 +142,14 @@ def test_other_tables_are_refused(connect: Connect, table: str) -> None:
     assert found == (0,)
 
 
-def test_a_month_of_nothing_is_refused_and_leaves_nothing(connect: Connect) -> None:
+def test_a_null_month_is_refused_and_leaves_nothing(connect: Connect) -> None:
     connection = connect()
     with pytest.raises(psycopg.Error):
         connection.execute("SELECT core.make_partitions('transfers', ARRAY['2004-07-01'::date, NULL])")
     assert partitions(connection) == {}
 
 
-def test_the_loader_makes_partitions_but_no_tables_and_the_reader_neither(connect: Connect) -> None:
+def test_the_loader_may_create_partitions_but_not_tables_and_the_reader_neither(connect: Connect) -> None:
     loader, reader = connect(), connect(Role.READER)
     with pytest.raises(psycopg.errors.InsufficientPrivilege):
         loader.execute("CREATE TABLE core.mine (id integer)")
@@ -160,7 +160,7 @@ def test_the_loader_makes_partitions_but_no_tables_and_the_reader_neither(connec
     assert list(partitions(loader)) == ["transfers_2004_07"]
 
 
-def test_many_connections_at_once_make_each_partition_once(connect: Connect) -> None:
+def test_simultaneous_connections_create_each_partition_once(connect: Connect) -> None:
     months = [date(2004, month, 1) for month in range(1, 13)]
     connections = [connect() for _ in range(4)]
     barrier = threading.Barrier(len(connections))
@@ -175,7 +175,7 @@ def test_many_connections_at_once_make_each_partition_once(connect: Connect) -> 
     assert len(partitions(connections[0])) == 12
 
 
-def test_a_second_maker_waits_for_the_first_and_finds_its_partitions(connect: Connect) -> None:
+def test_a_second_creator_waits_for_the_first_and_finds_its_partitions(connect: Connect) -> None:
     first, second, watcher = connect(), connect(), connect()
     with ThreadPoolExecutor(1) as pool:
         with first.transaction():
@@ -191,7 +191,7 @@ def test_a_second_maker_waits_for_the_first_and_finds_its_partitions(connect: Co
     assert list(partitions(first)) == ["transfers_2004_07", "transfers_2004_08"]
 
 
-def test_readers_and_the_maker_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
+def test_readers_and_the_creator_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
     reader, maker = connect(Role.OWNER), connect()
     make(maker, JULY)
     copy(maker, datetime(2004, 7, 4, tzinfo=UTC))
@@ -207,7 +207,7 @@ def test_readers_and_the_maker_of_partitions_do_not_wait_for_each_other(connect:
         assert reader.execute(count).fetchone() == (2,)
 
 
-def test_a_load_that_copies_and_the_maker_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
+def test_a_copying_load_and_the_creator_of_partitions_do_not_wait_for_each_other(connect: Connect) -> None:
     loading, maker = connect(), connect()
     make(maker, JULY)
     columns, encoded = encode_frame(make_rows(*[datetime(2004, 7, 4, tzinfo=UTC)] * 50_000), transfers)
@@ -220,11 +220,11 @@ def test_a_load_that_copies_and_the_maker_of_partitions_do_not_wait_for_each_oth
             waiting = "SELECT tuples_processed > 0 FROM pg_stat_progress_copy WHERE pid = %s"
             while maker.execute(waiting, [loading.info.backend_pid]).fetchone() != (True,):
                 pass
-            assert make(maker, AUGUST) == 1  # in the midst of the COPY
+            assert make(maker, AUGUST) == 1  # in the middle of the COPY
             yield from pieces[-2:]
 
         assert copy_encoded(loading, transfers, columns, send()) == 50_000
-        # What the transaction copies next may go where there was nothing when it began.
+        # What the transaction copies next may go into a partition that did not exist when it began.
         assert copy(loading, datetime(2004, 8, 31, 23, 59, 59, tzinfo=UTC)) == 1
     found = maker.execute(
         "SELECT tableoid::regclass::text, count(*) FROM core.transfers GROUP BY 1 ORDER BY 1"

@@ -1,11 +1,11 @@
 """LLNL's printed regressions, tables 4.1 to 4.3 of appendix A, figure by figure.
 
 From the printed coefficients, standard errors, n and sums of squares, mart.line_statistics must give every
-other printed digit. Where the table itself is at fault, or our copy of it is damaged, that stands beside the
-figure; no tolerance is widened.
+other printed digit. If the table itself is wrong, or our copy of it is damaged, a comment next to the figure
+says so; no tolerance is widened.
 
-In the paper's columns the last digit of long numbers slips into the next line ("0.95370371" and "4"). Of
-table 4.2 the lines of adjusted R squared, standard error and observations are lost; n is residual df + 2.
+In the paper's columns the last digit of long numbers slips into the next line ("0.95370371" and "4"). The
+lines of adjusted R squared, standard error and observations are missing from table 4.2; n is residual df + 2.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 
 @dataclass(frozen=True)
 class Table:
-    """`given` are the arguments of mart.line_statistics, `printed` what else the table says.
+    """`given` are the arguments of mart.line_statistics, `printed` what else the table contains.
 
     `summary` is the line of table 4.3: latency and rate in MB/s, each with its 95 % interval.
     """
@@ -29,8 +29,8 @@ class Table:
     summary: dict[str, str]
 
 
-# The slope is printed with six digits, the rate, which is 1 / slope, with ten: so the slope is taken from
-# the rate, and must come out as it is printed.
+# The slope is printed with six digits, the rate, which is 1 / slope, with ten: so the slope is derived from
+# the rate, and must agree with the printed one.
 WRITES = Table(
     given={
         "point_count": "166",
@@ -57,7 +57,7 @@ WRITES = Table(
         "f_p": "1.73533E-87",
         "latency_t": "12.83727",
         "latency_p": "1.48E-26",
-        # Printed are 0.639746718 and 0.8723223; see test_the_printed_ends_of_the_latency.
+        # The table prints 0.639746718 and 0.8723223; see test_the_printed_ends_of_the_latency.
         "latency_low_s": "0.639746785",
         "latency_high_s": "0.8723222",
         "slope_t": "40.61",
@@ -82,13 +82,13 @@ READS = Table(
         "latency_s": "0.204141142",
         "latency_se_s": "0.036692423",
         "slope_s_per_byte": "1 / 4.827573392e6",
-        # Printed 4.77548E-09, of which the printed t of seven digits is 43.37646. What lies within the
-        # rounding of the six digits gives the t that is printed, 43.37643 (the root of F, as it must be).
+        # Printed as 4.77548E-09, with a printed t of seven digits, 43.37646. A slope that rounds to these six
+        # digits gives the printed t, 43.37643 (the root of F, as it must be).
         "slope_se_s_per_byte": "4.775483E-09",
         "regression_squares_s2": "177.6032099",
         "residual_squares_s2": "7.834681879",
     },
-    # In the scan "2.07143&" and, a line below, "07".
+    # The scan has "2.07143&" and, a line below, "07".
     slope="2.07143E-07",
     printed={
         "r": "0.978647215",
@@ -103,13 +103,13 @@ READS = Table(
         "f_p": "8.35394E-59",
         "latency_t": "5.563578",
         "latency_p": "3.15E-07",
-        # Printed are 0.131161368 and 0.277120 with one more digit, of which the scan has kept a comma.
+        # The table prints 0.131161368 and 0.277120 with one more digit, of which the scan has kept a comma.
         "latency_low_s": "0.131161388",
         "latency_high_s": "0.2771209",
         "slope_t": "43.37643",
         "slope_p": "8.35E-59",
         "slope_low_s_per_byte": "1.97645E-07",
-        # In the scan "2.166E-0'".
+        # The scan has "2.166E-0'".
         "slope_high_s_per_byte": "2.166E-07",
         "rate_bytes_per_s": "4827573.392",
     },
@@ -145,7 +145,7 @@ def to_digits_of(printed: str, value: float) -> Decimal:
 
 
 @TABLES
-def test_every_printed_digit_comes_out(database: psycopg.Connection, table: Table) -> None:
+def test_every_printed_digit_is_reproduced(database: psycopg.Connection, table: Table) -> None:
     found = compute(database, table)
     expected = {**table.printed, "slope_s_per_byte": table.slope}
     assert {name: to_digits_of(printed, found[name]) for name, printed in expected.items()} == {
@@ -173,10 +173,10 @@ def test_the_printed_standard_error_of_the_reads_slope() -> None:
 def test_the_printed_ends_of_the_latency(
     database: psycopg.Connection, table: Table, low: str, high: str
 ) -> None:
-    """They are made with a t that is too large by less than a millionth of itself.
+    """They are calculated with a t that is too large by less than a millionth of itself.
 
-    Both ends of an interval tell of the same t, so the digits are not the scan's doing; and that t belongs
-    to no number of degrees of freedom: presumably the inverse of t in LLNL's program was an approximation.
+    Both ends of an interval imply the same t, so the scan did not alter the digits; and that t belongs to no
+    number of degrees of freedom: presumably the inverse of t in LLNL's program was an approximation.
     """
     latency, error = Decimal(table.given["latency_s"]), Decimal(table.given["latency_se_s"])
     printed_t = (latency - Decimal(low)) / error

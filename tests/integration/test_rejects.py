@@ -1,4 +1,4 @@
-"""Rejected lines: counted, listed, and read again where their files still stand."""
+"""Rejected lines: counted, listed, and read again if their files still exist."""
 
 import gzip
 from contextlib import closing
@@ -40,8 +40,8 @@ def retry(warehouse: Warehouse, asked: RejectFilter = ANY, **options: Any) -> li
 
 
 @pytest.fixture
-def can_read_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A newer program, of the same version of each format: what begins with `broken:` is as if blank."""
+def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A newer program, with the same version of each format, that ignores lines that begin with `broken:`."""
 
     @cache
     def find_better(name: str, layout_text: None) -> Any:
@@ -71,7 +71,7 @@ def test_a_newer_program_reads_the_files_again(
     assert [each.result and each.result.tally.rejected.total() for each in retry(warehouse)] == [3, 3]
     assert (read_facts(warehouse), read_balance(warehouse)) == (facts, balance)
 
-    request.getfixturevalue("can_read_more")
+    request.getfixturevalue("newer_program")
     again = retry(warehouse, RejectFilter(source="two"))
     assert [(each.file.source, each.file.rejected_count, each.is_another) for each in again] == [
         ("two", 3, False)
@@ -116,7 +116,7 @@ def test_rejected_lines_are_counted_and_listed(warehouse: Warehouse, tmp_path: P
     ]
 
 
-def test_a_time_that_was_to_come_is_past(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_future_time_has_passed(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "nft")
     log = write(tmp_path / "log", [f"1 {NOW + timedelta(days=2):%y/%m/%d} 12:00:00 js 1 1.0".encode()])
     assert read(warehouse, source, log).tally.rejected == {OUTSIDE_WINDOW: 1}
@@ -126,7 +126,7 @@ def test_a_time_that_was_to_come_is_past(warehouse: Warehouse, tmp_path: Path) -
     assert retry(warehouse) == []
 
 
-def test_a_mended_file_is_read_as_the_other_file_that_it_is(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_corrected_file_is_read_as_another_file(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "nft")
     lines = make_lines("nft")[:30]
     log = write(tmp_path / "log", lines)
@@ -144,7 +144,7 @@ def test_a_mended_file_is_read_as_the_other_file_that_it_is(warehouse: Warehouse
         ]
 
 
-def test_what_cannot_be_read_is_told_of_and_stays(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_unreadable_files_are_reported_and_their_rejects_kept(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "nft")
     lines = make_lines("nft")[:30]
     for name in ("gone", "folder", "link", "sound"):
@@ -163,7 +163,7 @@ def test_what_cannot_be_read_is_told_of_and_stays(warehouse: Warehouse, tmp_path
 
 
 def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Without being told once more that the file is complete."""
+    """Without the option that the file is complete."""
     source = source_of(warehouse, "nft")
     log = tmp_path / "log"
     log.write_bytes(b"broken\n1 97/10/01 12:00:00 js 1 1.0")
@@ -180,7 +180,7 @@ def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tm
     check_warehouse(warehouse)
 
 
-def test_the_day_that_was_said_by_hand_is_kept(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_day_given_by_hand_is_kept(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "cond")
     log = write(tmp_path / "log", make_lines("cond"))
     load_file(warehouse, source, log, now=NOW, log_date=DAY)
@@ -188,13 +188,13 @@ def test_the_day_that_was_said_by_hand_is_kept(warehouse: Warehouse, tmp_path: P
     (again,) = retry(warehouse)
     assert again.error is None
     assert read_facts(warehouse) == facts
-    write(log, make_lines("cond")[1:])  # another file: its day is not known
+    write(log, make_lines("cond")[1:])  # another file: its day is unknown
     (again,) = retry(warehouse)
     assert isinstance(again.error, LogFileError)
     assert read_facts(warehouse) == facts
 
 
-def test_what_is_forgotten_stays_so(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_forgotten_facts_stay_forgotten(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "nft")
     read(warehouse, source, write(tmp_path / "log", make_lines("nft")))
     forgotten = forget(warehouse, DAY + timedelta(days=1))

@@ -1,4 +1,4 @@
-"""Questions of `mart`, asked again: neither the plan nor the order of rows on disk changes an answer."""
+"""Queries of `mart`, repeated: neither the plan nor the order of rows on disk changes an answer."""
 
 from datetime import date
 from itertools import zip_longest
@@ -20,10 +20,10 @@ from tapewise.schema.tables.models import FACT_TABLES
 from tests.conftest import NOW, Site, register
 from tests.integration.example_archive import load_example
 
-# What only reckons with what it is given reads no rows.
+# Functions that only calculate with their arguments read no rows.
 READING = [each for each in read_mart() if each.metadata.kind == "view" or "since" in each.metadata.arguments]
 DERIVED_TABLES = ("requests", "activity_cells")
-# The planner would choose none of these ways to join, sort and group by itself.
+# Ways to join, sort and group that the planner would not choose by itself.
 OTHER_PLANS = {
     "enable_hashjoin": "off",
     "enable_hashagg": "off",

@@ -1,4 +1,4 @@
-"""Steps by which requests are put together, each alone: given rows of the steps before it, it gives rows."""
+"""The steps that derive requests, each alone: given rows of the steps before it, it returns rows."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from tapewise.ingest.requests.rebuild import CLOCK_SLACK, QUEUE_LIMIT, STEPS
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 VALUES = {"clock_slack": CLOCK_SLACK, "reach": REACH, "queue_limit": QUEUE_LIMIT}
-# Of the columns that steps read; all others are numbers.
+# Columns that steps read; all others are numbers.
 TYPES = {
     "direction": "text",
     "duration_s": "double precision",
@@ -22,8 +22,8 @@ TYPES = {
 
 
 def give(database: psycopg.Connection, name: str, columns: str, *rows: tuple[Any, ...]) -> None:
-    """Make the rows of the step `name`, with the columns that the tested step reads; numbers are seconds in
-    columns of times.
+    """Create the rows of the step `name`, with the columns that the tested step reads; numbers in columns of
+    times are seconds.
     """
     names = columns.split()
     database.execute(
@@ -36,14 +36,14 @@ def give(database: psycopg.Connection, name: str, columns: str, *rows: tuple[Any
         )
     )
     for row in rows:
-        told = [
+        values = [
             BEGIN + timedelta(seconds=value)
             if TYPES.get(each) == "timestamptz" and value is not None
             else value
             for each, value in zip(names, row, strict=True)
         ]
-        places = sql.SQL(", ").join([sql.Placeholder()] * len(told))
-        database.execute(sql.SQL("INSERT INTO {} VALUES ({})").format(sql.Identifier(name), places), told)
+        places = sql.SQL(", ").join([sql.Placeholder()] * len(values))
+        database.execute(sql.SQL("INSERT INTO {} VALUES ({})").format(sql.Identifier(name), places), values)
 
 
 def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
@@ -53,20 +53,20 @@ def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        # c5 is counted and ends at five seconds, u5 is of the log that is not counted.
+        # c5 is counted and ends at five seconds, u5 is from the log that is not counted.
         ("c0 u0", "c0-u0"),
         ("c0 u2", "c0-u2"),
         ("u0 c2", "c2-u0"),
         ("c0 u3", ""),
         ("c0 c9", ""),
         ("u0 u9", ""),
-        # As many in both: the first belongs to the first.
+        # Equally many in both: the first belongs to the first.
         ("c0 u1 c2 u3 c4 u5", "c0-u1 c2-u3 c4-u5"),
         ("u0 u1 c2 c3", "c2-u0 c3-u1"),
         # One of a run is missing: each belongs to the latest before it, or as late as clocks differ.
         ("u0 u1 c2", "c2-u1"),
         ("c0 c1 u1 c3 u3 c5 u5 u9", "c0-u1 c1-u3 c3-u5"),
-        # What is alone far away changes nothing.
+        # A distant line changes nothing.
         ("c0 u1 u90", "c0-u1"),
     ],
 )
@@ -100,13 +100,13 @@ def test_twins_are_alike(database: psycopg.Connection, name: str):
 @pytest.mark.parametrize(
     ("gets", "stages", "expected"),
     [
-        # Seconds at which gets of one persona end (`!`: failed), and stages of it: which get has which.
+        # Seconds at which one persona's gets end (`!`: failed), and its stages: which get has which.
         ("10", "5", "10-5"),
         ("10", "5 8", "10-8"),
         ("10", "11", ""),
         ("10 20", "5", "10-5"),
         ("10 20", "5 15", "10-5 20-15"),
-        # What failed is tried again, and does not wait twice.
+        # A failed get is retried, and does not wait twice.
         ("10! 20 30", "5", "10!-5 20-5"),
         # The queue is two hours at most.
         ("7201", "1", "7201-1"),
@@ -136,7 +136,7 @@ def test_stages_of_personas(database: psycopg.Connection, gets: str, stages: str
     assert " ".join(f"{got[get]}-{staged[stage]}" for get, stage in found) == expected
 
 
-def test_open_matches_are_those_that_python_has_paired(database: psycopg.Connection):
+def test_open_matches_are_the_pairs_found_in_python(database: psycopg.Connection):
     pairs = {"transfer_ids": "{5,7}", "open_ids": "{4,9}"}
     query = STEPS["open_matches"].encode()
     assert database.execute(query, pairs).fetchall() == [(5, 4), (7, 9)]

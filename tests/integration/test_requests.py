@@ -1,4 +1,4 @@
-"""Requests put together: the same ones in whatever order files come, and whatever range is made anew."""
+"""Derived requests are the same in whatever order files come, and whatever range is rebuilt."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ from tests.conftest import NOW, register
 FIRST_DAY = datetime(1998, 5, 4, tzinfo=UTC)
 DAY_COUNT = 4
 
-# What a request is made of, by the lines themselves: row numbers depend on the order of the loads.
+# The lines that make up a request, as row numbers depend on the order of the loads.
 DUMP = """
     SELECT ended_at, interface, direction, persona, size_bytes, duration_s, open_s, stage_s,
         requests.is_counted, is_failed,
@@ -51,9 +51,10 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 
 
 def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
-    """Made-up logs of four days as (file, format), crowded around the midnights, of few personas and paths.
+    """Made-up logs of four days as (file, format), crowded around the midnights, with few personas and paths.
 
-    Many lines could belong to several others; times are ends of transfers, cut or not, and clocks differ.
+    Many lines could belong to several others; times are ends of transfers, truncated or not, and clocks
+    differ.
     """
     draw = random.Random(seed)
     lines: dict[tuple[str, str], list[tuple[datetime, str]]] = {}
@@ -79,8 +80,8 @@ def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
             )
         if draw.random() < 0.9:
             done = draw.choice(("transfer", "transfer", "failure"))
-            told = f"File {done} ({way}) {size} bytes in {duration_s}.0 seconds"
-            write("stat", end, f"{end:%y/%m/%d %H:%M:%S}.{end:%f} {persona}  {told}")
+            report = f"File {done} ({way}) {size} bytes in {duration_s}.0 seconds"
+            write("stat", end, f"{end:%y/%m/%d %H:%M:%S}.{end:%f} {persona}  {report}")
         if draw.random() < 0.8:
             seen = end + timedelta(seconds=draw.randrange(-3, 4))
             write(
@@ -94,9 +95,9 @@ def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
             moved = f"{duration_s}.000 n {size} {path} b o RETR_Cmd r ftp u fd 0"
             write("pftp", end, f"{end:%a %b %e %H:%M:%S %Y} {moved}")
     files = []
-    for (format_name, name), told in lines.items():
+    for (format_name, name), events in lines.items():
         path = folder / f"{format_name}.{name}"
-        path.write_text("".join(f"{text}\n" for _, text in sorted(told)))
+        path.write_text("".join(f"{text}\n" for _, text in sorted(events)))
         files.append((path, format_name))
     return sorted(files)
 
@@ -131,7 +132,7 @@ def test_the_order_of_the_files_does_not_matter(
 
 
 @pytest.mark.parametrize("seed", range(6, 9))
-def test_putting_together_anew_changes_nothing_whatever_the_range(
+def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
 ):
     read(make_world(seed, tmp_path), "made")
@@ -170,14 +171,14 @@ def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
         status = draw.choice(('{0:""}', '{0:""}', '{1:"gone"}'))
         ms = took // timedelta(milliseconds=1)
         write(begun + took, f"transfer] {file} 9 {ms} false {client} [door:W@d:1] {status}")
-    for name, told in lines.items():
+    for name, events in lines.items():
         path = folder / f"billing-{name}"
-        path.write_text("".join(f"{text}\n" for _, text in sorted(told)))
+        path.write_text("".join(f"{text}\n" for _, text in sorted(events)))
     return sorted((folder / f"billing-{name}", "dcache") for name in lines)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_neither_order_nor_range_matters_to_recalls(
+def test_neither_order_nor_range_matters_for_recalls(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
 ):
     files = make_recalls(seed, tmp_path)
@@ -192,37 +193,37 @@ def test_neither_order_nor_range_matters_to_recalls(
     for days in (*([day] for day in every_day), every_day[::2], every_day):
         rebuild_requests(database, database, archive_id, days)
         assert dump(database, "shuffled") == found
-    told, stages, opened = database.execute(
+    request_count, stage_count, open_count = database.execute(
         "SELECT count(*), count(DISTINCT stage_id), count(open_id) FROM core.requests"
         " WHERE stage_id IS NOT NULL AND archive_id = %s",
         [archive_id],
     ).fetchone()
-    assert told > stages > 10 and told > opened > 5
+    assert request_count > stage_count > 10 and request_count > open_count > 5
 
 
 @pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
+def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
     database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    # Forty days of one log in the order of its times, but for some lines that come days late.
+    # Forty days of one log in the order of its times, except for some lines that come days late.
     draw = random.Random(seed)
-    told: list[tuple[datetime, str]] = []
+    events: list[tuple[datetime, str]] = []
     for number in range(400):
         end = FIRST_DAY + timedelta(hours=2.4 * number, seconds=draw.randrange(9000))
         opened, path = end - timedelta(seconds=draw.randrange(90_000)), f"/p/{draw.randrange(2)}"
         late = timedelta(days=draw.choice((0, 0, 0, 0, 12)))
         if draw.random() < 0.9:
             text = f"{opened:%a %b %e %H:%M:%S %Y} n {path} b POPN_Cmd r r ftp u fd 0"
-            told.append((opened + late, text))
+            events.append((opened + late, text))
         if draw.random() < 0.9:
-            told.append((end, f"{end:%a %b %e %H:%M:%S %Y} 1.000 n 9 {path} b o RETR_Cmd r ftp u fd 0"))
+            events.append((end, f"{end:%a %b %e %H:%M:%S %Y} 1.000 n 9 {path} b o RETR_Cmd r ftp u fd 0"))
     log = tmp_path / "pftp"
-    log.write_text("".join(f"{text}\n" for _, text in sorted(told)))
-    # Blocks of a few days, whose requests are put together two days at a time.
+    log.write_text("".join(f"{text}\n" for _, text in sorted(events)))
+    # Blocks of a few days, whose requests are derived two days at a time.
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
-    # By the database: test_lines_at_load.py has what is put together beside it.
+    # By the database: test_lines_at_load.py covers requests derived in memory.
     monkeypatch.setattr(LinesAtLoad, "find_days", lambda *_: set())
     rebuilt: list[set[date]] = []
 
@@ -236,7 +237,7 @@ def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
     read([(log, "pftp")], "made")
     *early, last = rebuilt
     assert len(early) > 5
-    assert sum(map(len, early)) == len(set().union(*early)), "a day was put together early more than once"
+    assert sum(map(len, early)) == len(set().union(*early)), "a day was derived early more than once"
     assert last & set().union(*early), "nothing came late"
     before = dump(database, "made")
     archive_id = database.execute("SELECT id FROM core.archives").fetchone()[0]
@@ -245,11 +246,11 @@ def test_what_is_put_together_while_a_log_is_read_is_what_is_put_together_after(
     assert len(before) > 300
 
 
-def test_a_run_of_lines_that_are_alike_may_be_longer_than_what_is_read(
+def test_a_run_of_similar_lines_may_be_longer_than_the_range_read(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # Ten minutes over a midnight, a line a second in both logs; at the beginning one is missing in STAT, at
-    # the end one in NFT: who sees all of it sees as many in both.
+    # Ten minutes across midnight, a line a second in both logs; at the beginning one is missing from STAT, at
+    # the end one from NFT: only in the whole run are the numbers equal.
     monkeypatch.setattr(requests, "REACH", timedelta(seconds=30))
     midnight = FIRST_DAY + timedelta(days=2)
     ends = [midnight + timedelta(seconds=second, milliseconds=400) for second in range(-300, 300)]
@@ -273,7 +274,7 @@ def test_a_run_of_lines_that_are_alike_may_be_longer_than_what_is_read(
     assert len(before) > 500
 
 
-def test_every_transfer_is_in_one_request_at_most_and_mart_has_each_counted_one_once(
+def test_every_transfer_is_in_at_most_one_request_and_mart_shows_each_counted_one_once(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path
 ):
     read(make_world(9, tmp_path), "made")
@@ -294,7 +295,7 @@ def test_every_transfer_is_in_one_request_at_most_and_mart_has_each_counted_one_
         == 0
     )
     assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
-    # A row for what several lines tell, or a job or open alone; the other log's line has none of its own.
+    # A row for what several lines report, or a job or open alone; the other log's line has none of its own.
     assert (
         count(
             "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"
@@ -326,7 +327,7 @@ def test_a_load_that_fails_leaves_the_requests_as_they_were(
     assert dump(database, "made") == before
 
 
-def test_an_archive_whose_log_tells_all_has_no_rows_to_put_together(
+def test_an_archive_whose_log_has_complete_lines_needs_no_derived_requests(
     warehouse: Warehouse, database: psycopg.Connection, load, tmp_path: Path
 ):
     log = tmp_path / "nft.log"
@@ -336,7 +337,7 @@ def test_an_archive_whose_log_tells_all_has_no_rows_to_put_together(
     assert database.execute("SELECT reported_by FROM mart.requests").fetchall() == [("transfer",)]
 
 
-def test_a_dropped_archive_takes_its_requests_along(
+def test_a_dropped_archive_takes_its_requests_with_it(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path
 ):
     read(make_world(11, tmp_path), "made")
@@ -345,7 +346,7 @@ def test_a_dropped_archive_takes_its_requests_along(
     assert database.execute("SELECT count(*) FROM core.requests").fetchone() == (0,)
 
 
-def test_ranges_reach_a_day_around_the_days_and_are_cut_into_pieces():
+def test_ranges_include_a_day_on_either_side_and_are_split():
     one = list(find_ranges([date(1998, 5, 5)]))
     assert one == [(datetime(1998, 5, 4, tzinfo=UTC), datetime(1998, 5, 7, tzinfo=UTC))]
     neighbours = list(find_ranges([date(1998, 5, 8), date(1998, 5, 5), date(1998, 5, 20)]))

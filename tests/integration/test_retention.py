@@ -1,4 +1,4 @@
-"""Forgetting: detail goes, the rollup stays, and nothing of it comes back or is counted twice."""
+"""Forgetting: detail is removed, the rollup stays, and nothing of it comes back or is counted twice."""
 
 import gzip
 import threading
@@ -49,7 +49,7 @@ def forget(warehouse: Warehouse, before: date, archive: str = "test") -> Forgott
 
 
 def read_counts(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """The ledger without the times of events: those of a file that is read again are of what is kept."""
+    """The ledger without the times of events: after another reading those only cover what is kept."""
     return [(*row[:5], *row[7:]) for row in read_balance(warehouse)]
 
 
@@ -61,10 +61,10 @@ def count(warehouse: Warehouse, query: str) -> Any:
 
 
 @SOME_FORMATS
-def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
+def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    # From four hours before midnight on; those without a date are all of the day before.
+    # From four hours before midnight; lines without a date all belong to the day before.
     lines = make_lines(format_name)
     is_of_one_day = format_name in ("cond", "hsi-client")
     source = source_of(warehouse, format_name)
@@ -106,10 +106,10 @@ def test_what_is_forgotten_stays_so_however_its_files_are_read_again(
 
 
 @pytest.mark.parametrize("seed", range(20, 23))
-def test_after_forgetting_all_is_as_if_the_rest_alone_had_been_read(
+def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ) -> None:
-    floor = FIRST_DAY + timedelta(days=2 + seed % 2)  # the latter more than a day into what there is
+    floor = FIRST_DAY + timedelta(days=2 + seed % 2)  # the latter more than a day into the logs
     for folder in ("all", "rest"):
         (tmp_path / folder).mkdir()
     files = make_world(seed, tmp_path / "all")
@@ -132,7 +132,7 @@ def test_after_forgetting_all_is_as_if_the_rest_alone_had_been_read(
     read_all("all", files)
     cells = read_cells(database, "all")
     forgotten = forget(warehouse, floor.date(), "all")
-    # The rest, made without the program: days are in the names of the files, or in the lines of NFT.
+    # The rest, selected without the program: days are in the names of the files, or in NFT's lines.
     rest = []
     for path, format_name in files:
         text = path.read_text()
@@ -159,7 +159,7 @@ def test_after_forgetting_all_is_as_if_the_rest_alone_had_been_read(
     assert read_cells(database, "all") == cells
     assert [row for row in cells if row[0] >= floor] == read_cells(database, "rest")
     check_warehouse(warehouse)
-    # What is read again at the edge puts requests together as they were.
+    # Lines that are read again at the edge give the same requests as before.
     found = dump(database, "all")
     for path, format_name in files:
         source = source_of(warehouse, format_name, archive="all", is_counted=format_name != "stat")
@@ -177,8 +177,8 @@ def read_cells(connection: psycopg.Connection, archive: str) -> list[tuple[Any, 
     ).fetchall()
 
 
-def test_the_day_is_of_the_archives_own_clock(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Local midnight is 7 o'clock UTC; another archive is not touched."""
+def test_the_day_follows_the_archives_own_clock(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Local midnight is 7 o'clock UTC; another archive is not affected."""
     log = tmp_path / "log"
     log.write_text("1 97/10/01 23:59:59 js 1 1.500\n2 97/10/02 00:00:00 js 2 1.500\n")
     for archive in ("test", "other"):
@@ -223,7 +223,7 @@ def test_a_simulated_archive_forgets_nothing(warehouse: Warehouse) -> None:
         forget(warehouse, date(1997, 10, 1), "what_if")
 
 
-def test_texts_of_rejected_lines_go_with_their_file_and_do_not_come_back(
+def test_texts_of_rejected_lines_are_removed_with_their_file_and_do_not_come_back(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     source = source_of(warehouse, "nft")
@@ -257,9 +257,7 @@ def test_a_copy_is_held_until_it_is_read_again(warehouse: Warehouse, tmp_path: P
     assert [row[5:10] for row in read_counts(warehouse)] == [(2, 0, 0, 2, 0), (2, 0, 0, 2, 0)]
 
 
-def test_known_pieces_of_files_that_reach_back_are_known_no_more(
-    warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_segments_that_begin_before_the_day_are_removed(warehouse: Warehouse, tmp_path: Path) -> None:
     source = source_of(warehouse, "nft")
     (tmp_path / "log").write_text(TRANSFERS.format(1, 1))
     read(warehouse, source, tmp_path / "log")
@@ -275,7 +273,7 @@ def test_known_pieces_of_files_that_reach_back_are_known_no_more(
     assert count(warehouse, "SELECT array_agg(first_line_number ORDER BY 1) FROM ledger.segments") == [2, 3]
 
 
-def test_a_source_that_comes_after_is_not_read_back_either(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_forgotten_days_are_ignored_in_a_later_source_too(warehouse: Warehouse, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text(TRANSFERS.format(1, 1) + "2 97/10/02 12:00:00 js 1 1.500\n")
     read(warehouse, source_of(warehouse, "nft"), log)
@@ -289,7 +287,7 @@ def test_a_source_that_comes_after_is_not_read_back_either(warehouse: Warehouse,
     check_warehouse(warehouse)
 
 
-def test_settings_stay_also_when_all_that_was_read_is_forgotten(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_settings_are_kept_even_if_everything_is_forgotten(warehouse: Warehouse, tmp_path: Path) -> None:
     (tmp_path / "log").write_text(TRANSFERS.format(1, 1))
     read(warehouse, source_of(warehouse, "nft"), tmp_path / "log")
     forget(warehouse, date(1997, 10, 2))
@@ -317,10 +315,10 @@ def start(work: Callable[[], Any]) -> threading.Thread:
     return thread
 
 
-def test_a_load_that_waits_while_the_archive_forgets_brings_nothing_back(
+def test_a_load_that_waits_during_forgetting_brings_nothing_back(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """It has old names in hand, perhaps; they go while it waits."""
+    """It may already hold old names, which are removed while it waits."""
     source = source_of(warehouse, "nft")
     log, copy = tmp_path / "log", tmp_path / "copy"
     log.write_text("7 97/10/01 12:00:00 js 1 1.500\n8 97/10/02 12:00:00 js 1 1.500\n")
@@ -331,7 +329,7 @@ def test_a_load_that_waits_while_the_archive_forgets_brings_nothing_back(
         closing(warehouse.connect(Role.OWNER)) as holder,
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
     ):
-        # A third one holds the archive, forgetting waits for it, and the load for both.
+        # A third session holds the archive's lock, forgetting waits for it, and the load for both.
         holder.execute("SELECT FROM core.archives FOR NO KEY UPDATE")
         forgetting = start(lambda: forget(warehouse, date(1997, 10, 2)))
         wait_for_lock(watcher)
@@ -341,7 +339,7 @@ def test_a_load_that_waits_while_the_archive_forgets_brings_nothing_back(
         for thread in (forgetting, loading):
             thread.join(timeout=60)
             assert not thread.is_alive()
-    # Whoever came first: what is forgotten is.
+    # Whichever came first, what is forgotten stays forgotten.
     assert results[0].tally.line_count == 3
     check_warehouse(warehouse)
     assert read_facts(warehouse)["transfers"].total() == 2
@@ -351,10 +349,10 @@ def test_a_load_that_waits_while_the_archive_forgets_brings_nothing_back(
 
 
 @pytest.mark.parametrize("is_forgotten", [True, False])
-def test_a_load_reads_what_is_forgotten_behind_the_lock(
+def test_a_load_reads_the_retention_limit_under_the_lock(
     warehouse: Warehouse, tmp_path: Path, is_forgotten: bool
 ) -> None:
-    """The floor moves while a load waits, and counts: also if the load had read the file before."""
+    """The limit moves while a load waits, and applies even though the load has read the file before."""
     source = source_of(warehouse, "nft")
     (tmp_path / "log").write_text("7 97/10/01 12:00:00 js 1 1.500\n8 97/10/02 12:00:00 js 1 1.500\n")
     results: list[FileResult] = []
@@ -374,7 +372,7 @@ def test_a_load_reads_what_is_forgotten_behind_the_lock(
     check_warehouse(warehouse)
 
 
-def test_forgetting_breaks_off_whole(
+def test_failed_forgetting_changes_nothing(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = source_of(warehouse, "nft")

@@ -1,4 +1,4 @@
-"""Logs that are rewritten while they are read: no line is made of two, and none is lost."""
+"""Logs that are rewritten while they are read: no line is a mixture of two, and none is lost."""
 
 import gzip
 import shutil
@@ -29,7 +29,7 @@ Hook = Callable[..., None]
 
 
 def make_lines(day: int, count: int = 1000) -> list[bytes]:
-    """Lines of one day, all of one length; where a line of another day is cut and goes on, it is a line."""
+    """Lines of one day, all of equal length: the end of one also completes a cut line of another day."""
     return [
         b"%06d 97/10/%02d 00:%02d:%02d js %07d 0.425" % (row, day, row // 60, row % 60, row * day)
         for row in range(count)
@@ -45,7 +45,7 @@ OLD, NEW = make_lines(1), make_lines(2, 1500)
 
 @pytest.fixture
 def before_read(monkeypatch: pytest.MonkeyPatch) -> Hook:
-    """Has something done before the seventh read of a log, in small blocks; or before each seventh."""
+    """Runs a function before the seventh read of a log, in small blocks; or before every seventh."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     really_read = LogFileReader.read
     reads = 0
@@ -160,13 +160,13 @@ def test_a_dry_run_reads_again_what_is_rewritten(
     assert (tally.loaded_count, tally.first_event_at.day) == (len(NEW), 2)
 
 
-def test_a_file_put_in_the_place_of_one_that_is_retried_has_its_own_day(
+def test_a_file_that_replaced_a_retried_one_has_its_own_day(
     warehouse: Warehouse, load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "cond.980505"
     line = "002718 14:06:48 14:07:31 2360 10{}     17 put -d /scratch/k\n"
     path.write_text(line.format(2) + "broken\n")
-    load(path, "cond", log_date=date(1998, 5, 9))  # said by hand
+    load(path, "cond", log_date=date(1998, 5, 9))  # given by hand
     really_compare = resuming.compare_prefix
 
     def compare_and_rewrite(*args: object, **options: object) -> object:

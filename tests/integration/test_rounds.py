@@ -1,4 +1,4 @@
-"""The nightly round: everything that is new, nothing twice, one at a time, and what is told of it."""
+"""The nightly round: everything that is new, nothing twice, one at a time, and its reports."""
 
 import builtins
 import gzip
@@ -63,15 +63,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told() -> list[TapewiseError]:
+def errors() -> list[TapewiseError]:
     return []
 
 
 @pytest.fixture
-def run(warehouse: Warehouse, folder: Path, told: list[TapewiseError]) -> Round:
+def run(warehouse: Warehouse, folder: Path, errors: list[TapewiseError]) -> Round:
     def on_result(_plan: SourcePlan, found: object) -> None:
         if isinstance(found, TapewiseError):
-            told.append(found)
+            errors.append(found)
 
     def run(after: timedelta = timedelta(), *, is_dry: bool = False) -> list[SourceOutcome]:
         plans = plan_round(read_settings(config=folder / "tapewise.toml"))
@@ -173,7 +173,7 @@ def test_a_clock_that_was_ahead_hides_no_line(warehouse: Warehouse, folder: Path
     assert count_rows(warehouse, "transfers") == 400
 
 
-def test_a_folder_exchanged_for_an_older_one_is_read(folder: Path, run: Round) -> None:
+def test_a_folder_replaced_by_an_older_one_is_read(folder: Path, run: Round) -> None:
     (folder / "tapewise.toml").write_text(CONFIG.replace("nft.*", "logs/nft.*"))
     for name, day in (("older", 1), ("logs", 2)):
         (folder / name).mkdir()
@@ -185,7 +185,7 @@ def test_a_folder_exchanged_for_an_older_one_is_read(folder: Path, run: Round) -
     assert (exchanged.untouched_count, exchanged.loaded_count) == (0, 3)
 
 
-def test_files_of_which_nothing_is_known_are_read_once_more(
+def test_files_without_a_recorded_identity_are_read_again(
     warehouse: Warehouse, folder: Path, run: Round
 ) -> None:
     (folder / "nft.1").write_text(nft(1))
@@ -197,7 +197,7 @@ def test_files_of_which_nothing_is_known_are_read_once_more(
     assert [each.untouched_count for each in run()] == [1, 1]
 
 
-def test_numbers_of_inodes_are_unsigned(warehouse: Warehouse, folder: Path, run: Round) -> None:
+def test_inode_numbers_are_unsigned(warehouse: Warehouse, folder: Path, run: Round) -> None:
     (folder / "nft.1").write_text(nft(1))
     run()
     largest = 2**64 - 1
@@ -211,7 +211,7 @@ def test_numbers_of_inodes_are_unsigned(warehouse: Warehouse, folder: Path, run:
     assert found == replace(identify_file(folder / "nft.1"), device=largest, inode=largest)
 
 
-def test_a_file_whose_old_time_was_set_back_is_opened(folder: Path, run: Round) -> None:
+def test_a_file_whose_old_mtime_was_restored_is_opened(folder: Path, run: Round) -> None:
     for day in (1, 2):  # as a copy that keeps size and mtime
         (folder / "nft.1").write_text(nft(day))
         os.utime(folder / "nft.1", (1e9, 1e9))
@@ -219,7 +219,9 @@ def test_a_file_whose_old_time_was_set_back_is_opened(folder: Path, run: Round) 
         assert (outcome.loaded_count, outcome.untouched_count) == (3, 0)
 
 
-def test_what_might_read_otherwise_is_opened_again(warehouse: Warehouse, folder: Path, run: Round) -> None:
+def test_files_that_might_be_read_differently_are_opened_again(
+    warehouse: Warehouse, folder: Path, run: Round
+) -> None:
     (folder / "nft.1").write_text(nft(1) + "unfinished")
     run(LATER)
     assert [each.untouched_count for each in run(LATER)] == [1, 1]
@@ -232,7 +234,7 @@ def test_what_might_read_otherwise_is_opened_again(warehouse: Warehouse, folder:
     assert [each.untouched_count for each in run(LATER)] == [0, 0]
 
 
-def test_the_future_is_looked_at_again(folder: Path, run: Round) -> None:
+def test_lines_dated_in_the_future_are_read_again(folder: Path, run: Round) -> None:
     (folder / "nft.1").write_text(nft(1) + "005041 39/10/01 00:01:41 js 7700 0.425\n")
     (first, _) = run(LATER)
     assert first.rejected_count == 1
@@ -240,8 +242,8 @@ def test_the_future_is_looked_at_again(folder: Path, run: Round) -> None:
     assert again.untouched_count == 0
 
 
-def test_one_bad_file_or_source_keeps_nothing_else_out(
-    folder: Path, run: Round, told: list[TapewiseError]
+def test_one_bad_file_or_source_does_not_stop_the_others(
+    folder: Path, run: Round, errors: list[TapewiseError]
 ) -> None:
     (folder / "nft.1").write_text("nonsense\n")
     (folder / "nft.2").write_text(nft(2))
@@ -252,13 +254,13 @@ def test_one_bad_file_or_source_keeps_nothing_else_out(
         "llnl/nft: 2 files read, 0 untouched, 2 FAILED; 4 lines = 3 loaded"
     )
     (folder / "tapewise.toml").write_text(CONFIG.replace('timezone = "UTC"', 'timezone = "Europe/Berlin"'))
-    told.clear()
+    errors.clear()
     (nft_outcome, cond_outcome) = run()
-    assert "has timezone UTC, not Europe/Berlin" in told[0].message
+    assert "has timezone UTC, not Europe/Berlin" in errors[0].message
     assert (len(nft_outcome.failures), len(cond_outcome.failures)) == (1, 0)
 
 
-def test_a_source_none_of_whose_files_is_of_its_format_is_not_kept(
+def test_a_source_without_files_of_its_format_is_not_kept(
     warehouse: Warehouse, folder: Path, run: Round
 ) -> None:
     (folder / "nft.1").write_text("nonsense\n")
@@ -273,7 +275,7 @@ def test_a_source_none_of_whose_files_is_of_its_format_is_not_kept(
     assert (nft_outcome.loaded_count, nft_outcome.rejected_count) == (3, 1)
 
 
-def test_a_log_without_a_line_yet_is_no_failure(folder: Path, run: Round) -> None:
+def test_a_log_without_any_lines_yet_is_not_a_failure(folder: Path, run: Round) -> None:
     (folder / "nft.1").touch()
     (folder / "nft.2.gz").write_bytes(gzip.compress(b""))
     (folder / "nft.3.gz").write_bytes(gzip.compress(b"")[:10])
@@ -290,8 +292,8 @@ def test_a_log_without_a_line_yet_is_no_failure(folder: Path, run: Round) -> Non
     assert (grown.loaded_count, grown.empty_count, grown.failures) == (9, 0, [])
 
 
-def test_what_is_no_regular_file_is_not_waited_for(
-    folder: Path, run: Round, told: list[TapewiseError]
+def test_a_file_that_is_not_regular_is_not_waited_for(
+    folder: Path, run: Round, errors: list[TapewiseError]
 ) -> None:
     os.mkfifo(folder / "nft.fifo")
     (folder / "nft.null").symlink_to("/dev/null")
@@ -299,7 +301,7 @@ def test_what_is_no_regular_file_is_not_waited_for(
     (folder / "nft.1").write_text(nft(1))
     (folder / "nft.latest").symlink_to("nft.1")
     (nft_outcome, cond_outcome) = run()
-    assert sorted(each.message for each in told) == [
+    assert sorted(each.message for each in errors) == [
         f"{folder}/nft.fifo: is not a regular file",
         f"{folder}/nft.loop: Too many levels of symbolic links",
         f"{folder}/nft.null: is not a regular file",
@@ -307,19 +309,19 @@ def test_what_is_no_regular_file_is_not_waited_for(
     assert (nft_outcome.loaded_count, len(nft_outcome.failures), cond_outcome.loaded_count) == (3, 3, 1)
 
 
-def test_an_archives_own_zone_does_not_change_either(
-    folder: Path, run: Round, told: list[TapewiseError]
+def test_the_zone_of_an_archive_does_not_change_either(
+    folder: Path, run: Round, errors: list[TapewiseError]
 ) -> None:
     (folder / "nft.1").write_text(nft(1))
     run()
     (folder / "tapewise.toml").write_text(CONFIG.replace("America/Los_Angeles", "UTC"))
     run()
-    assert {each.message for each in told} == {"archive 'llnl' has timezone America/Los_Angeles, not UTC"}
+    assert {each.message for each in errors} == {"archive 'llnl' has timezone America/Los_Angeles, not UTC"}
 
 
-def test_a_source_without_files_is_a_failure(run: Round, told: list[TapewiseError]) -> None:
+def test_a_source_without_files_is_a_failure(run: Round, errors: list[TapewiseError]) -> None:
     (nft_outcome, cond_outcome) = run()
-    assert [each.message for each in told] == ["llnl/nft: no files found"]
+    assert [each.message for each in errors] == ["llnl/nft: no files found"]
     assert (len(nft_outcome.failures), cond_outcome.loaded_count) == (1, 1)
 
 
@@ -343,16 +345,16 @@ def test_no_reader_can_hold_the_lock_of_rounds(warehouse: Warehouse) -> None:
                 reader.execute(f"LOCK TABLE ledger.rounds IN {mode} MODE".encode())
 
 
-def test_a_round_goes_beside_loads_and_backups(warehouse: Warehouse, folder: Path, run: Round) -> None:
+def test_a_round_runs_alongside_loads_and_backups(warehouse: Warehouse, folder: Path, run: Round) -> None:
     (folder / "nft.1").write_text(nft(1))
     with closing(warehouse.connect(Role.OWNER)) as dump:
-        dump.execute("LOCK TABLE ledger.rounds IN ACCESS SHARE MODE")  # as pg_dump takes it of every table
+        dump.execute("LOCK TABLE ledger.rounds IN ACCESS SHARE MODE")  # as pg_dump locks every table
         with hold_round(warehouse) as is_only:
             assert is_only
             assert run()[0].loaded_count == 3
 
 
-def test_a_round_waits_for_an_upgrade_and_calls_it_no_round(warehouse: Warehouse) -> None:
+def test_a_round_waits_for_an_upgrade_without_taking_it_for_a_round(warehouse: Warehouse) -> None:
     with closing(warehouse.connect(Role.OWNER)) as upgrade, ThreadPoolExecutor(1) as pool:
         upgrade.execute("LOCK TABLE ledger.rounds IN ACCESS EXCLUSIVE MODE")
 
@@ -367,14 +369,14 @@ def test_a_round_waits_for_an_upgrade_and_calls_it_no_round(warehouse: Warehouse
         assert waiting.result(timeout=60)
 
 
-def test_metrics_are_what_prometheus_reads(
+def test_prometheus_can_read_the_metrics(
     warehouse: Warehouse, folder: Path, run: Round, tmp_path: Path
 ) -> None:
     odd = r'a "b" \c'
     (folder / "tapewise.toml").write_text(CONFIG.replace('name = "llnl"', f"name = '{odd}'"))
     (folder / "nft.1").write_text(nft(1) + "nonsense\n\n")
     outcomes = run()
-    with closing(warehouse.connect()) as connection:  # the loader's, as in the night
+    with closing(warehouse.connect()) as connection:  # the loader's connection, as at night
         lines, size = read_lines(connection), read_database_bytes(connection)
     began_at = datetime(2026, 1, 1, 1, tzinfo=UTC)
     report = RoundReport(began_at, began_at + timedelta(seconds=90), 1, outcomes, lines, size)

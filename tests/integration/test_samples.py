@@ -1,4 +1,4 @@
-"""Real log lines, read from beside the checkout: every line accounted for, and what it tells."""
+"""Real log lines, read from next to the checkout: every line is accounted for, and gives the right facts."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -49,7 +49,8 @@ def test_hsi_log_values(load, warehouse, sample_logs):
         "SELECT rate_bytes_per_s, duration_s, size_bytes FROM core.transfers WHERE interface = 'htar'",
     )
     assert (rate, duration, size) == (146_472_000.0, 397.20, 58_178_668_032)
-    # The local side comes first whatever the direction: the same file was put from a pipe and got into one.
+    # The local side comes first whatever the direction: the same file was put from a pipe and retrieved into
+    # one.
     moved = fetch(
         warehouse,
         "SELECT direction, client_path, archive_path, ended_at, duration_s, file_key FROM core.transfers"
@@ -63,7 +64,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
     assert [row[4] for row in moved] == pytest.approx([71.8, 53.4], abs=0.05)
 
 
-def test_a_wrong_weekday_is_no_reason_to_reject(load, warehouse, sample_logs):
+def test_a_wrong_weekday_does_not_reject_a_line(load, warehouse, sample_logs):
     load(sample_logs / "hpss-nersc" / "hsilog.txt", "hsi", timezone="America/Los_Angeles")
     # "Sat Aug  9" of 2019 was a Friday.
     assert fetch(
@@ -145,7 +146,7 @@ def test_stat_log(load, warehouse, sample_logs):
     assert staged_at == datetime(1998, 5, 5, 15, 35, 1, 60_000, tzinfo=UTC)
 
 
-def test_the_real_job_and_its_transfer_are_of_one_persona_and_second(load, warehouse, sample_logs):
+def test_the_real_job_and_its_transfer_share_persona_and_second(load, warehouse, sample_logs):
     for name in ("cond", "stat"):
         load(sample_logs / "llnl-unitree" / f"{name}.980505", name, timezone="America/Los_Angeles")
     assert fetch(
@@ -186,7 +187,7 @@ def test_gridftp_log(load, warehouse, sample_logs):
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers WHERE duration_s <= 0") == [(0,)]
 
 
-def test_other_real_files_are_not_taken_for_a_format_of_ours(sample_logs):
+def test_other_real_files_match_none_of_our_formats(sample_logs):
     ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
     ours |= {
         "hpssftplog.txt": "pftp",

@@ -1,4 +1,4 @@
-"""The hour that clocks repeat, in the warehouse: told by whichever file, in whatever order they are read."""
+"""The hour that clocks repeat, in the warehouse: recognised from any file, whatever the order of reading."""
 
 import itertools
 import random
@@ -55,7 +55,7 @@ def read(warehouse: Warehouse, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
 
-def test_a_file_in_order_stands_in_order(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+def test_facts_of_a_file_in_order_are_in_order(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
     result = load(write(tmp_path / "log", LINES), "nft", timezone=US)
     assert (result.tally.loaded_count, result.tally.held_count) == (120, 0)
     rows = read(
@@ -71,7 +71,7 @@ def test_a_file_in_order_stands_in_order(load: Load, warehouse: Warehouse, tmp_p
     check_warehouse(warehouse)
 
 
-def test_the_ledger_follows_facts_that_come_to_another_month(
+def test_the_ledger_follows_facts_that_move_to_another_month(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     """Windhoek's clocks went back at the end of March 2007, at midnight in UTC."""
@@ -79,7 +79,7 @@ def test_the_ledger_follows_facts_that_come_to_another_month(
     at = [datetime(2007, 4, 1, 1) + timedelta(minutes=minute) for minute in minutes]
     lines = [f"000001 {time:%y/%m/%d %H:%M:%S} ks {size} 3.000\n" for size, time in enumerate(at)]
     months = "SELECT to_char(month, 'MM'), sum(row_count)::int FROM ledger.loaded_rows GROUP BY 1 ORDER BY 1"
-    # What is loaded first does not tell that it is of the second pass.
+    # What is loaded first does not show that it belongs to the second pass.
     load(write(tmp_path / "part", lines[75:]), "nft", timezone="Africa/Windhoek")
     assert read(warehouse, months) == [("03", 15), ("04", 30)]
     check_warehouse(warehouse)
@@ -102,10 +102,10 @@ def test_reading_again_changes_nothing(load: Load, warehouse: Warehouse, tmp_pat
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_whichever_file_tells_it_in_any_order(
+def test_any_file_may_reveal_the_pass_in_any_order(
     load: Load, warehouse: Warehouse, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
-    """A piece that begins in the second pass tells nothing of it, and one out of order neither."""
+    """A piece that begins in the second pass does not reveal it, and neither does one out of order."""
     pieces = [LINES, LINES[62:], random.Random(1).sample(LINES, len(LINES))]
     for index in order:
         load(write(tmp_path / f"log.{index}", pieces[index]), "nft", timezone=US)
@@ -114,20 +114,22 @@ def test_whichever_file_tells_it_in_any_order(
     check_warehouse(warehouse)
 
 
-def test_requests_follow_the_lines_that_are_moved(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A file is opened in the first pass and moved in the second: by their clocks, it was moved before."""
+def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """A file is opened in the first pass and transferred in the second: by the clocks, it was transferred
+    before.
+    """
     texts = dict.fromkeys(range(-60, 180, 2), "30.000 n 9 /q b o RETR_Cmd r ftp u fd 0")
     texts |= {51: "n /p b POPN_Cmd r r ftp u fd 0", 71: "30.000 n 9 /p b o RETR_Cmd r ftp u fd 0"}
     lines = [
         f"{HOUR + timedelta(minutes=tick - 60 * (tick >= 60)):%a %b %d %H:%M:%S %Y} {texts[tick]}\n"
         for tick in sorted(texts)
     ]
-    # Out of their order lines tell nothing of the pass.
+    # Out of order, lines reveal nothing about the pass.
     load(write(tmp_path / "shuffled", random.Random(1).sample(lines, len(lines))), "pftp", timezone=US)
     query = "SELECT opened_at, ended_at FROM core.requests WHERE open_id IS NOT NULL"
     opened_at = FIRST + timedelta(minutes=51)
-    assert read(warehouse, query) == [(opened_at, opened_at)]  # after which nothing was moved
-    # The other file brings no fact of its own.
+    assert read(warehouse, query) == [(opened_at, opened_at)]  # after which nothing was transferred
+    # The other file adds no new fact.
     result = load(write(tmp_path / "in order", lines), "pftp", timezone=US)
     assert (result.tally.loaded_count, result.tally.held_count) == (0, len(lines))
     assert read(warehouse, query) == [(opened_at, SECOND + timedelta(minutes=11))]
@@ -135,10 +137,10 @@ def test_requests_follow_the_lines_that_are_moved(load: Load, warehouse: Warehou
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_any_pieces_in_any_order_make_the_same_warehouse(
+def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """Also of files that grow meanwhile, and whatever is told: the facts, the cells and the balances."""
+    """Also files that grow meanwhile, and whatever is recognised: the same facts, cells and balances."""
     rng = random.Random(seed)
     lines = in_order(seed)
     files = []
@@ -157,7 +159,7 @@ def test_any_pieces_in_any_order_make_the_same_warehouse(
             load(write(path, piece), "nft", archive=archive, timezone=US)
     for table in ("transfers", "activity_cells"):
         facts = read_facts(warehouse)[table]
-        if table == "activity_cells":  # numbered, not named
+        if table == "activity_cells":  # numbers of names replaced by the names
             names = sorted({row[0] for row in facts}, key=str)
             assert len(names) == 2
         else:
@@ -169,8 +171,8 @@ def test_any_pieces_in_any_order_make_the_same_warehouse(
     assert sorted(spans[: len(spans) // 2]) == sorted(spans[len(spans) // 2 :])
 
 
-def test_what_is_held_is_moved_with_its_requests(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A COND job and its STAT transfer: the first file tells nothing, the second does."""
+def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """A COND job and its STAT transfer: the first file does not reveal the pass, the second does."""
     day = date(1997, 10, 26)
 
     def cond(start: str, end: str, job: int) -> str:
@@ -208,10 +210,8 @@ def test_what_is_held_is_moved_with_its_requests(load: Load, warehouse: Warehous
     check_warehouse(warehouse)
 
 
-def test_a_load_that_is_killed_in_the_midst_moves_nothing(
-    load: Load, warehouse: Warehouse, tmp_path: Path
-) -> None:
-    """The file that tells of the pass brings no fact of its own; it waits for the cells, and is cut off."""
+def test_a_load_that_is_killed_midway_moves_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """The file that reveals the pass adds no new fact; it waits for the cells, and its session is ended."""
     load(write(tmp_path / "shuffled", random.Random(1).sample(LINES, len(LINES))), "nft", timezone=US)
     facts = read_facts(warehouse)
     log = write(tmp_path / "in order", LINES)
@@ -235,7 +235,7 @@ def test_a_load_that_is_killed_in_the_midst_moves_nothing(
     load(log, "nft", timezone=US)
     rows = read(warehouse, "SELECT ended_at FROM core.transfers ORDER BY ended_at")
     assert [row[0] for row in rows] == [FIRST + timedelta(minutes=tick) for tick in range(-60, 180, 2)]
-    # What was moved is the same fact, of the same line.
+    # A moved fact is still the same fact, of the same line.
     assert read(warehouse, "SELECT id, line_number, line_hash FROM core.transfers ORDER BY id") == ids
     check_warehouse(warehouse)
 
@@ -244,15 +244,15 @@ def test_a_moved_line_is_explained(load: Load, warehouse: Warehouse, tmp_path: P
     load(write(tmp_path / "log", LINES), "nft", timezone=US)
     copy = write(tmp_path / "copy", LINES[62:])
     load(copy, "nft", timezone=US)
-    # One that stands in the second pass only: the first has no line like it.
+    # A line that occurs only in the second pass: the first has no equal line.
     number = next(number for number, line in enumerate(LINES[62:90], 1) if LINES.count(line) == 1)
     with closing(warehouse.connect(Role.LOADER)) as connection:
         (fate,) = explain_line(connection, copy, number, NOW)
     assert fate.fate == f"held: loaded from {tmp_path / 'log'}, line {62 + number}"
 
 
-def test_the_second_pass_may_be_of_the_next_month(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """In Cairo, two o'clock of 1 October 1990 was in September by UTC, and came again in October."""
+def test_the_second_pass_may_be_in_the_next_month(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    """In Cairo, two o'clock of 1 October 1990 was in September by UTC, and occurred again in October."""
     lines = [f"000001 90/10/01 02:{minute:02}:00 ks 5 1.000\n" for minute in range(0, 60, 5)]
     load(write(tmp_path / "log", lines * 2), "nft", timezone="Africa/Cairo")
     rows = read(warehouse, "SELECT min(ended_at), max(ended_at) FROM core.transfers")

@@ -71,7 +71,7 @@ def test_a_copy_is_not_parsed(load: Load, warehouse: Warehouse, tmp_path: Path, 
     check_warehouse(warehouse)
 
 
-def test_of_a_file_that_has_grown_only_its_end_is_parsed(
+def test_only_the_end_of_a_grown_file_is_parsed(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     load(write(tmp_path / "log", LINES[:600]), "nft")
@@ -81,7 +81,7 @@ def test_of_a_file_that_has_grown_only_its_end_is_parsed(
     check_warehouse(warehouse)
 
 
-def test_of_pieces_that_were_put_together_only_the_seams_are_parsed(
+def test_only_the_seams_of_joined_pieces_are_parsed(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     for name, piece in (("a", LINES[:300]), ("b", LINES[300:600]), ("c", LINES[600:])):
@@ -93,7 +93,7 @@ def test_of_pieces_that_were_put_together_only_the_seams_are_parsed(
     check_warehouse(warehouse)
 
 
-def test_a_line_changed_is_noticed(
+def test_a_changed_line_is_noticed(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     load(write(tmp_path / "log", LINES), "nft")
@@ -106,10 +106,10 @@ def test_a_line_changed_is_noticed(
     check_warehouse(warehouse)
 
 
-def test_a_line_of_two_known_pieces_counts_twice_where_a_file_has_both(
+def test_a_line_in_two_known_pieces_counts_twice_if_a_file_has_both(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """As the file tells that reads first: the multiset union does not depend on the order."""
+    """Whichever file is read first: the multiset union does not depend on the order."""
     first, second = LINES[:50], [LINES[49], *LINES[51:100]]
     for archive, names in (("pieces first", "abc"), ("whole first", "cab")):
         for name in names:
@@ -124,16 +124,14 @@ def test_a_line_of_two_known_pieces_counts_twice_where_a_file_has_both(
     check_warehouse(warehouse)
 
 
-def test_a_file_put_twice_behind_itself_counts_twice(
-    load: Load, warehouse: Warehouse, tmp_path: Path
-) -> None:
+def test_a_file_appended_to_itself_counts_twice(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
     load(write(tmp_path / "log", LINES[:100]), "nft")
     result = load(write(tmp_path / "twice", LINES[:100] * 2), "nft")
     assert (result.tally.loaded_count, result.tally.held_count) == (100, 100)
     check_warehouse(warehouse)
 
 
-def test_rejected_lines_of_known_pieces_are_those_of_the_copy_too(
+def test_rejected_lines_of_known_pieces_are_recorded_for_the_copy_too(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     lines = [line if number % 17 else f"broken {number}\n" for number, line in enumerate(LINES)]
@@ -158,10 +156,10 @@ def test_rejected_lines_of_known_pieces_are_those_of_the_copy_too(
     check_warehouse(warehouse)
 
 
-def test_blank_lines_keep_no_segment_from_being_known(
+def test_blank_lines_do_not_prevent_a_segment_from_being_known(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
-    """Of lines of one second, whose segments must be compared with each other."""
+    """With lines of one second, whose segments must be compared with each other."""
     lines = [f"000001 97/11/05 12:00:00 ks {number} 1.000\n" if number % 3 else "\n" for number in range(300)]
     load(write(tmp_path / "log", lines), "nft")
     parsed.clear()
@@ -180,7 +178,7 @@ def test_a_time_in_the_future_is_read_again_in_a_copy(
     assert lines[30].strip() in parsed
 
 
-def test_another_version_of_a_format_reads_all_again(
+def test_another_version_of_a_format_parses_everything_again(
     load: Load, tmp_path: Path, parsed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(write(tmp_path / "log", LINES), "nft")
@@ -191,13 +189,13 @@ def test_another_version_of_a_format_reads_all_again(
     assert len(parsed) == len(LINES)
 
 
-def test_other_sources_know_nothing_of_it(load: Load, tmp_path: Path, parsed: list[str]) -> None:
+def test_other_sources_do_not_know_the_segments(load: Load, tmp_path: Path, parsed: list[str]) -> None:
     for archive in ("one", "other"):
         load(write(tmp_path / "log", LINES), "nft", archive=archive)
     assert len(parsed) == 2 * len(LINES)
 
 
-def test_a_dry_run_knows_segments_and_says_what_a_load_does(
+def test_a_dry_run_uses_known_segments_and_reports_what_a_load_would_do(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     load(write(tmp_path / "log", LINES[:500]), "nft")
@@ -212,10 +210,12 @@ def test_a_dry_run_knows_segments_and_says_what_a_load_does(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_any_pieces_in_any_order_make_the_same_warehouse(
+def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """Facts and balances, whatever was read before: cut, doubled, shuffled, broken, and grown files."""
+    """Facts and balances, whatever was read before: truncated, duplicated, shuffled, broken, and growing
+    files.
+    """
     rng = random.Random(seed)
     lines = [nft(rng.randrange(200)) for _ in range(150)]
     for at in rng.sample(range(150), 10):

@@ -1,7 +1,8 @@
-"""The embedded PostgreSQL: starting, ending, crashing, and who may use it.
+"""The embedded PostgreSQL: starting, stopping, crashing, and who may use it.
 
-Homes lie in a folder of their own in /tmp rather than in `tmp_path`, which pytest keeps to its own user: as
-root the server's account could not reach it, and every test would take the way around (tested on its own).
+Homes are in their own folder in /tmp rather than in `tmp_path`, which pytest restricts to its own user: as
+root the server's account could not reach it, and every test would take the workaround (which has its own
+test).
 """
 
 import os
@@ -29,7 +30,7 @@ from tapewise.schema.server.embedded import EmbeddedServer
 PROJECT = Path(__file__).parents[2]
 NOBODY = 65534
 LINGER_S = 0.4
-PATIENCE_S = 20  # far more than it takes on a machine that has nothing else to do
+PATIENCE_S = 20  # far more than it takes on an otherwise idle machine
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, so only root can run it")
 
@@ -50,7 +51,7 @@ Client = subprocess.Popen[str]
 
 @pytest.fixture(scope="session")
 def base() -> Iterator[Path]:
-    """A folder that every user can reach, for homes and for what root keeps in /var/lib otherwise."""
+    """A folder that every user can enter, for homes and for what root otherwise keeps in /var/lib."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-test-"))
     folder.chmod(0o755)
     yield folder
@@ -157,10 +158,12 @@ def find_children(pid: int) -> list[int]:
 
 
 def run_as_nobody(function: Callable[[], object]) -> str:
-    """Run in a forked process, as that user may not be able to read our Python, and return what it raised."""
+    """Run in a forked process, as that user may not be able to read our Python; return the exception it
+    raised.
+    """
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of forking beside threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads
         child = os.fork()
     if child == 0:
         os.setgroups([])
@@ -205,7 +208,7 @@ def test_starts_stops_and_starts_again(
         with psycopg.connect(server.url("postgres")) as connection:
             assert connection.info.user == "tapewise"
     server.stop()
-    server.stop()  # twice does no harm
+    server.stop()  # a second time does no harm
 
 
 def test_two_processes_start_one_server(
@@ -229,7 +232,7 @@ def test_ends_with_its_killed_client_but_not_before(
 
     client.kill()
     client.wait()
-    # Had the postmaster or the keeper inherited the client's share, it would hold it for good.
+    # Had the postmaster or the keeper inherited the client's share, it would hold it forever.
     assert wait_until(lambda: is_server_gone(data), PATIENCE_S)
     assert wait_until(lambda: not is_locked(data.parent / keeper.KEEPER_LOCK), PATIENCE_S)
     assert "database system is shut down" in (data.parent / "server.log").read_text(), "a clean shutdown"
@@ -285,7 +288,7 @@ def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> Non
         is_busy = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
         assert wait_until(lambda: query(server, is_busy) is True, PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
-        # Until it is gone altogether, its socket takes connections.
+        # Until it is completely gone, its socket accepts connections.
         stat = Path(f"/proc/{pid}/stat")
         assert wait_until(lambda: _read(stat).rpartition(")")[2].split()[:1] in ([], ["Z"]), PATIENCE_S)
         server.release()
@@ -295,7 +298,7 @@ def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> Non
         busy.close()
 
 
-def test_stale_files_whose_pid_is_in_use_again(server: EmbeddedServer) -> None:
+def test_stale_files_with_a_reused_pid(server: EmbeddedServer) -> None:
     with server:
         data = find_data(server)
         socket_folder = Path(server.conninfo("postgres")["host"])
@@ -319,7 +322,7 @@ def test_stale_files_whose_pid_is_in_use_again(server: EmbeddedServer) -> None:
 
 
 @pytest.mark.parametrize("is_initdb_killed", [False, True], ids=["client killed", "client and initdb killed"])
-def test_killed_initdb_is_done_again(
+def test_a_killed_initdb_is_repeated(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client], is_initdb_killed: bool
 ) -> None:
     client = start_client(server)
@@ -346,7 +349,7 @@ def test_deleted_data_folder(server: EmbeddedServer) -> None:
     assert is_server_gone(data)
 
 
-def test_deleted_home_is_noticed_and_can_be_made_anew(server: EmbeddedServer) -> None:
+def test_a_deleted_home_is_noticed_and_can_be_created_again(server: EmbeddedServer) -> None:
     with server:
         data = find_data(server)
         shutil.rmtree(server.home)
@@ -406,7 +409,7 @@ def test_nothing_listens_on_tcp(server: EmbeddedServer) -> None:
 
 
 @only_root
-def test_stranger_is_kept_out_by_the_folder_and_then_by_peer(server: EmbeddedServer) -> None:
+def test_another_user_is_kept_out_by_the_folder_and_then_by_peer(server: EmbeddedServer) -> None:
     with server:
         url = server.url("postgres")
 
@@ -544,7 +547,7 @@ def test_failed_start_shows_the_log_and_leaves_nothing(server: EmbeddedServer) -
     assert is_server_gone(data)
 
 
-def test_foreign_server_on_the_data_is_left_alone(server: EmbeddedServer) -> None:
+def test_a_foreign_server_on_the_data_is_left_alone(server: EmbeddedServer) -> None:
     with server:
         data = find_data(server)
         postgres = server._find_binaries().find_tool("postgres")
@@ -566,7 +569,7 @@ def test_foreign_server_on_the_data_is_left_alone(server: EmbeddedServer) -> Non
         foreign.send_signal(signal.SIGINT)
 
 
-def test_what_cannot_be(
+def test_impossible_settings_are_refused(
     home: Path, make_server: Callable[..., EmbeddedServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home.touch()

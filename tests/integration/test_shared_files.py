@@ -13,7 +13,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register
 
-# Lines of the two, in one syslog say; NFT's format reads the first ones, FTP's the others.
+# Lines of both formats, as in one syslog; NFT's format reads the first ones, FTP's the others.
 NFT = [f"005041 97/10/01 00:{minute:02}:41 js 7700 0.425" for minute in range(8)]
 FTP = [
     f"Wed Oct  1 00:{minute:02}:42 1997 1 host.example {1000 + minute} /pub/file b _ o a kim ftp 0 * c"
@@ -43,7 +43,7 @@ def count(warehouse: Warehouse) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("shared", ["nft", "xferlog"])
-def test_each_source_loads_the_lines_of_its_format(warehouse: Warehouse, tmp_path: Path, shared: str):
+def test_each_source_loads_only_the_lines_of_its_format(warehouse: Warehouse, tmp_path: Path, shared: str):
     log = write(tmp_path / "log", BOTH)
     for name in ("nft", "xferlog"):
         tally = load_file(
@@ -54,7 +54,7 @@ def test_each_source_loads_the_lines_of_its_format(warehouse: Warehouse, tmp_pat
 
 
 @pytest.mark.parametrize("order", [("first", "second"), ("second", "first")])
-def test_a_line_that_both_read_is_held_by_one(warehouse: Warehouse, tmp_path: Path, order: tuple[str, str]):
+def test_a_line_that_both_read_is_loaded_by_one(warehouse: Warehouse, tmp_path: Path, order: tuple[str, str]):
     log = write(tmp_path / "log", NFT[:6])
     for name in order:
         source = source_of(warehouse, name, "nft", is_shared=name == "second")
@@ -62,13 +62,13 @@ def test_a_line_that_both_read_is_held_by_one(warehouse: Warehouse, tmp_path: Pa
         for read in (preview_file, load_file):
             tally = read(warehouse, source, log, now=NOW).tally
             assert (tally.loaded_count, tally.held_count) == ((6, 0) if is_first else (0, 6)), read
-    # It grows, and the other one is the first to read what is new.
+    # It grows, and the other source is the first to read the new lines.
     write(log, NFT)
     for name in reversed(order):
         tally = load_file(warehouse, source_of(warehouse, name, "nft"), log, now=NOW).tally
         assert tally.line_count == 8 == tally.loaded_count + tally.held_count
     assert count(warehouse) == {order[0]: 6, order[1]: 2}
-    # Read again, nothing changes.
+    # Reading again changes nothing.
     for name in order:
         load_file(warehouse, source_of(warehouse, name, "nft"), log, now=NOW, is_forced=True)
     assert count(warehouse) == {order[0]: 6, order[1]: 2}
@@ -76,7 +76,7 @@ def test_a_line_that_both_read_is_held_by_one(warehouse: Warehouse, tmp_path: Pa
         assert [finding.verdict for finding in check_doubles(connection)] == ["ok"]
 
 
-def test_equal_lines_are_held_one_by_one(warehouse: Warehouse, tmp_path: Path):
+def test_equal_lines_are_matched_one_by_one(warehouse: Warehouse, tmp_path: Path):
     first = source_of(warehouse, "first", "nft")
     load_file(warehouse, first, write(tmp_path / "once", NFT[:4]), now=NOW)
     second = source_of(warehouse, "second", "nft", is_shared=True)
@@ -95,7 +95,7 @@ def test_a_source_can_be_shared_later(warehouse: Warehouse, tmp_path: Path):
     assert (tally.loaded_count, tally.held_count) == (0, 8)
 
 
-def test_a_third_source_is_refused_still(warehouse: Warehouse, tmp_path: Path):
+def test_a_third_source_is_still_refused(warehouse: Warehouse, tmp_path: Path):
     log = write(tmp_path / "log", NFT)
     load_file(warehouse, source_of(warehouse, "first", "nft"), log, now=NOW)
     load_file(warehouse, source_of(warehouse, "second", "nft", is_shared=True), log, now=NOW)

@@ -1,4 +1,4 @@
-"""Simulated archives: what was asked of one archive, run on a machine, is another in the same tables."""
+"""Simulated archives: one archive's requests, run on a machine, become another archive in the same tables."""
 
 import json
 from contextlib import nullcontext
@@ -36,7 +36,7 @@ FIELDS = ", ".join(TIME_COLUMNS)
 
 
 def make_transfers(count: int = 400) -> list[dict[str, Any]]:
-    """Bursts of twenty requests of one user each; a quarter of the gets waited for a tape."""
+    """Bursts of twenty requests by one user each; a quarter of the gets waited for a tape."""
     rng = np.random.default_rng(1)
     rows: list[dict[str, Any]] = []
     moment = BEGIN
@@ -107,9 +107,9 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     )
     assert (archive, kind, zone, count) == ("rebuilt", "simulated", ZONE, jobs.height + staged)
     columns = "SELECT direction, size_bytes, interface, submitted_at FROM"
-    told = f"{columns} mart.requests WHERE archive = 'rebuilt' ORDER BY 4, 2"
+    simulated = f"{columns} mart.requests WHERE archive = 'rebuilt' ORDER BY 4, 2"
     asked = f"{columns} mart.trace_requests(archive => 'llnl') WHERE left_out IS NULL ORDER BY 4, 2"
-    assert ask(filled, told) == ask(filled, asked)
+    assert ask(filled, simulated) == ask(filled, asked)
     # Hits and misses are those of the run.
     ((hits, misses, unknown),) = ask(
         filled,
@@ -119,12 +119,12 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     gets = int((jobs["direction"] == "get").sum())
     joined = jobs["joined_row"].count()
     assert (hits, misses, unknown) == (gets - staged - joined, staged + joined, 0)
-    # Each user's requests are still one user's.
+    # Each user's requests still belong to one user.
     users = "SELECT count(*) FROM mart.requests WHERE archive = %s GROUP BY user_id ORDER BY 1"
     assert ask(filled, users, "rebuilt") == ask(filled, users, "llnl")
-    # The ledger accounts for every fact, as for those of logs.
+    # The ledger accounts for every fact, as for facts from logs.
     with filled.connect(Role.OWNER) as connection:
-        drop_archive(connection, "llnl")  # whose rows were put there without a ledger
+        drop_archive(connection, "llnl")  # whose rows were inserted without a ledger
     check_warehouse(filled)
 
 
@@ -136,7 +136,7 @@ def with_company(given: Requests) -> Requests:
     return given.with_trace(pl.concat([given.trace, again]).sort("submitted_s", maintain_order=True))
 
 
-def test_a_get_that_waits_for_anothers_stage_joined_it(filled: Warehouse) -> None:
+def test_a_get_that_waits_for_the_stage_of_another_has_joined_it(filled: Warehouse) -> None:
     jobs = simulate(filled, given=with_company(read(filled))).run.jobs
     joined = jobs.filter(pl.col("joined_row").is_not_null())
     assert joined.height > 20
@@ -148,20 +148,20 @@ def test_a_get_that_waits_for_anothers_stage_joined_it(filled: Warehouse) -> Non
         " FROM mart.requests WHERE archive = 'rebuilt' AND is_joined",
     )
     assert rows == [(joined.height, joined["joined_row"].n_unique(), False, 0, "stage", True)]
-    # Each has the stage of the one that started it, and nobody else has one.
-    told = ask(
+    # Each has the stage of the get that started it, and no others have one.
+    shared = ask(
         filled,
         "SELECT joined.file_key = stager.file_key AND NOT stager.is_joined AND stager.stage_s > 0, count(*)"
         " FROM mart.requests AS joined JOIN mart.requests AS stager USING (archive, stage_id)"
         " WHERE archive = 'rebuilt' AND joined.is_joined AND NOT stager.is_joined GROUP BY 1",
     )
-    assert told == [(True, joined.height)]
+    assert shared == [(True, joined.height)]
     ((staged,),) = ask(filled, "SELECT count(stage_s) FROM mart.requests WHERE archive = 'rebuilt'")
     assert staged == jobs["is_staged"].sum()
 
 
 @pytest.mark.parametrize("has_warm_up", [False, True])
-def test_the_hit_ratio_is_the_same_wherever_it_is_shown(filled: Warehouse, has_warm_up: bool) -> None:
+def test_every_view_shows_the_same_hit_ratio(filled: Warehouse, has_warm_up: bool) -> None:
     machine = bundled_machine("llnl-unitree-1998")
     given = with_company(read(filled))
     if has_warm_up:
@@ -172,12 +172,12 @@ def test_the_hit_ratio_is_the_same_wherever_it_is_shown(filled: Warehouse, has_w
     steady_s = outcome.run.totals.steady_s
     assert steady_s is not None
     assert (steady_s > 0) == has_warm_up
-    # Once more, from the jobs.
+    # Again, from the jobs.
     gets = outcome.run.jobs.filter(pl.col("direction") == "get", pl.col("submitted_s") >= steady_s)
     joined, missed = int(gets["joined_row"].count()), int(gets["is_staged"].sum())
     hits = gets.height - joined - missed
     assert min(hits, joined, missed) > 10
-    if has_warm_up:  # else the test would not see it counted
+    if has_warm_up:  # otherwise the test would not see it counted
         assert gets.height < outcome.run.jobs.filter(pl.col("direction") == "get").height - 10
     assert ask(
         filled,
@@ -204,13 +204,13 @@ def test_the_hit_ratio_is_the_same_wherever_it_is_shown(filled: Warehouse, has_w
     ]
 
 
-def test_the_planner_knows_of_a_simulated_archive_at_once(filled: Warehouse) -> None:
+def test_the_planner_knows_a_simulated_archive_at_once(filled: Warehouse) -> None:
     assert count_for_the_planner(filled) < 2
     simulate(filled)
     assert count_for_the_planner(filled) == 2
 
 
-def test_every_requests_time_is_told_by_cause(filled: Warehouse) -> None:
+def test_the_time_of_every_request_is_split_by_cause(filled: Warehouse) -> None:
     simulate(filled)
     rows = ask(
         filled,
@@ -222,21 +222,21 @@ def test_every_requests_time_is_told_by_cause(filled: Warehouse) -> None:
     assert len(rows) == 400
     for total_s, duration_s, stage_s, is_miss, *causes in rows:
         assert min(causes) >= 0
-        assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # moments have microseconds
-        told = dict(zip(TIME_COLUMNS, causes, strict=True))
+        assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # times have microseconds
+        times_s = dict(zip(TIME_COLUMNS, causes, strict=True))
         assert (stage_s is not None) == bool(is_miss)
-        waited_s = told["user_wait_s"] + told["port_wait_s"] + told["file_wait_s"] + (stage_s or 0)
+        waited_s = times_s["user_wait_s"] + times_s["port_wait_s"] + times_s["file_wait_s"] + (stage_s or 0)
         assert duration_s == pytest.approx(total_s - waited_s, abs=3e-6)
 
 
 def test_the_same_requests_and_seed_give_the_same_archive(filled: Warehouse) -> None:
     for name, seed in (("one", 1), ("two", 1), ("three", 2)):
         simulate(filled, name, change(bundled_machine("llnl-unitree-1998"), tapes={"load": LAW}), seed=seed)
-    told = (
+    query = (
         f"SELECT submitted_at, ended_at, size_bytes, {FIELDS} FROM mart.requests"
         " JOIN mart.request_waits USING (archive, transfer_id) WHERE archive = %s ORDER BY 1, 3"
     )
-    one, two, three = (ask(filled, told, name) for name in ("one", "two", "three"))
+    one, two, three = (ask(filled, query, name) for name in ("one", "two", "three"))
     assert one == two
     assert one != three
 
@@ -247,7 +247,7 @@ LAW = {
 }  # fmt: skip
 
 
-def test_the_run_is_kept_beside_it(filled: Warehouse) -> None:
+def test_the_run_is_kept_with_the_archive(filled: Warehouse) -> None:
     outcome = simulate(filled, seed=7)
     with filled.connect(Role.READER) as connection:
         (run,) = list_runs(connection)
@@ -266,7 +266,7 @@ def test_the_run_is_kept_beside_it(filled: Warehouse) -> None:
     )
     assert len(samples) == outcome.run.samples.height
     assert "mart.simulation_samples has the machine at points in time, 600 s apart" in lines
-    # No sample is before the first, so no mean since then is known.
+    # No sample precedes the first, so no mean since then is known.
     ((first,),) = ask(
         filled,
         "SELECT min(sampled_at) FROM mart.simulation_samples WHERE quantity = 'network_in_utilisation_ratio'",
@@ -275,7 +275,7 @@ def test_the_run_is_kept_beside_it(filled: Warehouse) -> None:
     assert min(at for at, _ in samples) == outcome.given.began_at
 
 
-def test_nothing_is_written_into_an_archive_that_is_there(filled: Warehouse) -> None:
+def test_nothing_is_written_into_an_existing_archive(filled: Warehouse) -> None:
     simulate(filled)
     before = ask(filled, "SELECT count(*) FROM mart.transfers")
     for name, reason in (("llnl", "measured: a simulation never writes"), ("rebuilt", "already")):
@@ -312,7 +312,7 @@ def test_a_disk_that_is_never_in_use_has_no_means(filled: Warehouse) -> None:
     assert run.steady_at is None
     assert "no means are told" in lines
     assert "get from" not in lines
-    # One that fills up on the way has them from there on.
+    # A disk that fills up during the run has means from then on.
     small = change(
         bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 12_000_000, "largest_file_bytes": 10**9}
     )
@@ -332,7 +332,7 @@ def test_a_run_of_an_earlier_version_that_got_stuck_has_no_means(filled: Warehou
     assert "get from" not in lines
 
 
-def test_nothing_is_stored_of_a_run_that_gets_stuck(filled: Warehouse) -> None:
+def test_a_run_that_gets_stuck_is_not_stored(filled: Warehouse) -> None:
     small = change(
         bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 2_000_000, "largest_file_bytes": 300_000_000}
     )
@@ -343,7 +343,7 @@ def test_nothing_is_stored_of_a_run_that_gets_stuck(filled: Warehouse) -> None:
     assert ask(filled, "SELECT archive FROM mart.archives") == [("llnl",)]
 
 
-def test_files_beyond_the_disk_lie_on_tape_and_are_counted(filled: Warehouse) -> None:
+def test_files_beyond_the_disk_are_on_tape_and_counted(filled: Warehouse) -> None:
     machine = bundled_machine("llnl-unitree-1998")
     plan = plan_run(read(filled), machine, seed=1)
     assert plan.held.displaced_files.is_empty()
@@ -354,14 +354,14 @@ def test_files_beyond_the_disk_lie_on_tape_and_are_counted(filled: Warehouse) ->
     assert plan.held.inventory["size_bytes"].sum() <= 0.8 * small.disk.capacity_bytes
 
 
-def test_files_that_find_no_room_lead_the_results(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     machine = change(
         bundled_machine("llnl-unitree-1998"), disk={"lv_bytes": 4_000_000, "largest_file_bytes": 190_000_000}
     )
     plan = plan_run(read(filled), machine, seed=1)
     displaced = plan.held.displaced_files.to_list()
     staged = keep_run(filled, "small", plan, now=NOW).run.jobs.filter("is_staged")["file"].to_list()
-    # Read out of the jobs once more: the first stage of each.
+    # Read from the jobs again: the first stage of each.
     first_count = len({file for file in staged if file in displaced})
     assert 0 < first_count < len(staged)
     warning = (
@@ -385,7 +385,7 @@ def test_files_that_find_no_room_lead_the_results(filled: Warehouse, monkeypatch
     assert json.loads(compared)["warnings"] == [f"small: {warning}"]
 
 
-def test_what_the_machine_cannot_take_is_counted(filled: Warehouse) -> None:
+def test_requests_beyond_the_machine_are_counted(filled: Warehouse) -> None:
     machine = change(bundled_machine("llnl-unitree-1998"), disk={"largest_file_bytes": 1_000_000})
     plan = plan_run(read(filled), machine, seed=1)
     largest = "larger than the machine takes (1,000,000 bytes)"
@@ -393,13 +393,13 @@ def test_what_the_machine_cannot_take_is_counted(filled: Warehouse) -> None:
     assert plan.given.trace["size_bytes"].max() <= 1_000_000
 
 
-def test_a_range_is_by_the_archives_clock(filled: Warehouse) -> None:
+def test_a_range_follows_the_archives_clock(filled: Warehouse) -> None:
     whole, part = read(filled), read(filled, since=datetime(2000, 1, 3, 6))
     assert part.trace.height < whole.trace.height
     assert part.trace["submitted_at"].min() >= datetime(2000, 1, 3, 13, 55, tzinfo=UTC)
 
 
-def test_a_trace_of_bare_columns_begins_at_the_epoch(filled: Warehouse) -> None:
+def test_a_trace_with_only_the_required_columns_begins_at_the_epoch(filled: Warehouse) -> None:
     bare = read(filled).trace.select("submitted_s", "direction", "user", "file", "size_bytes")
     trace, began_at = complete_trace(bare.with_columns(file=pl.col("file").cast(pl.String)))
     given = Requests(trace, began_at, "UTC", "file", "bare.csv")
@@ -411,7 +411,7 @@ def test_a_trace_of_bare_columns_begins_at_the_epoch(filled: Warehouse) -> None:
 
 
 @pytest.mark.parametrize("archive", ["nobody", "empty"])
-def test_what_cannot_be_read_is_told(filled: Warehouse, archive: str) -> None:
+def test_unreadable_files_are_reported(filled: Warehouse, archive: str) -> None:
     with filled.connect(Role.OWNER) as connection:
         connection.execute(
             "INSERT INTO core.archives (name, kind, timezone) VALUES ('empty', 'measured', 'UTC')"
@@ -420,14 +420,14 @@ def test_what_cannot_be_read_is_told(filled: Warehouse, archive: str) -> None:
         read(filled, archive)
 
 
-def test_seconds_are_from_the_begin() -> None:
+def test_seconds_count_from_the_given_begin() -> None:
     frame = pl.DataFrame({"submitted_at": [BEGIN, BEGIN + timedelta(seconds=1.5)]}).cast(
         pl.Datetime("us", "UTC")
     )
     assert place_in_time(frame, BEGIN)["submitted_s"].to_list() == [0, 1.5]
 
 
-def test_an_end_after_ten_years_is_no_archive(filled: Warehouse) -> None:
+def test_an_end_after_ten_years_gives_no_archive(filled: Warehouse) -> None:
     machine = change(bundled_machine("llnl-unitree-1998"), network={"in_bytes_per_s": 1.0})
     with pytest.raises(SimulationError, match="years after the run began"):
         simulate(filled, machine=machine)
@@ -448,11 +448,11 @@ def test_made_up_requests_stay_made_up_through_another_simulation(filled: Wareho
     simulate(filled, "first")
     simulate(filled, "second", given=read(filled, "first"))
     columns = "SELECT demand_name, demand_archive, demand_kind, is_circular"
-    told = ask(filled, f"{columns} FROM mart.simulation_runs WHERE archive = 'second'")
-    assert told == [("first", "llnl", "synthetic", True)]
+    runs = ask(filled, f"{columns} FROM mart.simulation_runs WHERE archive = 'second'")
+    assert runs == [("first", "llnl", "synthetic", True)]
 
 
-def test_a_machine_that_takes_no_request_is_told(filled: Warehouse) -> None:
+def test_a_machine_that_takes_no_request_is_reported(filled: Warehouse) -> None:
     machine = change(bundled_machine("llnl-unitree-1998"), disk={"largest_file_bytes": 1})
     with pytest.raises(SimulationError, match="every request of archive 'llnl' is larger"):
         plan_run(read(filled), machine, seed=1)

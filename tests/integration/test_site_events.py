@@ -1,4 +1,4 @@
-"""What people record of an archive: kept as said, once, and dropped with the archive."""
+"""Events that people record for an archive: kept as entered, once, and dropped with the archive."""
 
 import threading
 from datetime import UTC, datetime
@@ -34,12 +34,12 @@ def add(connection, table=OUTAGES, **changes):
 
 
 @pytest.mark.parametrize("table", [OUTAGES, CONFIG_CHANGES], ids=lambda table: table.name)
-def test_events_are_kept_as_they_were_said(loader, warehouse, table):
+def test_events_are_kept_as_entered(loader, warehouse, table):
     now = datetime.now(UTC)
     late = add(loader, table)
     open_ended = add(loader, table, until=None, since=datetime(1998, 10, 18), kind=table.kinds[1])
     elsewhere = add(loader, table, archive="east", note="\x1b")
-    # Committed, and by archive and start.
+    # Committed, and ordered by archive and start.
     with warehouse.connect() as other:
         assert list_events(other, table) == [elsewhere, open_ended, late]
         assert list_events(other, table, "west") == [open_ended, late]
@@ -65,10 +65,10 @@ def test_the_two_tables_do_not_mix(loader):
 
 
 @pytest.mark.parametrize("table", [OUTAGES, CONFIG_CHANGES], ids=lambda table: table.name)
-def test_the_same_is_not_recorded_twice(loader, table):
+def test_the_same_event_is_not_recorded_twice(loader, table):
     held = add(loader, table)
     with pytest.raises(SiteEventError) as caught:
-        # The same instant, said otherwise.
+        # The same instant, written differently.
         add(loader, table, since=datetime(1998, 10, 19, 15, tzinfo=UTC))
     assert caught.value.message == f"this {table.noun} is already recorded, as number {held.id}"
     for change in (
@@ -87,7 +87,7 @@ def test_the_same_is_not_recorded_twice(loader, table):
         add(loader, table, until=None)
 
 
-def test_two_commands_at_a_time_record_the_same_once(loader, warehouse):
+def test_two_simultaneous_commands_record_the_same_event_once(loader, warehouse):
     with loader.transaction():
         held = add(loader)
         refused = []
@@ -114,7 +114,7 @@ def test_two_commands_at_a_time_record_the_same_once(loader, warehouse):
         (NOON, EIGHT,
          "the outage would end at 1998-10-19T08:00-07:00, which is not after its start at"
          " 1998-10-19T12:00-07:00"),
-        # Later by the clock, but not later.
+        # Later by the clock, but not in fact.
         (datetime.fromisoformat("1998-10-25T01:10-08:00"), datetime.fromisoformat("1998-10-25T01:50-07:00"),
          "the outage would end at 1998-10-25T01:50-07:00, which is not after its start at"
          " 1998-10-25T01:10-08:00"),
@@ -131,7 +131,7 @@ def test_impossible_times_are_refused(loader, since, until, message):
     assert list_events(loader, OUTAGES) == []
 
 
-def test_an_unknown_archive_or_number_is_told(loader):
+def test_an_unknown_archive_or_number_is_reported(loader):
     for call in (
         lambda: add(loader, archive="nothing"),
         lambda: list_events(loader, CONFIG_CHANGES, "nothing"),
@@ -146,7 +146,7 @@ def test_an_unknown_archive_or_number_is_told(loader):
     assert caught.value.hint == "`tapewise config-changes list` shows them."
 
 
-def test_dropping_an_archive_drops_what_was_recorded_of_it(loader, warehouse):
+def test_dropping_an_archive_drops_its_recorded_events(loader, warehouse):
     kept = [add(loader, table, archive="east") for table in (OUTAGES, CONFIG_CHANGES)]
     for table in (OUTAGES, CONFIG_CHANGES):
         add(loader, table)
@@ -155,7 +155,7 @@ def test_dropping_an_archive_drops_what_was_recorded_of_it(loader, warehouse):
         assert list_events(owner, OUTAGES) + list_events(owner, CONFIG_CHANGES) == kept
 
 
-def test_an_outage_that_is_being_recorded_does_not_keep_an_archive(loader, warehouse):
+def test_an_outage_being_recorded_does_not_prevent_dropping_the_archive(loader, warehouse):
     dropped = []
 
     def drop():

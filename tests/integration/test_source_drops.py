@@ -1,4 +1,4 @@
-"""Dropping a source: what is left is as if it had never been read."""
+"""Dropping a source leaves everything as if it had never been read."""
 
 import threading
 from contextlib import closing
@@ -26,7 +26,7 @@ from tests.integration.test_retention import count, read, read_cells, source_of,
 
 
 def make_others(format_name: str, shift_s: int) -> list[bytes]:
-    """Lines of the times of `make_lines`, so much later each, as another host's."""
+    """Lines at the times of `make_lines`, shifted by that much, as another host's."""
     return [log_line(format_name, index, 420 * index + shift_s) for index in range(30)]
 
 
@@ -58,7 +58,7 @@ def read_ledger(warehouse: Warehouse, connection: psycopg.Connection, archive: s
         *[(dropped, "Asia/Kathmandu") for dropped in ("stat", "pftp cond", "nft")],
     ],
 )
-def test_what_is_left_is_as_if_the_others_alone_had_been_read(
+def test_the_rest_is_as_if_only_the_others_had_been_read(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, dropped: str, zone: str
 ) -> None:
     files = make_world(40, tmp_path)
@@ -105,10 +105,10 @@ def test_what_is_left_is_as_if_the_others_alone_had_been_read(
 
 
 @SOME_FORMATS
-def test_a_source_read_with_the_wrong_zone_is_undone(
+def test_a_source_read_with_the_wrong_zone_can_be_undone(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    """Read rightly at once, or wrongly, dropped and read again: the same."""
+    """Read correctly at once, or wrongly, dropped and read again: the result is the same."""
     log = write(tmp_path / "log", make_lines(format_name))
     other = write(tmp_path / "other", make_others(format_name, 1))
     outcomes = []
@@ -140,7 +140,7 @@ def list_sources_of(warehouse: Warehouse) -> Any:
         return list_sources(connection)
 
 
-def test_cells_are_subtracted_to_the_ends_of_months_and_days(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_cells_are_subtracted_up_to_the_ends_of_months_and_days(warehouse: Warehouse, tmp_path: Path) -> None:
     days = ("97/09/30", "97/10/01", "97/10/31", "97/11/01", "98/02/28", "99/12/31")
     clocks = ("00:00:00", "12:00:00", "23:59:59")
     for user, name in enumerate(("one", "two")):
@@ -165,7 +165,7 @@ def test_the_archives_zone_may_change_when_its_only_source_is_dropped(
     check_warehouse(warehouse)
 
 
-def test_cells_of_a_forgotten_time_stay_if_they_may_be_of_another_source(
+def test_cells_of_a_forgotten_time_stay_if_they_may_belong_to_another_source(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
     for number, (name, is_counted) in enumerate((("one", True), ("two", True), ("twin", False))):
@@ -201,7 +201,7 @@ def test_a_simulated_archive_keeps_its_source(warehouse: Warehouse) -> None:
         drop_source(warehouse, "nothing", "simulation")
 
 
-def test_dropping_breaks_off_whole(
+def test_a_failed_drop_changes_nothing(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read(warehouse, source_of(warehouse, "nft"), write(tmp_path / "log", make_lines("nft")))
@@ -247,7 +247,9 @@ def test_a_load_that_waits_while_its_source_is_dropped_loads_nothing(
     check_warehouse(warehouse)
 
 
-def test_known_pieces_go_with_the_source_and_with_the_archive(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_known_segments_are_removed_with_the_source_and_with_the_archive(
+    warehouse: Warehouse, tmp_path: Path
+) -> None:
     for number, name in enumerate(("one", "two", "three")):
         source = source_of(warehouse, "nft", name=name)
         read(warehouse, source, write(tmp_path / name, make_others("nft", number)))

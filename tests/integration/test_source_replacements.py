@@ -1,4 +1,4 @@
-"""Reading a source again under another format or zone: what is there is as if it had been read so at once."""
+"""Reading a source again under another format or zone gives what reading it so at first would have given."""
 
 import gzip
 import threading
@@ -34,8 +34,8 @@ def replace(warehouse: Warehouse, archive: str = "test", name: str = "nft", **op
     return replace_source(warehouse, archive, name, **values)
 
 
-def see(warehouse: Warehouse, database: psycopg.Connection, archive: str) -> list[object]:
-    """All that an archive has but numbers of rows."""
+def read_archive(warehouse: Warehouse, database: psycopg.Connection, archive: str) -> list[object]:
+    """Everything that an archive has, except numbers of rows."""
     database.rollback()
     seen: list[object] = [dump(database, archive), read_cells(database, archive)]
     seen += [
@@ -61,7 +61,7 @@ def see(warehouse: Warehouse, database: psycopg.Connection, archive: str) -> lis
     return [*seen, ledger.fetchall()]
 
 
-def test_another_zone_gives_what_a_fresh_archive_would_have(
+def test_another_zone_gives_what_a_new_archive_would_have(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
 ) -> None:
     """Facts, rollup, requests, mounts and ledger, of sources that are derived together."""
@@ -75,13 +75,13 @@ def test_another_zone_gives_what_a_fresh_archive_would_have(
             load_file(warehouse, register(warehouse, request), path, now=NOW)
 
     read_all("fresh", "UTC")
-    read_all("mended", "America/Los_Angeles")
-    fresh = see(warehouse, database, "fresh")
-    assert see(warehouse, database, "mended") != fresh
+    read_all("replaced", "America/Los_Angeles")
+    fresh = read_archive(warehouse, database, "fresh")
+    assert read_archive(warehouse, database, "replaced") != fresh
     for name in sorted({name for _, name in files}):
-        done = replace(warehouse, "mended", name, timezone="UTC")
+        done = replace(warehouse, "replaced", name, timezone="UTC")
         assert sum(result.tally.loaded_count for result in done.results) == done.old_fact_count > 0
-    assert see(warehouse, database, "mended") == fresh
+    assert read_archive(warehouse, database, "replaced") == fresh
     check_warehouse(warehouse)
 
 
@@ -136,7 +136,7 @@ def site_lines(count: int) -> list[bytes]:
 def test_files_that_overlap_rotate_and_grow(
     warehouse: Warehouse, database: psycopg.Connection, layout: Callable[[str], Format], tmp_path: Path
 ) -> None:
-    """Whatever was read by whichever name is read again, once; and what has grown meanwhile, too."""
+    """Everything is read again once, under whichever name it was read, and what has grown meanwhile, too."""
     lines = site_lines(200)
 
     def load(name: str, archive: str, text: str) -> None:
@@ -144,20 +144,20 @@ def test_files_that_overlap_rotate_and_grow(
         load_file(warehouse, register(warehouse, request), tmp_path / name, now=NOW)
 
     log = write(tmp_path / "log", lines[:50])
-    load("log", "mended", SITE)
+    load("log", "replaced", SITE)
     write(log, lines[:80])
     log.rename(tmp_path / "log.1")
     write(log, lines[80:130])
-    load("log.1", "mended", SITE)
-    load("log", "mended", SITE)
+    load("log.1", "replaced", SITE)
+    load("log", "replaced", SITE)
     (tmp_path / "copy.gz").write_bytes(gzip.compress(b"".join(line + b"\n" for line in lines[60:100])))
-    load("copy.gz", "mended", SITE)
+    load("copy.gz", "replaced", SITE)
     (tmp_path / "cut").write_bytes(lines[140])
-    request = SourceRequest("mended", "synthetic", layout(SITE), "UTC", "site")
+    request = SourceRequest("replaced", "synthetic", layout(SITE), "UTC", "site")
     load_file(warehouse, register(warehouse, request), tmp_path / "cut", now=NOW, is_complete=True)
     write(log, lines[80:140])
 
-    done = replace(warehouse, "mended", "site", log_format=layout(EDITED))
+    done = replace(warehouse, "replaced", "site", log_format=layout(EDITED))
     assert [
         (result.path.name, result.tally.loaded_count, result.tally.held_count) for result in done.results
     ] == [
@@ -168,23 +168,25 @@ def test_files_that_overlap_rotate_and_grow(
     ]
     sizes = database.execute("SELECT size_bytes FROM core.transfers ORDER BY 1").fetchall()
     assert [row[0] for row in sizes] == list(range(141))
-    # The next readings know all of it.
+    # The next readings find all of it known.
     for name in ("log", "log.1", "copy.gz", "cut"):
-        load(name, "mended", EDITED)
+        load(name, "replaced", EDITED)
     assert count(warehouse, "SELECT count(*) FROM core.transfers") == 141
     check_warehouse(warehouse)
 
 
-def test_what_was_derived_of_times_that_no_line_has_any_more_is_gone(
+def test_rows_derived_for_times_without_lines_are_gone(
     warehouse: Warehouse, database: psycopg.Connection, layout: Callable[[str], Format], tmp_path: Path
 ) -> None:
     wrong = OPENS.replace("%m-%d", "%d-%m")
     log = write(tmp_path / "log", [b"2004-06-05 10:00:00 kim", b"2004-06-07 10:00:00 kim"])
-    for archive, text in (("fresh", OPENS), ("mended", wrong)):
+    for archive, text in (("fresh", OPENS), ("replaced", wrong)):
         request = SourceRequest(archive, "synthetic", layout(text), "UTC", "site")
         load_file(warehouse, register(warehouse, request), log, now=NOW)
-    replace(warehouse, "mended", "site", log_format=layout(OPENS))
-    assert see(warehouse, database, "mended")[:-1] == see(warehouse, database, "fresh")[:-1]
+    replace(warehouse, "replaced", "site", log_format=layout(OPENS))
+    assert (
+        read_archive(warehouse, database, "replaced")[:-1] == read_archive(warehouse, database, "fresh")[:-1]
+    )
     assert count(warehouse, "SELECT count(*) FROM core.requests") == 4
 
 
@@ -197,7 +199,7 @@ def test_what_was_derived_of_times_that_no_line_has_any_more_is_gone(
     ],
     ids=["gone", "shorter", "changed"],
 )
-def test_lines_that_are_in_no_file_any_more_are_not_lost(
+def test_lines_that_are_no_longer_in_a_file_are_not_lost(
     warehouse: Warehouse, tmp_path: Path, harm: Callable[[Path], object]
 ) -> None:
     lines = make_lines("nft")
@@ -219,7 +221,7 @@ def test_lines_that_are_in_no_file_any_more_are_not_lost(
     check_warehouse(warehouse)
 
 
-def test_whatever_fails_nothing_has_changed(
+def test_a_failure_changes_nothing(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read(warehouse, source_of(warehouse, "nft"), write(tmp_path / "log", make_lines("nft")))
@@ -276,21 +278,21 @@ def test_others_see_the_old_rows_until_the_new_ones_are_there(
     check_warehouse(warehouse)
 
 
-def test_pseudonyms_stay_so(warehouse: Warehouse, tmp_path: Path) -> None:
+def test_pseudonyms_are_kept(warehouse: Warehouse, tmp_path: Path) -> None:
     path = write(tmp_path / "log", make_lines("nft"))
-    for archive, zone in (("fresh", "UTC"), ("mended", "Asia/Kathmandu")):
+    for archive, zone in (("fresh", "UTC"), ("replaced", "Asia/Kathmandu")):
         read(warehouse, source_of(warehouse, "nft", archive=archive, zone=zone, key=KEY), path)
     with pytest.raises(SourceError, match="key is missing"):
-        replace(warehouse, "mended", timezone="UTC")
-    replace(warehouse, "mended", timezone="UTC", key=KEY)
+        replace(warehouse, "replaced", timezone="UTC")
+    replace(warehouse, "replaced", timezone="UTC", key=KEY)
     rows = read_facts(warehouse)["transfers"]
-    mended, fresh = (
-        sorted(repr(row[1:]) for row in rows.elements() if row[0] == name) for name in ("mended", "fresh")
+    replaced, fresh = (
+        sorted(repr(row[1:]) for row in rows.elements() if row[0] == name) for name in ("replaced", "fresh")
     )
-    assert mended == fresh != []
+    assert replaced == fresh != []
 
 
-def test_what_is_forgotten_stays_in_the_rollup(
+def test_forgotten_facts_stay_in_the_rollup(
     warehouse: Warehouse, layout: Callable[[str], Format], tmp_path: Path
 ) -> None:
     request = SourceRequest("test", "synthetic", layout(SITE), "UTC", "site")

@@ -1,4 +1,4 @@
-"""Settings of archives and sources may change until something was loaded with them, and then no more."""
+"""Settings of archives and sources may change until something was loaded with them, and not after that."""
 
 import pytest
 from psycopg.errors import InsufficientPrivilege
@@ -32,14 +32,14 @@ def test_a_load_refuses_settings_that_another_command_has_changed_meanwhile(ware
 
 
 @pytest.mark.parametrize("given", [request("Asia/Tokyo"), request("UTC", "measured")])
-def test_settings_stay_once_something_was_loaded_with_them(warehouse, tmp_path, given):
+def test_settings_are_fixed_once_something_was_loaded_with_them(warehouse, tmp_path, given):
     (tmp_path / "a.log").write_text(LINE)
     load_file(warehouse, register(warehouse, request("UTC")), tmp_path / "a.log", now=NOW)
     with pytest.raises(SourceError):
         register(warehouse, given)
 
 
-def test_a_line_dated_in_the_future_is_read_again_once_it_is_past(warehouse, tmp_path):
+def test_a_line_dated_in_the_future_is_read_again_once_its_date_has_passed(warehouse, tmp_path):
     (tmp_path / "a.log").write_text(LINE + LINE.replace("97/", "27/"))
     source = register(warehouse, request("UTC"))
     assert load_file(warehouse, source, tmp_path / "a.log", now=NOW).tally.rejected.total() == 1
@@ -47,7 +47,7 @@ def test_a_line_dated_in_the_future_is_read_again_once_it_is_past(warehouse, tmp
     assert (later.tally.loaded_count, later.tally.held_count) == (1, 1)
 
 
-def test_the_planner_knows_of_a_new_archive_at_once(warehouse):
+def test_the_planner_knows_a_new_archive_at_once(warehouse):
     register(warehouse, request("UTC"))
     assert count_for_the_planner(warehouse) == 1
     register(warehouse, SourceRequest("other", "synthetic", find_format("nft"), "UTC", "nft"))

@@ -1,4 +1,4 @@
-"""Streams of a model fitted to the example logs: read by both roads, loaded and fitted again, and run."""
+"""Streams of a model fitted to the example logs: read in both ways, loaded and fitted again, and run."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ from tests.sql.cases import insert_rows
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 ZONE = "America/Los_Angeles"
 FILES = [(LOGS / "nft.log", "nft"), (LOGS / "pftp.log.gz", "pftp"), (LOGS / "hsi.log", "hsi")]
-# The example's two weeks, 25 October with its hour more among them.
+# The example's two weeks, including 25 October with its extra hour.
 BEGAN_AT, DURATION_S = datetime(1998, 10, 18, 7, tzinfo=UTC), 14 * 86_400 + 3600.0
 
 
@@ -60,7 +60,7 @@ def model(example: Warehouse, fitted: WorkloadModel) -> Model:
         return read_model(connection, fitted.name)
 
 
-def test_both_roads_give_the_same_model(model: Model, fitted: WorkloadModel, tmp_path: Path):
+def test_both_ways_give_the_same_model(model: Model, fitted: WorkloadModel, tmp_path: Path):
     path = tmp_path / "example.json"
     path.write_text(fitted.model_dump_json())
     assert load_model_file(path) == model
@@ -70,7 +70,7 @@ def test_both_roads_give_the_same_model(model: Model, fitted: WorkloadModel, tmp
         assert [one.size_bytes for one in group.classes] == [one.size_bytes for one in given.classes]
 
 
-def test_a_model_that_is_not_there_is_told(example: Warehouse):
+def test_a_missing_model_is_reported(example: Warehouse):
     with (
         example.connect() as connection,
         pytest.raises(WorkloadError, match="no workload model is called 'none'") as caught,
@@ -80,7 +80,7 @@ def test_a_model_that_is_not_there_is_told(example: Warehouse):
 
 
 def serve(stream: pl.DataFrame, fitted: WorkloadModel) -> list[dict[str, object]]:
-    """The stream as transfers of archive `again`: begun when asked for, as long as their class says."""
+    """The stream as transfers of archive `again`: begun when asked for, as long as their class takes."""
     quantiles = {
         (group.interface, group.direction, one.class_number): np.log(one.time_quantiles_s)
         for group in fitted.groups
@@ -104,7 +104,7 @@ def serve(stream: pl.DataFrame, fitted: WorkloadModel) -> list[dict[str, object]
     return rows
 
 
-def test_a_fitted_stream_is_the_model_again(model: Model, fitted: WorkloadModel, warehouse: Warehouse):
+def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadModel, warehouse: Warehouse):
     stream = make_stream(model, began_at=BEGAN_AT, duration_s=DURATION_S, seed=1)
     with warehouse.connect(Role.OWNER) as connection:
         archive = {"name": "again", "timezone": ZONE}
@@ -116,14 +116,14 @@ def test_a_fitted_stream_is_the_model_again(model: Model, fitted: WorkloadModel,
         given, found = group.bursts, again.bursts
         # Bursts are a Poisson process; their sizes spread about as much as their mean: 1.5 times wider.
         error = 5 / np.sqrt(given.burst_count)
-        # A gap above the idle time stands for a long transfer, and ends a burst after the short ones of here.
+        # A gap above the idle time is a long transfer, and ends a burst after the short ones here.
         gap_count = given.request_count - given.burst_count
         long_count = gap_count * (1 - np.interp(fitted.idle_s, given.gap_quantiles_s, fitted.quantile_levels))
         least, most = given.burst_count * (1 - error), given.burst_count * (1 + error) + long_count
         assert least < found.burst_count < most
         assert again.request_count == pytest.approx(group.request_count, rel=1.5 * error)
         assert found.unattributed_count == 0
-    # What takes many to tell, of the interface that has many.
+    # Statistics that need many requests, for the interface that has many.
     for direction in ("put", "get"):
         (group,) = (one for one in fitted.groups if (one.interface, one.direction) == ("nft", direction))
         again = groups["nft", direction]
@@ -136,7 +136,7 @@ def test_a_fitted_stream_is_the_model_again(model: Model, fitted: WorkloadModel,
             assert one.size_quantiles_bytes[4] == pytest.approx(other.size_quantiles_bytes[4], rel=0.25)
         given, found = group.bursts, again.bursts
         assert found.same_class_ratio == pytest.approx(given.same_class_ratio, abs=0.03)
-        # By chance these differ from what classes drawn one by one would give.
+        # In the example this differs from what classes drawn one by one would give.
         assert given.same_class_ratio > 0.7
         # At 50, 75 and 90 %: to a quarter, and a request or a tenth of a second.
         for level in (4, 5, 6):
@@ -145,7 +145,7 @@ def test_a_fitted_stream_is_the_model_again(model: Model, fitted: WorkloadModel,
             assert found.gap_quantiles_s[level] == pytest.approx(gap_s, abs=0.1 + gap_s / 4)
         shares = [[each.running_ratio for each in one.user_shares[:4]] for one in (given, found)]
         assert shares[1] == pytest.approx(shares[0], abs=0.1)
-        # By night and at the weekend as little is asked for as there was.
+        # At night and at the weekend there are as few requests as there were.
         weeks = [np.array(one.week_burst_counts).reshape(7, 24) for one in (given, found)]
         nights, weekends = ([each[:, :6].sum() / each.sum() for each in weeks],
                             [each[5:].sum() / each.sum() for each in weeks])  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a load writes is in the BRIN indexes at once: nobody reads a month for what happened in an hour."""
+"""The BRIN indexes cover what a load writes at once: no query reads a month for what happened in an hour."""
 
 import time
 from collections.abc import Callable
@@ -21,14 +21,14 @@ SUMMARIZE = "SELECT core.summarize_partitions('transfers', ARRAY['1997-11-07'::d
 
 
 def write_log(path: Path, count: int, *, begin: datetime = BEGIN, step_s: int = 300) -> Path:
-    """Made-up NFT lines, 288 a day unless said otherwise."""
+    """Made-up NFT lines, 288 a day by default."""
     times = (begin + timedelta(seconds=step_s * number) for number in range(count))
     path.write_text("".join(f"005041 {at:%y/%m/%d %H:%M:%S} js 7700 0.425\n" for at in times))
     return path
 
 
 def count_left_out(warehouse: Warehouse) -> dict[str, int]:
-    """By partition of the transfers, how many ranges of pages are in no index; they are put in."""
+    """How many ranges of pages were in no index, by partition of the transfers; they are summarised."""
     with warehouse.connect(Role.OWNER) as connection:
         rows = connection.execute(
             "SELECT tablename, brin_summarize_new_values(format('core.%I', indexname)::regclass)"
@@ -42,7 +42,7 @@ def test_a_load_leaves_no_page_out(warehouse: Warehouse, load: Load, tmp_path: P
     assert count_left_out(warehouse) == {"transfers_1997_11": 0, "transfers_1997_12": 0}
 
 
-def test_nor_what_is_moved_into_the_second_pass_of_an_hour(
+def test_nor_does_a_move_into_the_second_pass_of_an_hour(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     first = write_log(tmp_path / "first", 3_500, begin=datetime(1997, 10, 26, 1, tzinfo=UTC), step_s=1)
@@ -55,7 +55,7 @@ def test_nor_what_is_moved_into_the_second_pass_of_an_hour(
     assert count_left_out(warehouse) == {"transfers_1997_10": 0}
 
 
-def test_pages_of_a_load_that_goes_on_are_put_in_now_and_then(warehouse: Warehouse) -> None:
+def test_pages_of_a_long_load_are_summarised_now_and_then(warehouse: Warehouse) -> None:
     rows = make_rows(*[BEGIN] * 9_000)
     with (
         warehouse.connect(autocommit=True) as settling,
@@ -72,12 +72,12 @@ def test_pages_of_a_load_that_goes_on_are_put_in_now_and_then(warehouse: Warehou
         assert count_left_out(warehouse) == {"transfers_1997_11": 0}
 
 
-def test_a_load_does_not_wait_for_who_holds_the_partition(
+def test_a_load_does_not_wait_for_a_session_that_holds_the_partition(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     load(write_log(tmp_path / "a.log", 10), "nft")
     with warehouse.connect(Role.OWNER) as vacuuming, warehouse.connect() as loader:
-        vacuuming.execute("SET idle_in_transaction_session_timeout = '30s'")  # whoever waits, waits so long
+        vacuuming.execute("SET idle_in_transaction_session_timeout = '30s'")  # the longest wait
         vacuuming.execute("LOCK TABLE core.transfers_1997_11 IN SHARE UPDATE EXCLUSIVE MODE")
         load(write_log(tmp_path / "b.log", 4_000, begin=BEGIN + timedelta(seconds=1)), "nft")
         assert loader.execute(SUMMARIZE).fetchone() == (0,)
@@ -87,28 +87,28 @@ def test_a_load_does_not_wait_for_who_holds_the_partition(
     assert count_left_out(warehouse) == {"transfers_1997_11": 0, "transfers_1997_12": 0}
 
 
-def test_who_compares_asks_the_index(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_comparison_uses_the_index(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     load(write_log(tmp_path / "a.log", 3_000), "nft")
     again = load(write_log(tmp_path / "b.log", 100, begin=BEGIN + timedelta(minutes=5)), "nft")
     assert again.tally.held_count == 100
     query = "SELECT sum(idx_scan) FROM pg_stat_user_indexes WHERE relname = 'transfers_1997_11'"
     deadline = time.monotonic() + 30
     with warehouse.connect(Role.OWNER, autocommit=True) as connection:
-        # A session tells of its scans when it ends, which takes it a moment.
+        # A session reports its scans when it ends, which takes a moment.
         while connection.execute(query).fetchone() != (1,):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
 @pytest.mark.parametrize("table", ["archives", "Transfers", "transfers; DROP TABLE core.users", ""])
-def test_there_is_nothing_to_put_in_of_other_tables(warehouse: Warehouse, table: str) -> None:
+def test_other_tables_have_nothing_to_summarise(warehouse: Warehouse, table: str) -> None:
     with warehouse.connect() as loader:
         query = "SELECT core.summarize_partitions(%s, ARRAY[DATE '1997-11-07', NULL])"
         assert loader.execute(query, [table]).fetchone() == (0,)
 
 
 @pytest.mark.parametrize("role", ["tapewise_reader", "tapewise_names"])
-def test_readers_may_call_no_function_that_acts_as_the_owner(warehouse: Warehouse, role: str) -> None:
+def test_readers_may_not_call_functions_that_act_as_the_owner(warehouse: Warehouse, role: str) -> None:
     query = (
         "SELECT proname, has_function_privilege(%s, oid, 'EXECUTE') FROM pg_proc"
         " WHERE prosecdef AND pronamespace = 'core'::regnamespace"

@@ -1,4 +1,4 @@
-"""In which zone `tapewise sql` takes dates and shows times."""
+"""The zone in which `tapewise sql` reads dates and shows times."""
 
 import json
 import os
@@ -25,7 +25,7 @@ Query = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def query(warehouse: Warehouse, tmp_path: Path) -> Query:
-    """Run `tapewise sql` on the fresh warehouse."""
+    """Run `tapewise sql` on the test's warehouse."""
     urls = ["--database-url", warehouse.url(Role.OWNER), "--reader-url", warehouse.url(Role.READER)]
 
     def query(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -55,7 +55,7 @@ def opens(database: psycopg.Connection) -> None:
     database.commit()
 
 
-def test_a_date_is_by_the_clock_of_the_archive_and_stderr_says_so(query: Query, opens: None) -> None:
+def test_a_date_follows_the_clock_of_the_archive_and_stderr_says_so(query: Query, opens: None) -> None:
     done = query("--json", COUNT)
     assert json.loads(done.stdout) == [{"opens": 4, "first": "1998-05-05T00:00:00-07:00"}]
     assert done.stderr == NOTE
@@ -71,7 +71,7 @@ def test_another_zone_can_be_chosen(query: Query, opens: None) -> None:
     assert "no time zone is called 'PST8PDT'" in done.stderr
 
 
-def test_archives_of_several_zones_are_asked_in_utc(
+def test_archives_in_several_zones_are_queried_in_utc(
     query: Query, opens: None, database: psycopg.Connection
 ) -> None:
     add_archive(database, "here", PACIFIC)
@@ -94,12 +94,12 @@ def test_archives_of_several_zones_are_asked_in_utc(
         ("SELECT count(*) FROM mart.open_time_bins(since => '1998-05-05')", True),
     ],
 )
-def test_the_zone_is_said_where_it_matters(query: Query, opens: None, text: str, is_said: bool) -> None:
+def test_the_zone_is_mentioned_where_it_matters(query: Query, opens: None, text: str, is_said: bool) -> None:
     done = query(text)
     assert (done.returncode, done.stderr) == (0, NOTE if is_said else "")
 
 
-def test_nothing_is_said_where_all_is_in_utc(query: Query, database: psycopg.Connection) -> None:
+def test_no_zone_is_mentioned_if_all_is_in_utc(query: Query, database: psycopg.Connection) -> None:
     assert query(COUNT).stderr == ""
     add_archive(database, "plain", "UTC")
     done = query("--json", "SELECT timestamptz '1998-05-05' AS t")

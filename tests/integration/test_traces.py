@@ -1,4 +1,4 @@
-"""The example's logs as a trace: what is in it beside what the logs tell, and that it runs."""
+"""The example's logs as a trace: what it contains compared with the logs, and that it runs."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ from tests.integration.example_archive import LOGS, load_example
 from tests.sql.cases import insert_rows
 
 MACHINE = bundled_machine("llnl-unitree-1998")
-# The example has a few files that are larger than what LLNL's machine took.
+# The example has a few files larger than LLNL's machine accepted.
 LARGEST_BYTES = MACHINE.disk.largest_file_bytes
 
 
@@ -75,19 +75,19 @@ def test_every_request_is_in_the_trace_or_counted(example: Example):
 
 def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace):
     facts = example.truth["files"]["nft.log"]["loaded"]["transfers"]
-    told = dict(
+    expected = dict(
         example.fetch(
             "SELECT direction || coalesce(' ' || cache_evidence, ''), count(*) FROM mart.requests"
             " WHERE interface = 'nft' AND transfer_id IS NOT NULL AND NOT is_failed GROUP BY 1"
         )
     )
     origins = Counter(nft.rows["origin"].to_list())
-    assert origins["put"] == told["put"] == facts["put"]["succeeded"]
-    assert origins["tape"] == told["get stage"]
-    assert origins["disk"] + origins["trace"] == told["get no stage"] + told["get"]
-    assert nft.unknown_origin_count == told["get"]
+    assert origins["put"] == expected["put"] == facts["put"]["succeeded"]
+    assert origins["tape"] == expected["get stage"]
+    assert origins["disk"] + origins["trace"] == expected["get no stage"] + expected["get"]
+    assert nft.unknown_origin_count == expected["get"]
     gets = example.truth["unitree"]["gets"]
-    assert told["get"] == sum(gets["of_these_without_transfer_in_stat"].values())
+    assert expected["get"] == sum(gets["of_these_without_transfer_in_stat"].values())
     assert nft.rows.height == facts["put"]["succeeded"] + facts["get"]["succeeded"]
     assert nft.left_out_counts == {"failed": example.truth["unitree"]["failures"]["failed_attempts"]}
 
@@ -114,7 +114,7 @@ def test_attempts_are_in_the_trace_if_their_job_succeeded_later(example: Example
     assert trace.left_out_counts == {"failed": len(jobs[True]) - len(retried)}
 
 
-def test_files_are_as_the_paper_makes_them(nft: Trace):
+def test_files_are_generated_as_in_the_paper(nft: Trace):
     rows = nft.rows.with_row_index("row")
     puts, gets = rows.filter(pl.col("origin") == "put"), rows.filter(pl.col("direction") == "get")
     assert puts["file"].is_unique().all()
@@ -130,8 +130,8 @@ def test_files_are_as_the_paper_makes_them(nft: Trace):
     assert (again["row"] > again["row_put"]).all()
 
 
-def test_gets_have_the_last_put_of_their_size_that_had_ended(example: Example):
-    """The rule once more, without windows: a loop over the requests in the order of submission."""
+def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
+    """The rule again, without windows: a loop over the requests in the order of submission."""
     rows = example.fetch(
         "SELECT place, direction, origin, size_bytes, file_number, submitted_at, ended_at"
         " FROM mart.trace_requests(archive => 'example')"
@@ -151,7 +151,7 @@ def test_gets_have_the_last_put_of_their_size_that_had_ended(example: Example):
 
 
 def test_keys_give_a_file_one_history(example: Example):
-    """The rule once more, without windows; nothing else than the file's first request says where it was."""
+    """The rule again, without windows; only the file's first request says where it was."""
     rows = example.fetch(
         "SELECT place, trace.direction, origin, file_key, trace.size_bytes, file_number, trace.submitted_at,"
         " trace.ended_at, trace.is_cached FROM mart.trace_requests(archive => 'example', files => 'key',"
@@ -189,7 +189,7 @@ def test_keys_give_a_file_one_history(example: Example):
     assert min(origins[name] for name in ("trace", "disk", "tape")) > 100
 
 
-def test_the_order_and_the_times(nft: Trace):
+def test_the_order_and_the_times_are_right(nft: Trace):
     rows = nft.rows
     assert rows["submitted_s"][0] == 0
     assert rows["submitted_s"].is_sorted()
@@ -222,11 +222,11 @@ def test_the_machine_stages_what_came_from_tape(example: Example, nft: Trace, tm
     found = read_trace(tmp_path / "nft.parquet")
     run = run_trace(MACHINE, found, seed=1, inventory=inventory_of(found))
     staged = set(np.flatnonzero(run.jobs["is_staged"].to_numpy()).tolist())
-    # What was put may have been purged by the time somebody wants it; what is on tape never was on disk.
+    # What was put may have been purged before it is requested; what is on tape never was on disk.
     assert staged >= set(np.flatnonzero((found["origin"] == "tape").to_numpy()).tolist())
 
 
-def test_the_file_says_what_it_was_made_with(nft: Trace, tmp_path: Path):
+def test_the_file_says_how_it_was_made(nft: Trace, tmp_path: Path):
     write_trace(nft, tmp_path / "nft.parquet")
     said = json.loads(pl.read_parquet_metadata(tmp_path / "nft.parquet")[METADATA_KEY])
     assert (said["archive"], said["kind"], said["interface"]) == ("example", "synthetic", "nft")
@@ -234,7 +234,7 @@ def test_the_file_says_what_it_was_made_with(nft: Trace, tmp_path: Path):
     assert said["unknown_origin_count"] == nft.unknown_origin_count
 
 
-def test_a_range_is_of_the_ends(example: Example):
+def test_a_range_refers_to_the_ends(example: Example):
     since = datetime(1998, 10, 20, 7, tzinfo=UTC)
     trace = example.make(since=since, until=since + timedelta(days=1))
     assert trace.rows["submitted_at"].max() < since + timedelta(days=1)
@@ -254,7 +254,7 @@ def test_a_range_is_of_the_ends(example: Example):
          "All are left out: 2 failed, 1 unknown size, 1 unknown time."),
     ],
 )  # fmt: skip
-def test_no_trace_without_a_request(warehouse: Warehouse, transfers, changes, hint):
+def test_a_trace_without_requests_is_refused(warehouse: Warehouse, transfers, changes, hint):
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": transfers})
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
@@ -283,7 +283,9 @@ def test_users_and_paths_are_numbers(warehouse: Warehouse, tmp_path: Path):
         assert b"canary" not in (tmp_path / name).read_bytes()
 
 
-def test_a_trace_is_written_whole_or_not_at_all(nft: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_trace_is_written_completely_or_not_at_all(
+    nft: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     path = tmp_path / "trace.csv"
     path.write_text("older")
 

@@ -1,4 +1,4 @@
-"""COND and STAT in the warehouse: files dated from outside, jobs, stages, and transfers told of twice."""
+"""COND and STAT in the warehouse: files dated from outside, jobs, stages, and transfers reported twice."""
 
 import gzip
 from collections.abc import Callable, Sequence
@@ -57,12 +57,12 @@ def read_ledger(warehouse: Warehouse) -> list[tuple[str, str | None, int, int, i
     return [(Path(path).name, *counts) for path, *counts in rows]
 
 
-def assert_refused(warehouse: Warehouse, read: Callable[[], FileResult], *told: str) -> None:
-    """Assert that `read` raises, with what is `told`, and leaves the warehouse as it was."""
+def assert_refused(warehouse: Warehouse, read: Callable[[], FileResult], *expected: str) -> None:
+    """Assert that `read` raises an error with these words, and leaves the warehouse unchanged."""
     facts, balance = read_facts(warehouse), read_balance(warehouse)
     with pytest.raises(LogFileError) as raised:
         read()
-    for words in told:
+    for words in expected:
         assert words in raised.value.message
     assert "drop the archive" in (raised.value.hint or "")
     assert (read_facts(warehouse), read_balance(warehouse)) == (facts, balance)
@@ -79,7 +79,7 @@ def preview(warehouse: Warehouse, path: Path, log_date: date | None = None) -> F
 # Days
 
 
-def test_the_name_says_the_day_of_the_jobs(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_the_name_gives_the_day_of_the_jobs(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "cond.980505", [*JOBS, "", "nonsense"])
     tally = load(path, "cond", timezone="America/Los_Angeles").tally
     assert (tally.line_count, tally.loaded) == (6, {"unitree_jobs": 4})
@@ -93,7 +93,7 @@ def test_the_name_says_the_day_of_the_jobs(warehouse: Warehouse, load: Load, tmp
         (2360, 2, 17, "put", "put", *clocks((21, 6, 48), (21, 7, 31)), 43.0, None, False),
         (12361, 0, 1, "get", "get", *clocks((21, 9, 2), (21, 12, 40)), 218.0, None, False),
         (2360, 0, 2, None, "dir", *clocks((21, 13), (21, 13)), 0.0, None, False),
-        # As it stands: after its end, and without a duration.
+        # As written: after its end, and without a duration.
         (
             *(2399, 2, 18, "put", "put", datetime(1998, 5, 6, 6, 59, 41, tzinfo=UTC)),
             *(datetime(1998, 5, 5, 7, 0, 7, tzinfo=UTC), None, None, True),
@@ -106,7 +106,7 @@ def clocks(*times: tuple[int, ...]) -> list[datetime]:
     return [datetime(1998, 5, 5, *time, tzinfo=UTC) for time in times]
 
 
-def test_the_day_that_is_said_comes_before_the_names(
+def test_a_given_day_takes_precedence_over_the_names(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     load(write(tmp_path / "cond.980505", JOBS), "cond", log_date=MAY_7)
@@ -115,13 +115,15 @@ def test_the_day_that_is_said_comes_before_the_names(
 
 
 @pytest.mark.parametrize("name", ["cond", "cond.980505-980506"])
-def test_without_a_day_nothing_is_read(warehouse: Warehouse, load: Load, tmp_path: Path, name: str) -> None:
+def test_nothing_is_read_without_a_day(warehouse: Warehouse, load: Load, tmp_path: Path, name: str) -> None:
     with pytest.raises(LogFileError, match="its lines have no dates"):
         load(write(tmp_path / name, JOBS), "cond")
     assert read_ledger(warehouse) == []
 
 
-def test_a_day_is_not_kept_of_lines_that_have_dates(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_day_is_not_kept_for_lines_that_have_dates(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
     load(write(tmp_path / "stat.980506", MOVES), "stat")
     assert read_ledger(warehouse) == [("stat.980506", None, 5, 5, 0)]
     check_warehouse(warehouse)
@@ -170,13 +172,13 @@ def test_the_same_lines_under_the_name_of_another_day_are_refused(
     check_warehouse(warehouse)
 
 
-def test_lines_that_were_held_only_have_their_day_too(
+def test_lines_that_were_only_held_have_their_day_too(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     first, copy = write(tmp_path / "cond.980505", JOBS[:2]), write(tmp_path / "copy", JOBS[:2])
     load(first, "cond")
     assert load(copy, "cond", log_date=MAY_5).tally.held_count == 2
-    load(write(first, JOBS), "cond")  # so that nothing but the copy has just these lines
+    load(write(first, JOBS), "cond")  # so that nothing but the copy has exactly these lines
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "as of 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "as of 1998-05-05", "copy")
@@ -194,7 +196,9 @@ def test_the_same_file_as_of_another_day_is_refused(warehouse: Warehouse, load: 
     assert read_ledger(warehouse) == [("cond", "1998-05-05", 4, 4, 0)]
 
 
-def test_a_file_without_facts_may_be_of_another_day(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_file_without_facts_may_be_read_as_of_another_day(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
     path = write(tmp_path / "cond", [])
     load(path, "cond", log_date=MAY_5)
     load(path, "cond", log_date=MAY_6)
@@ -210,7 +214,7 @@ def test_a_file_without_facts_may_be_of_another_day(warehouse: Warehouse, load: 
     check_warehouse(warehouse)
 
 
-def test_a_path_with_other_jobs_each_day(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = tmp_path / "cond"
     for day, lines in ((MAY_5, JOBS[:1]), (MAY_6, JOBS[1:3]), (MAY_7, JOBS[3:])):
         for _ in range(2):
@@ -221,13 +225,13 @@ def test_a_path_with_other_jobs_each_day(warehouse: Warehouse, load: Load, tmp_p
         ("cond", "1998-05-06", 2, 2, 0),
         ("cond", "1998-05-07", 1, 1, 0),
     ]
-    # A file that stood there on another day.
+    # A file with this path on another day.
     write(path, JOBS[:1])
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "as of 1998-05-05")
-    # The night's run that comes after midnight, before the log was rotated.
+    # The nightly run after midnight, before the log was rotated.
     write(path, JOBS[3:])
     assert_refused(warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "as of 1998-05-07")
-    # Kept under a name of its own, it is the same day's.
+    # Kept under its own name, it is the same day's.
     assert load(write(tmp_path / "cond.980506", JOBS[1:3]), "cond").tally.held_count == 2
     check_warehouse(warehouse)
 
@@ -235,7 +239,7 @@ def test_a_path_with_other_jobs_each_day(warehouse: Warehouse, load: Load, tmp_p
 # Dry runs
 
 
-def test_a_dry_run_says_what_a_load_would_do(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_a_dry_run_reports_what_a_load_would_do(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "cond.980505", JOBS[:2])
     load(path, "cond")
     facts, balance = read_facts(warehouse), read_balance(warehouse)
@@ -304,7 +308,9 @@ def test_rows_of_jobs_and_stages_lead_to_their_lines(
 # STAT
 
 
-def test_what_stat_tells_is_kept_failures_too(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+def test_everything_in_stat_is_kept_including_failures(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
     tally = load(write(tmp_path / "stat", MOVES), "stat").tally
     assert tally.loaded == {"transfers": 4, "stages": 1}
     assert fetch(
@@ -327,7 +333,7 @@ def test_what_stat_tells_is_kept_failures_too(warehouse: Warehouse, load: Load, 
 
 
 @pytest.mark.parametrize("counted", ["nft", "stat"])
-def test_transfers_told_by_nft_and_stat_count_once(
+def test_transfers_reported_by_nft_and_stat_count_once(
     warehouse: Warehouse, load: Load, tmp_path: Path, counted: str
 ) -> None:
     nft = [
@@ -344,7 +350,7 @@ def test_transfers_told_by_nft_and_stat_count_once(
     assert fetch(warehouse, moved, Role.READER) == [(counted, 3, 34713600 + 8388608 + 1307)]
     assert fetch(warehouse, "SELECT sum(transfer_count - failed_count) FROM core.activity_cells") == [(3,)]
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers") == [(7,)]
-    # A stage and a job stand in no other log.
+    # A stage and a job that are in no other log.
     assert fetch(warehouse, "SELECT count(*) FROM mart.stages", Role.READER) == [(1,)]
     assert fetch(warehouse, "SELECT count(*) FROM mart.unitree_jobs", Role.READER) == [(4,)]
     check_warehouse(warehouse)

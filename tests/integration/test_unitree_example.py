@@ -1,7 +1,7 @@
-"""The example's NFT, COND and STAT logs, loaded: what the warehouse puts together beside what is true.
+"""The example's NFT, COND and STAT logs, loaded: the requests that the warehouse derives against the truth.
 
-NFT is counted, and so are COND's jobs; STAT tells of NFT's transfers once more. The generator says which
-lines belong together, so that each request is compared, and not only their number.
+NFT is counted, and so are COND's jobs; STAT reports NFT's transfers again. The generator says which lines
+belong together, so each request is compared, and not only their number.
 """
 
 import csv
@@ -49,7 +49,7 @@ class Example:
             return cursor.execute(query.encode()).fetchall()
 
     def count(self, query: str) -> dict[Any, int]:
-        """`query` gives a value and a number."""
+        """The counts that a query of a value and a number returns."""
         return dict(self.connection.execute(query.encode()).fetchall())
 
 
@@ -137,15 +137,15 @@ def test_jobs_and_stages(example: Example):
 
 
 def test_the_transfers_are_counted_once(example: Example):
-    told = {}
+    expected = {}
     for cell in example.truth["daily"]:
         if cell["interface"] == "nft":
-            told[cell["day"], cell["direction"]] = (cell["count"], cell["size_bytes"])
+            expected[cell["day"], cell["direction"]] = (cell["count"], cell["size_bytes"])
     rows = example.fetch("SELECT * FROM mart.activity WHERE period = 'day' AND interface = 'nft'")
     assert {
         (str(row.starts_on), row.direction): (row.transfer_count - row.failed_count, row.size_bytes)
         for row in rows
-    } == told
+    } == expected
 
 
 def test_failures_that_only_the_other_log_reports_are_counted(example: Example):
@@ -164,7 +164,7 @@ def test_failures_that_only_the_other_log_reports_are_counted(example: Example):
 
 
 def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
-    """LLNL's statistics: it kept transfers that failed where a retry succeeded, and left out the others."""
+    """LLNL's statistics: it kept failed transfers for which a retry succeeded, and left out the others."""
     facts = example.truth["unitree"]["failures"]
     ((succeeded, failed),) = example.fetch("""
         SELECT count(*) FILTER (WHERE has_succeeded) AS succeeded,
@@ -175,16 +175,17 @@ def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
             GROUP BY job_id HAVING bool_or(is_failed)
         ) AS jobs
         """)
-    # The line of one job is broken, so that nothing ties its attempts together.
+    # The line of one job is broken, so that nothing links its attempts.
     succeeded += example.truth["unitree"]["compositions"]["attempt, transfer, twin"]
     assert (succeeded, failed) == (facts["jobs_that_succeeded_in_the_end"], facts["jobs_that_did_not"])
 
 
-def see(reported_by: str) -> list[str]:
-    """What a reader can see in mart.requests of a request of which these lines are left.
+def list_visible(reported_by: str) -> list[str]:
+    """What a reader can see in mart.requests of a request with these remaining lines.
 
-    Only STAT's lines of a transfer know both what the job's and what the transfer's line knows. A job whose
-    transfer is in STAT alone is not shown: STAT is not counted, and a job with a transfer is none alone.
+    Only STAT's lines of a transfer know both what the job's line knows and what the transfer's line knows. A
+    job whose transfer is in STAT alone is not shown: STAT is not counted, and a job with a transfer is not a
+    job alone.
     """
     lines = reported_by.split(", ")
     known = [line for line in lines if line != "attempt"]
@@ -195,12 +196,12 @@ def see(reported_by: str) -> list[str]:
     return ["transfer"] * ("transfer" in lines) + [", ".join(alone)] * is_job_alone
 
 
-def test_requests_by_the_lines_that_tell_of_them(example: Example):
+def test_requests_by_the_lines_that_report_them(example: Example):
     expected: Counter[str] = Counter()
     for reported_by, count in example.truth["unitree"]["compositions"].items():
-        for seen in see(reported_by):
+        for seen in list_visible(reported_by):
             expected[seen] += count
-    # Each attempt that failed is a request, with what is known of its job.
+    # Each failed attempt is a request, with what is known of its job.
     for link in example.links:
         parts = {"job": link["cond_line"], "stage": link["stage_line"], "transfer": True}
         reported_by = ", ".join(name for name, is_known in parts.items() if is_known)
@@ -208,7 +209,7 @@ def test_requests_by_the_lines_that_tell_of_them(example: Example):
     expected += Counter()
     assert example.count("SELECT reported_by, count(*) FROM mart.requests GROUP BY reported_by") == expected
     assert len(expected) == 9
-    # What succeeded, and is in STAT alone with a job or a stage: kept, but not counted.
+    # Successful transfers that are in STAT alone, with a job or a stage: kept, but not counted.
     uncounted = 0
     for link in example.links:
         if link["cond_line"] or link["stage_line"]:
@@ -218,7 +219,7 @@ def test_requests_by_the_lines_that_tell_of_them(example: Example):
 
 
 def fetch_requests(example: Example) -> dict[int, Any]:
-    """The requests of nft.log by the number of their line, with the numbers of the others."""
+    """The requests of nft.log by line number, with the numbers of the other lines."""
     rows = example.fetch("""
         SELECT moved.line_number, twin.line_number AS stat_line, stages.line_number AS stage_line,
             unitree_jobs.line_number AS cond_line, regexp_replace(log_files.path, '.*/', '') AS cond_file,
@@ -237,7 +238,7 @@ def fetch_requests(example: Example) -> dict[int, Any]:
 
 
 def find_mistaken(example: Example, requests: dict[int, Any]) -> list[dict[str, str]]:
-    """The links of nft.log whose request has a line of STAT, COND or of a stage that is not its own."""
+    """The links of nft.log whose request has a line of STAT, COND or a stage that is not its own."""
     mistaken = []
     for link in example.links:
         if link["nft_line"]:
@@ -245,7 +246,7 @@ def find_mistaken(example: Example, requests: dict[int, Any]) -> list[dict[str, 
             found = [row.stat_line, row.stage_line, row.cond_line, row.cond_file]
             own = [link["stat_line"], link["stage_line"], link["cond_line"], link["cond_file"]]
             if not link["stat_line"]:
-                own = ["", "", "", ""]  # nothing ties the others to it
+                own = ["", "", "", ""]  # nothing links the others to it
             if [str(value or "") for value in found] != own:
                 mistaken.append(link)
     return mistaken
@@ -263,7 +264,8 @@ def test_each_transfer_has_its_own_lines(example: Example):
     in_one_second = 0
     for link in mistaken:
         row = requests[int(link["nft_line"])]
-        # What is taken for it is of a transfer of the same size by the same machine, within two seconds.
+        # The line taken instead belongs to a transfer of the same size by the same machine, within two
+        # seconds.
         others = [
             other
             for other in alike[row.operation, row.size_bytes]
@@ -271,8 +273,8 @@ def test_each_transfer_has_its_own_lines(example: Example):
         ]
         assert row.stat_line is None or own[str(row.stat_line)] in [0, *(o.line_number for o in others)]
         in_one_second += any(other.ended_at == row.ended_at for other in others)
-    # 123 ended in the same second as another that is alike, and NFT's stamps say no more; of the runs of the
-    # other three, a line is broken.
+    # 123 ended in the same second as another equal one, and NFT's stamps do not distinguish them; the other
+    # three are in runs with a broken line.
     assert len(requests) - len(mistaken) == 12_355
     assert (len(mistaken), in_one_second) == (126, 123)
     gets = [link for link in mistaken if link["operation"] == "get"]
@@ -283,16 +285,16 @@ def test_each_transfer_has_its_own_lines(example: Example):
 
 def test_hits_and_misses(example: Example):
     facts = example.truth["unitree"]["gets"]
-    told, unjudged = facts["with_line_in_nft_log"], facts["of_these_without_transfer_in_stat"]
+    in_nft, unjudged = facts["with_line_in_nft_log"], facts["of_these_without_transfer_in_stat"]
     unstaged = facts["of_these_with_transfer_but_without_stage_in_stat"]["tape"]
     found = example.fetch(
         "SELECT cache_evidence, is_cached, count(*) FROM mart.requests"
         " WHERE direction = 'get' AND transfer_id IS NOT NULL AND NOT is_failed GROUP BY 1, 2 ORDER BY 1"
     )
-    hits = told["disk"] - unjudged["disk"] + unstaged
-    misses = told["tape"] - unjudged["tape"] - unstaged
+    hits = in_nft["disk"] - unjudged["disk"] + unstaged
+    misses = in_nft["tape"] - unjudged["tape"] - unstaged
     assert found == [("no stage", True, hits), ("stage", False, misses), (None, None, sum(unjudged.values()))]
-    # The stages whose lines are broken make it a little too good.
+    # The stages whose lines are broken make it slightly too high.
     assert facts["hit_ratio"] == pytest.approx(0.6676, abs=0.00005)
     assert hits / (hits + misses) == pytest.approx(0.6694, abs=0.00005)
 
@@ -313,17 +315,15 @@ def test_gets_waited_as_long_as_they_did(example: Example):
             assert row.waited_s is None
             unknown_count += 1
         elif row.is_wait_negative:
-            # By two clocks it ended before it was asked for: the wait was short, and not known.
+            # By the two clocks it ended before it was asked for: the wait was short, and is unknown.
             assert row.waited_s is None
             assert float(link["waited_s"]) - ahead_s[row.client] < 1.502
             negative_count += 1
         else:
-            # Both stamps are cut to the second, by clocks that differ; FTP rounds its seconds.
+            # Both stamps are truncated to the second, by clocks that differ; FTP rounds its seconds.
             error_s = row.waited_s - float(link["waited_s"]) + ahead_s[row.client]
             if row.is_time_ambiguous and error_s > 3000:
-                error_s -= (
-                    3600  # asked for in the second of the hours that were called 01, taken for the first
-                )
+                error_s -= 3600  # asked for in the second hour that clocks called 01, taken for the first
                 hour_count += 1
             assert -1.502 < error_s < 1.502
             compared[link["origin"]] += 1

@@ -1,4 +1,4 @@
-"""A source that no file was accepted into is not kept, nor its archive: a refused load leaves nothing."""
+"""A source into which no file was accepted is not kept, nor its archive: a refused load leaves nothing."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -57,7 +57,7 @@ def count(warehouse: Warehouse) -> tuple[int, ...]:
         )
 
 
-def test_a_source_whose_files_were_all_refused_goes_with_its_archive(
+def test_a_source_whose_files_were_all_refused_is_removed_with_its_archive(
     warehouse: Warehouse, source: Source, read: Read
 ) -> None:
     read(REFUSED)
@@ -107,7 +107,7 @@ def test_a_source_that_somebody_dropped_with_its_facts_is_not_made_again(
 
 
 @pytest.mark.parametrize("accepted", [LINE, "", "\n \n", LINE.replace("js", "kw")])
-def test_a_source_that_took_a_file_stays(
+def test_a_source_that_accepted_a_file_stays(
     warehouse: Warehouse, source: Source, read: Read, accepted: str
 ) -> None:
     read(REFUSED)
@@ -140,7 +140,7 @@ def test_an_archive_that_holds_anything_else_stays(
     assert count(warehouse)[:3] == (1, sources - 1, 0)
 
 
-def test_what_somebody_loads_stays(warehouse: Warehouse, source: Source) -> None:
+def test_a_source_that_another_command_loads_stays(warehouse: Warehouse, source: Source) -> None:
     with closing(warehouse.connect()) as connection:
         connection.execute("SELECT FROM core.archives FOR NO KEY UPDATE")
         assert not drop_unused_source(warehouse, source)
@@ -152,7 +152,7 @@ def test_what_somebody_loads_stays(warehouse: Warehouse, source: Source) -> None
         reader.execute("SELECT core.drop_unused_source(1)")
 
 
-def test_a_command_keeps_what_it_used_and_what_the_database_broke_off(
+def test_a_command_keeps_sources_it_used_and_those_the_database_interrupted(
     warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(DatabaseError), drop_unused_sources(warehouse, [make(warehouse, "a")], is_dry=False):

@@ -1,4 +1,4 @@
-"""Several processes that read files side by side, of which one is killed."""
+"""Several processes that read files in parallel, one of which is killed."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def find_workers() -> list[int]:
     return [pid for pid in children if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
-def test_a_killed_process_is_told_in_one_error(
+def test_a_killed_process_is_reported_in_one_error(
     warehouse: Warehouse, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     source = register(warehouse, SourceRequest("test", "synthetic", find_format("nft"), "UTC", "nft"))
@@ -37,7 +37,7 @@ def test_a_killed_process_is_told_in_one_error(
         path.write_text(f"000001 97/11/05 14:07:{number:02} ks 73400320 41.902\n")
     with (
         closing(warehouse.connect(Role.OWNER)) as holder,
-        # Within a transaction, what the sessions do would be read once only.
+        # Within a transaction, the sessions' activity would be read only once.
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
     ):
         holder.execute("SELECT FROM core.archives FOR UPDATE")

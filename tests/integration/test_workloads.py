@@ -1,4 +1,4 @@
-"""Workload models: fitted, kept, read back, exported, dropped; SQL assigns what `predict` does."""
+"""Workload models: fitted, stored, read back, exported, dropped; SQL assigns classes as `predict` does."""
 
 import json
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 
-# Of gets and of puts: decades of bytes and of seconds, and the share of requests. No two are near.
+# Of gets and of puts: decades of bytes and of seconds, and the share of requests. No two are close.
 MIXTURES = {
     "get": (((4.0, -0.5), 0.5), ((6.0, 1.0), 0.3), ((8.0, 1.5), 0.2)),
     "put": (((5.0, 0.0), 0.7), ((9.0, 2.0), 0.3)),
@@ -83,7 +83,7 @@ def test_a_known_mixture_is_recovered(filled: Warehouse):
         assert list(group.criterion_values) == [str(count) for count in range(2, 13)]
         assert len(group.classes) == len(mixture)
         for found, ((size_log10, time_log10), share) in zip(group.classes, mixture, strict=True):
-            # Five standard errors of the mean of so many requests, and of a share.
+            # Five standard errors of the mean of that many requests, and of a share.
             error = 5 * SPREAD / np.sqrt(share * COUNT)
             assert found.size_log10 == pytest.approx(size_log10, abs=error)
             assert found.time_log10 == pytest.approx(time_log10, abs=error)
@@ -99,7 +99,7 @@ def test_a_known_mixture_is_recovered(filled: Warehouse):
     assert [each.name for each in groups["nft", "put"].classes] == ["small puts", "large puts"]
 
 
-def test_what_has_no_size_or_time_is_counted_and_not_guessed(filled: Warehouse):
+def test_requests_without_size_or_time_are_counted_and_not_guessed(filled: Warehouse):
     groups = {(group.interface, group.direction): group for group in fit(filled).groups}
     assert groups["nft", "get"].set_apart == {
         "failed": 1, "saturated size": 1, "unknown size": 1, "unknown time": 1, "zero size": 1,
@@ -107,7 +107,7 @@ def test_what_has_no_size_or_time_is_counted_and_not_guessed(filled: Warehouse):
     }  # fmt: skip
     assert (groups["hsi", "get"].set_apart, groups["hsi", "get"].classes) == ({"zero size": 1}, [])
     assert set(groups["hsi", "get"].criterion_values.values()) == {None}
-    # Those of nobody are in no burst, but they were asked for; what failed was asked for again.
+    # Requests without a user are in no burst, but they were made; failed ones were made again.
     assert groups["nft", "get"].bursts.unattributed_count == 5
 
 
@@ -125,7 +125,7 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
     rows = []
     for number in range(400):
         moment = BEGIN + timedelta(hours=number // 10, seconds=number % 10)
-        # Five of one class, then five of the other: of nine that follow one another eight are alike.
+        # Five of one class, then five of the other: of nine successive pairs eight are alike.
         for user, is_small in (("a", number % 10 < 5), ("b", number % 10 >= 5)):
             size_bytes, duration_s = (10_000, 0.5) if is_small else (100_000_000, 50.0)
             one = {"user": user, "size_bytes": size_bytes, "duration_s": duration_s}
@@ -134,7 +134,7 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
                 "ended_at": (moment + timedelta(seconds=1)).isoformat(),
             }
             rows.append(one | times)
-            # Passed over: of no class, and nevertheless not the end of anything.
+            # Skipped: it has no class, but ends nothing either.
             rows.append(one | times | {"size_bytes": 0})
         # Other bursts, of one request each: they follow nothing.
         rows.append(rows[-1] | {"user": f"c{number}", "size_bytes": 10_000, "duration_s": 0.5})
@@ -145,7 +145,7 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
     assert group.bursts.same_class_ratio == pytest.approx(8 / 9)
 
 
-def test_where_no_burst_has_two_requests_no_class_repeats(warehouse: Warehouse):
+def test_no_class_repeats_if_no_burst_has_two_requests(warehouse: Warehouse):
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": [{}, {"user": "a"}, {"user": "b"}]})
     assert fit(warehouse).groups[0].bursts.same_class_ratio is None
@@ -170,7 +170,7 @@ def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
         found = np.array(rows)
         assert len(found) == group.request_count
         assert (estimator.predict(np.log10(found[:, :2])) + 1 == found[:, 2]).all()
-        # Nothing lies at a border here, so that the cells say the same as their requests.
+        # Nothing is on a border here, so the cells agree with their requests.
         counts = np.bincount(found[:, 2].astype(int), minlength=len(group.classes) + 1)[1:]
         assert counts.tolist() == [each.request_count for each in group.classes]
 
@@ -178,7 +178,7 @@ def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
 def test_the_same_requests_and_seed_give_the_same_model(filled: Warehouse):
     first = fit(filled)
     with filled.connect(Role.OWNER) as connection:
-        # The same rows in another order, and by one process only.
+        # The same rows in another order, and only by one process.
         connection.execute("CREATE TABLE core.kept AS SELECT * FROM core.transfers ORDER BY size_bytes")
         connection.execute("DELETE FROM core.transfers")
         connection.execute("INSERT INTO core.transfers SELECT * FROM core.kept")
@@ -186,7 +186,7 @@ def test_the_same_requests_and_seed_give_the_same_model(filled: Warehouse):
     assert fit(filled) == first
 
 
-def test_a_kept_model_is_read_back_as_it_was(filled: Warehouse):
+def test_a_stored_model_is_read_back_unchanged(filled: Warehouse):
     model = fit(filled, since=BEGIN, seed=7)
     with filled.connect(autocommit=True) as connection:
         save_model(connection, model)
@@ -198,7 +198,7 @@ def test_a_kept_model_is_read_back_as_it_was(filled: Warehouse):
     assert "secret" not in text
 
 
-def test_a_range_is_of_the_ends(filled: Warehouse):
+def test_a_range_refers_to_the_ends(filled: Warehouse):
     until = BEGIN + timedelta(days=3)
     model = fit(filled, since=BEGIN + timedelta(seconds=1), until=until)
     assert BEGIN < model.first_ended_at < model.last_ended_at < until
@@ -224,7 +224,7 @@ def test_few_requests_make_few_classes(database: psycopg.Connection, warehouse: 
         ),
     ],
 )  # fmt: skip
-def test_nothing_to_sort_is_told(warehouse: Warehouse, transfers, changes, hint: str):
+def test_nothing_to_classify_is_reported(warehouse: Warehouse, transfers, changes, hint: str):
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": transfers})
     with pytest.raises(WorkloadError, match="no request of archive 'llnl' has a size and a time") as caught:
@@ -232,7 +232,7 @@ def test_nothing_to_sort_is_told(warehouse: Warehouse, transfers, changes, hint:
     assert caught.value.hint == hint
 
 
-def test_names_are_taken_once(filled: Warehouse):
+def test_names_can_be_used_once(filled: Warehouse):
     model = fit(filled)
     with filled.connect(autocommit=True) as connection:
         check_name(connection, "spring")
@@ -248,7 +248,7 @@ def test_names_are_taken_once(filled: Warehouse):
         save_model(connection, model)
 
 
-def test_a_dropped_archive_takes_its_models_along(filled: Warehouse):
+def test_a_dropped_archive_takes_its_models_with_it(filled: Warehouse):
     model = fit(filled)
     with filled.connect(autocommit=True) as connection:
         save_model(connection, model)
@@ -271,7 +271,7 @@ def test_the_loader_may_not_change_a_model_nor_the_reader_see_behind_mart(filled
     refuse(Role.READER, "SELECT * FROM studies.workload_classes")
 
 
-def test_the_schema_in_the_tree_says_what_is_exported(filled: Warehouse, read_schema: Callable[[], dict]):
+def test_the_schema_in_the_tree_describes_the_export(filled: Warehouse, read_schema: Callable[[], dict]):
     schema = read_schema()
     exported = json.loads(fit(filled).model_dump_json())
     assert exported["format"] == schema["properties"]["format"]["const"]
@@ -289,7 +289,7 @@ def read_schema(request: pytest.FixtureRequest) -> Callable[[], dict]:
 
 
 def check(value: object, schema: dict, whole: dict) -> None:
-    """A validator of the part of JSON Schema that ours uses; it knows no other words."""
+    """A validator for the part of JSON Schema that ours uses; it knows no other keywords."""
     known = {
         "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
         "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "properties", "required",

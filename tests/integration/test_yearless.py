@@ -1,4 +1,4 @@
-"""Logs without a year, through the whole load: rotated copies under other names, with other days in them."""
+"""Logs without a year, through the whole load: rotated copies under other names, containing other days."""
 
 import itertools
 from collections.abc import Callable
@@ -33,7 +33,7 @@ LINES = [f"{at:%b %e %H:%M:%S} anna cray put {number} 1.5\n" for number, at in e
 
 @pytest.fixture
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The lines that were parsed, in order; and the format is one of the warehouse's."""
+    """The lines that were parsed, in order; registers the format in the warehouse."""
     lines: list[str] = []
 
     def parse(column: pl.Series, settings: LineSettings) -> pl.DataFrame:
@@ -72,11 +72,11 @@ def test_rotated_copies_with_other_days_overlap(
         name, lines = files[index]
         load(write(tmp_path / name, lines), "yearless")
     assert read(warehouse, "SELECT count(*), count(DISTINCT ended_at) FROM core.transfers") == [(96, 96)]
-    assert len(parsed) < 96 + 60  # pieces are known by whatever day
+    assert len(parsed) < 96 + 60  # pieces are known whatever the day
     check_warehouse(warehouse)
 
 
-def test_the_same_bytes_as_of_another_day_are_held(
+def test_the_same_bytes_read_as_of_another_day_are_held(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
     load(write(tmp_path / "log.20190102", LINES), "yearless")
@@ -98,7 +98,7 @@ def test_a_file_that_grows_may_be_of_a_later_day(load: Load, warehouse: Warehous
     check_warehouse(warehouse)
 
 
-def test_the_same_bytes_as_of_another_year_are_refused(
+def test_the_same_bytes_read_as_of_another_year_are_refused(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "log.20190102", LINES)
@@ -118,10 +118,10 @@ def test_the_same_bytes_as_of_another_year_are_refused(
     check_warehouse(warehouse)
 
 
-def test_lines_that_were_to_come_are_loaded_from_a_copy_of_another_day(
+def test_future_lines_are_loaded_from_a_copy_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The same bytes bring facts the second time, and of the same year: nothing is counted twice."""
+    """The same bytes add facts the second time, and of the same year: nothing is counted twice."""
     source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["yearless"], "UTC", "yearless"))
     early = datetime(2018, 12, 31, tzinfo=UTC)
     path = write(tmp_path / "log.20190102", LINES)
@@ -132,7 +132,9 @@ def test_lines_that_were_to_come_are_loaded_from_a_copy_of_another_day(
     check_warehouse(warehouse)
 
 
-def test_a_known_piece_is_read_anew_in_another_year(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+def test_a_known_piece_is_read_again_in_another_year(
+    load: Load, warehouse: Warehouse, tmp_path: Path
+) -> None:
     """Equal lines of two years are two records."""
     load(write(tmp_path / "log.20190102", LINES), "yearless")
     again = [*LINES, "Jan  5 00:00:00 anna cray put 7 1.5\n"]
@@ -141,7 +143,7 @@ def test_a_known_piece_is_read_anew_in_another_year(load: Load, warehouse: Wareh
     check_warehouse(warehouse)
 
 
-def test_lines_that_lacked_a_time_may_come_as_of_another_day(
+def test_lines_without_a_time_may_be_read_as_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
     """Of a leap day that no near year had nothing is held, so nothing can be counted twice."""

@@ -1,4 +1,4 @@
-"""A database that no upgrade has seen."""
+"""A database that has never been upgraded."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def empty(site: Site) -> Iterator[Warehouse]:
     site.maintain("DROP DATABASE {} WITH (FORCE)", name)
 
 
-# What a revision of a later program may do: a column, filled for what is there.
+# What a revision of a later program may do: add a column and fill it for existing rows.
 NEXT_REVISION = '''"""For tests: the revision after the newest."""
 
 from tapewise.migrations.statements import run
@@ -43,7 +43,7 @@ def downgrade() -> None:
 
 @pytest.fixture
 def next_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """This program as if it had one more revision; gives the number of that."""
+    """This program as if it had one more revision; yields the number of that revision."""
     folder = tmp_path / "migrations"
     shutil.copytree(upgrade._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = NEXT_REVISION.format(newest=upgrade.newest_revision())

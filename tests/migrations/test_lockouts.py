@@ -1,4 +1,4 @@
-"""An upgrade waits for others for a while, says who they are, and holds up nobody meanwhile."""
+"""An upgrade waits a while for other sessions, says who they are, and blocks nobody meanwhile."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ WAIT_S = 2.0
 
 @pytest.fixture
 def renew(warehouse: Warehouse) -> Callable[..., None]:
-    """Upgrade the warehouse once more; that makes `mart` anew."""
+    """Upgrade the warehouse again, which rebuilds `mart`."""
 
     def renew(wait_s: float = WAIT_S, **options) -> None:
         upgrade(lambda: warehouse.connect(Role.OWNER), wait_s=wait_s, **options)
@@ -36,7 +36,7 @@ def renew(warehouse: Warehouse) -> Callable[..., None]:
 
 @pytest.fixture
 def reader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
-    """A reader in the midst of a transaction, in which it has read a view."""
+    """A reader in the middle of a transaction that has read a view."""
     with closing(warehouse.connect(Role.READER)) as connection:
         connection.execute("SET application_name = 'notebook'")
         connection.execute("SELECT count(*) FROM mart.transfers")
@@ -50,7 +50,7 @@ def read_comment(warehouse: Warehouse) -> str:
         ).fetchone()[0]
 
 
-def test_a_transaction_that_goes_on_ends_the_upgrade_which_names_it(
+def test_a_transaction_that_does_not_end_makes_the_upgrade_fail_and_name_it(
     warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
     before, waits = read_comment(warehouse), []
@@ -69,17 +69,17 @@ def test_a_transaction_that_goes_on_ends_the_upgrade_which_names_it(
     assert read_comment(warehouse) != before
 
 
-def test_a_transaction_that_ends_in_time_only_delays_it(
+def test_a_transaction_that_ends_in_time_only_delays_the_upgrade(
     reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
-    # As soon as the upgrade has told of it.
+    # As soon as the upgrade has reported it.
     renew(wait_s=60, on_wait=lambda _: reader.rollback())
 
 
 def test_others_read_while_an_upgrade_waits(
     warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
-    """PostgreSQL has those who come later queue behind who waits: so nobody waits for long at a time."""
+    """PostgreSQL queues later sessions behind a waiting one, so the upgrade never waits long at a time."""
     is_waiting, took_s = threading.Event(), []
     with (
         closing(warehouse.connect(Role.READER, autocommit=True)) as other,
@@ -97,8 +97,10 @@ def test_others_read_while_an_upgrade_waits(
     assert max(took_s) < 2  # the whole of the wait, if they queued
 
 
-def test_no_reader_can_hold_what_an_upgrade_locks(warehouse: Warehouse, renew: Callable[..., None]) -> None:
-    """The advisory lock that upgrades took before can no longer be had, and means nothing."""
+def test_no_reader_can_hold_a_lock_that_an_upgrade_needs(
+    warehouse: Warehouse, renew: Callable[..., None]
+) -> None:
+    """The advisory lock that upgrades used to take can no longer be acquired, and has no effect."""
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
             owner.execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(integer, integer) TO PUBLIC")
@@ -111,7 +113,7 @@ def test_no_reader_can_hold_what_an_upgrade_locks(warehouse: Warehouse, renew: C
             reader.execute("SELECT pg_advisory_lock(7461, 2)")
 
 
-def test_who_only_loads_does_not_stop_an_upgrade_that_changes_no_table(
+def test_a_load_does_not_stop_an_upgrade_that_changes_no_table(
     warehouse: Warehouse, renew: Callable[..., None]
 ) -> None:
     with hold_round(warehouse), closing(warehouse.connect(Role.LOADER)) as loader:
@@ -120,7 +122,7 @@ def test_who_only_loads_does_not_stop_an_upgrade_that_changes_no_table(
         loader.commit()
 
 
-def test_who_loads_stops_an_upgrade_that_changes_tables(
+def test_a_load_stops_an_upgrade_that_changes_tables(
     warehouse: Warehouse, renew: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upgrades, "newest_revision", lambda: "9999")  # as if there were one more
@@ -130,7 +132,7 @@ def test_who_loads_stops_an_upgrade_that_changes_tables(
             renew()
 
 
-def test_two_first_upgrades_at_a_time_make_one_warehouse(empty: Warehouse) -> None:
+def test_two_simultaneous_first_upgrades_make_one_warehouse(empty: Warehouse) -> None:
     def make() -> None:
         upgrade(lambda: empty.connect(Role.OWNER), wait_s=60)
 
@@ -141,7 +143,7 @@ def test_two_first_upgrades_at_a_time_make_one_warehouse(empty: Warehouse) -> No
         assert current_revision(connection) == newest_revision()
 
 
-def test_the_command_exits_with_1_and_tells_that_it_waits(
+def test_the_command_says_that_it_waits_and_exits_with_1(
     warehouse: Warehouse, reader: psycopg.Connection
 ) -> None:
     settings = Settings(database_url=warehouse.url(Role.OWNER))
@@ -150,7 +152,7 @@ def test_the_command_exits_with_1_and_tells_that_it_waits(
     assert done.stderr.startswith(f"Waiting for pid {reader.info.backend_pid} (login tapewise_query")
 
 
-def test_a_restore_names_who_is_in_the_way_too(
+def test_a_restore_also_names_the_sessions_in_its_way(
     warehouse: Warehouse, reader: psycopg.Connection, tmp_path: Path
 ) -> None:
     back_up(warehouse, tmp_path / "a.dump")
@@ -162,8 +164,8 @@ def test_a_restore_names_who_is_in_the_way_too(
     restore(warehouse, tmp_path / "a.dump")
 
 
-def test_what_postgresql_hides_is_said_to_be_hidden() -> None:
-    """Of a stranger's session who is no superuser sees neither state nor age."""
+def test_details_that_postgresql_hides_are_reported_as_hidden() -> None:
+    """Of another user's session, a role that is not a superuser sees neither state nor age."""
     assert str(Blocker(17, "anna", "psql", None, None)) == (
         "pid 17 (login anna, application 'psql', state and age only its owner or a superuser can see)"
     )

@@ -39,7 +39,7 @@ def test_a_backup_of_the_first_release_is_restored_and_upgraded(
 
     done = run_restore(warehouse, file)
     assert (done.returncode, done.stderr) == (0, "")
-    # As the upgrade of what was backed up gives it, without a backup.
+    # As if the backed-up warehouse had been upgraded directly.
     upgrade(lambda: empty.connect(Role.OWNER))
     assert read_tables(warehouse) == read_tables(empty)
     assert len(read_tables(warehouse)["core.transfers"]) == 2
@@ -51,7 +51,7 @@ def test_a_backup_of_the_first_release_is_restored_and_upgraded(
     assert dump_schema(warehouse) == dump_schema(empty)
 
 
-def test_a_backup_of_the_revision_before_is_restored_and_upgraded(
+def test_a_backup_of_the_previous_revision_is_restored_and_upgraded(
     warehouse: Warehouse, site: Site, load, tmp_path: Path, next_program: str
 ) -> None:
     (tmp_path / "nft.log").write_text(NFT)
@@ -124,7 +124,7 @@ def test_a_backup_of_a_newer_program_is_refused_before_anything_is_changed(
             assert connection.execute("SELECT count(*) FROM mart.archives").fetchone() == (0,)
 
 
-def test_what_is_no_backup_of_a_warehouse_is_refused_before_anything_is_changed(
+def test_a_file_that_is_not_a_backup_of_a_warehouse_is_refused_before_anything_is_changed(
     warehouse: Warehouse, empty: Warehouse, tmp_path: Path
 ) -> None:
     back_up(warehouse, tmp_path / "whole.dump")

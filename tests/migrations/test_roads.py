@@ -1,4 +1,4 @@
-"""Two roads to one schema: the migrations and the models; and the way back."""
+"""Two ways to one schema, the migrations and the models; and the way back."""
 
 import os
 import re
@@ -33,7 +33,9 @@ FIRST = "0021"
 
 
 def dump_schema(warehouse: Warehouse) -> str:
-    """`pg_dump -s` of core, ledger and studies, grants included, without what differs from run to run."""
+    """Return `pg_dump -s` of core, ledger and studies, including grants, without what differs from run to
+    run.
+    """
     with warehouse.connect(Role.OWNER) as connection:
         version = 18 if connection.info.server_version >= 170000 else 16
     dumped = subprocess.run(
@@ -73,7 +75,7 @@ def make_from_models(warehouse: Warehouse) -> None:
 
 def test_migrations_and_models_make_the_same_schema(warehouse: Warehouse, empty: Warehouse):
     make_from_models(empty)
-    # pg_dump brings tables forward that a view of mart depends on, though it leaves that view out.
+    # pg_dump moves tables forward on which a view of mart depends, though it leaves that view out.
     with warehouse.connect(Role.OWNER) as connection:
         drop_mart(connection)
     assert dump_schema(warehouse) == dump_schema(empty)
@@ -86,7 +88,7 @@ def test_the_comparison_sees_a_missing_grant(warehouse: Warehouse):
     assert dump_schema(warehouse) != before
 
 
-def test_down_to_nothing_and_up_again_gives_the_same_schema(warehouse: Warehouse):
+def test_a_full_downgrade_and_upgrade_gives_the_same_schema(warehouse: Warehouse):
     before = dump_schema(warehouse)
     downgrade(lambda: warehouse.connect(Role.OWNER))
     with warehouse.connect(Role.OWNER) as connection:
@@ -98,7 +100,7 @@ def test_down_to_nothing_and_up_again_gives_the_same_schema(warehouse: Warehouse
         assert current_revision(connection) == newest_revision()
 
 
-def test_an_upgrade_keeps_the_data_and_makes_mart_anew(warehouse: Warehouse, load, tmp_path):
+def test_an_upgrade_keeps_the_data_and_rebuilds_mart(warehouse: Warehouse, load, tmp_path):
     log = tmp_path / "nft.log"
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
@@ -111,7 +113,7 @@ def test_an_upgrade_keeps_the_data_and_makes_mart_anew(warehouse: Warehouse, loa
         ]
 
 
-# What a warehouse of the first release may hold. Never changed: columns that came later are not in it.
+# What a warehouse of the first release may hold. Never changed: columns added later are not in it.
 DATA_OF_0021 = """
 INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
 INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
@@ -150,7 +152,7 @@ INSERT INTO ledger.loaded_rows (log_file_id, load_id, fact_table, month, source_
 
 
 def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """Every row of `core`, `ledger` and `studies`, of the tables that hold any."""
+    """Every row of the non-empty tables of `core`, `ledger` and `studies`."""
     with warehouse.connect(Role.OWNER) as connection:
         tables = connection.execute(
             "SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
@@ -161,7 +163,7 @@ def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
             table: [
                 row
                 for (row,) in connection.execute(
-                    f"SELECT to_jsonb(t) FROM {table} AS t ORDER BY to_jsonb(t)::text"  # the catalog's
+                    f"SELECT to_jsonb(t) FROM {table} AS t ORDER BY to_jsonb(t)::text"  # from the catalogue
                 )
             ]
             for (table,) in tables
@@ -169,7 +171,7 @@ def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
     return {table: found for table, found in rows.items() if found}
 
 
-def test_data_of_the_first_release_is_kept_on_the_way_up(empty: Warehouse):
+def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     def connect() -> psycopg.Connection:
         return empty.connect(Role.OWNER)
 
@@ -178,9 +180,9 @@ def test_data_of_the_first_release_is_kept_on_the_way_up(empty: Warehouse):
         assert current_revision(connection) == FIRST
         connection.execute(DATA_OF_0021)
     data = read_tables(empty)
-    assert len(data) == 11  # the secret among them
+    assert len(data) == 11  # including the secret
     upgrade(connect)
-    # What revisions after it add to its rows goes here.
+    # What later revisions add to its rows goes here.
     added: dict[str, dict[str, object]] = {}
     assert read_tables(empty) == {
         table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()
@@ -191,7 +193,7 @@ def test_data_of_the_first_release_is_kept_on_the_way_up(empty: Warehouse):
         ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
 
 
-def test_a_later_revision_goes_up_and_down_with_data_in_it(
+def test_a_later_revision_upgrades_and_downgrades_with_data(
     warehouse: Warehouse, load, tmp_path: Path, next_program: str
 ):
     def connect() -> psycopg.Connection:
@@ -221,14 +223,14 @@ def test_a_later_revision_goes_up_and_down_with_data_in_it(
     assert read_tables(warehouse)["core.archives"] == data["core.archives"]
 
 
-# Published revisions never change, as warehouses have run them: a change is a revision of its own.
+# Published revisions never change, as warehouses have already run them: a change needs a new revision.
 PUBLISHED = {
     "0021_first_release.sql": "6e61bcd58d4ada75697ec6538ef14acf",
     "0021_first_release.py": "845feb256a0435caee759ad62da1e991",
 }
 
 
-def test_published_revisions_are_as_they_were():
+def test_published_revisions_are_unchanged():
     folder = Path(__file__).parents[2] / "migrations" / "versions"
     assert {
         name: xxhash.xxh3_128((folder / name).read_bytes()).hexdigest() for name in PUBLISHED
@@ -254,7 +256,7 @@ def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
         ("0001", "load the logs"),
     ],
 )
-def test_a_program_refuses_a_schema_that_is_not_its_own(warehouse: Warehouse, found: str | None, hint: str):
+def test_a_program_refuses_another_versions_schema(warehouse: Warehouse, found: str | None, hint: str):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("DELETE FROM ledger.revisions")
         if found:
@@ -264,8 +266,8 @@ def test_a_program_refuses_a_schema_that_is_not_its_own(warehouse: Warehouse, fo
         assert hint in (caught.value.hint or "")
 
 
-def test_an_upgrade_shuts_the_database_to_the_rest_of_the_server(empty: Warehouse):
-    # Not in a clone of the template: PostgreSQL does not copy who may connect.
+def test_an_upgrade_closes_the_database_to_the_servers_other_roles(empty: Warehouse):
+    # Not in a clone of the template: PostgreSQL does not copy connection rights.
     upgrade(lambda: empty.connect(Role.OWNER))
     with empty.connect(Role.OWNER) as connection:
         privileges = [

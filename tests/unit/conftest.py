@@ -1,4 +1,4 @@
-"""Fewer Hypothesis examples where somebody waits for them (`make check`)."""
+"""Fewer Hypothesis examples when somebody is waiting for them (`make check`)."""
 
 import os
 

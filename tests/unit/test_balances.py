@@ -12,7 +12,7 @@ from tapewise.ingest.records.format import BEFORE_RETENTION, BLANK, NO_ARCHIVE, 
     ("ignored", "is_all_rejected"),
     [({}, True), ({BLANK: 2}, True), ({NO_ARCHIVE: 1}, False), ({BLANK: 2, BEFORE_RETENTION: 1}, False)],
 )
-def test_a_line_that_is_ignored_is_of_the_format_unless_it_is_blank(
+def test_ignored_lines_count_as_lines_of_the_format_unless_they_are_blank(
     ignored: dict[str, int], is_all_rejected: bool
 ) -> None:
     tally = Tally(line_count=1 + sum(ignored.values()), rejected=Counter({UNRECOGNISED: 1}))

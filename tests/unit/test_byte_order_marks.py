@@ -1,4 +1,4 @@
-"""Files that a person writes may begin with a byte order mark (UTF-8), as some editors have it."""
+"""Files written by people may begin with a byte order mark (UTF-8), which some editors add."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from tests.unit.layouts.made_up import SITE
 
 ARCHIVE = '[[archives]]\nname = "a"\ntimezone = "UTC"\n[[archives.sources]]\nformat = "nft"\npaths = ["x"]\n'
 MACHINE = read_machine_text("llnl-unitree-1998")
-# The text of a file, its name, and what reads it.
+# The text of a file, its name, and the function that reads it.
 CASES: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     "settings": (ARCHIVE, "tapewise.toml", lambda path: read_settings(config=path).archives),
     "a secret": ("hush\n", "secret", read_secret_file),
@@ -32,7 +32,7 @@ def test_a_mark_changes_nothing(text: str, name: str, read: Callable[[Path], obj
     assert read(path) == plain
 
 
-def test_a_mark_does_not_make_json_another(tmp_path: Path) -> None:
+def test_a_mark_does_not_change_how_json_is_read(tmp_path: Path) -> None:
     (tmp_path / "model.json").write_text('{"format": "another"}', encoding="utf-8-sig")
     with pytest.raises(WorkloadError, match="format is not"):
         load_model_file(tmp_path / "model.json")

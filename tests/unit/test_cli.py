@@ -1,4 +1,4 @@
-"""The front door opens quickly: a command imports its own package and not the others."""
+"""The command line starts quickly: a command imports its own package and not the others."""
 
 import os
 import subprocess
@@ -12,17 +12,17 @@ from tapewise.schema.errors import ConfigError, LogFileError
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_where_it_is_said_to_be(name: str) -> None:
+def test_every_command_is_in_its_listed_module(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     assert command.name == name
 
 
-def test_a_command_that_is_not_there_is_none() -> None:
+def test_an_unknown_command_is_not_found() -> None:
     assert cli.get_command(click.Context(cli), "nothing") is None
 
 
-def test_asking_in_sql_does_not_wait_for_what_it_does_not_need() -> None:
+def test_the_sql_command_imports_nothing_that_it_does_not_need() -> None:
     script = (
         "import click, sys; from tapewise.cli import cli; cli.get_command(click.Context(cli), 'sql');"
         "print({'polars', 'numba', 'sklearn', 'sqlalchemy', 'alembic', 'pyarrow'} & set(sys.modules))"
@@ -62,7 +62,7 @@ def test_a_shell_completes_commands_and_options(typed: str, offered: str) -> Non
         (FileNotFoundError(2, "No such file", "a\nb"), "a\\x0ab: No such file\n"),
     ],
 )
-def test_no_name_breaks_a_line_or_steers_a_terminal(
+def test_no_name_breaks_a_line_or_controls_a_terminal(
     error: Exception, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     show_error(error)

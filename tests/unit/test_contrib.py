@@ -1,4 +1,4 @@
-"""What contrib/ has for cron and systemd is well-formed and runs the command that there is."""
+"""The cron and systemd files in contrib/ are well-formed and run an existing command."""
 
 import configparser
 import re
@@ -31,11 +31,11 @@ def test_a_missed_night_is_caught_up() -> None:
     assert timer["Timer"].getboolean("Persistent")
 
 
-def test_systemd_takes_the_units(tmp_path: Path) -> None:
+def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("no systemd here")
     for unit in SYSTEMD.iterdir():
-        # The program need not be there.
+        # The program need not exist here.
         text = re.sub(r"^ExecStart=.*$", "ExecStart=/bin/true", unit.read_text(), flags=re.MULTILINE)
         (tmp_path / unit.name).write_text(text)
     units = sorted(map(str, tmp_path.iterdir()))

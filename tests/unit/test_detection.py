@@ -1,4 +1,4 @@
-"""Which format a file is told to be: each kind of log its own, and rubbish none."""
+"""How the format of a file is detected: each kind of log gets its own format, and rubbish gets none."""
 
 import bz2
 import gzip
@@ -28,25 +28,25 @@ def write(tmp_path: Path, content: str | bytes, name: str = "a.log") -> Path:
 
 
 def fits(found: detection.Detection) -> dict[str, int]:
-    """The formats that fit any line, with how many."""
+    """The formats that fit any line, and how many lines each fits."""
     return {fit.format.name: fit.fit_count for fit in found.fits if fit.fit_count}
 
 
-def told(path: Path) -> str | None:
+def detected(path: Path) -> str | None:
     found = detect_format(path).format
     return None if found is None else found.name
 
 
 @pytest.mark.parametrize("log_format", FORMATS.values(), ids=FORMATS)
-def test_the_examples_of_a_format_fit_it_and_no_other(log_format, tmp_path):
+def test_the_examples_of_a_format_fit_only_that_format(log_format, tmp_path):
     path = write(tmp_path, "".join(f"{line}\n" for line in log_format.examples))
     assert fits(detect_format(path)) == {log_format.name: len(log_format.examples)}
-    assert told(path) == log_format.name
+    assert detected(path) == log_format.name
 
 
 @pytest.mark.parametrize("path", sorted(set(EXAMPLES.glob("*.log*")) | set(EXAMPLES.glob("*.gz"))), ids=str)
 def test_the_example_logs_are_told_apart(path):
-    assert told(path) == path.name.partition(".")[0]
+    assert detected(path) == path.name.partition(".")[0]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_real_logs_are_told_apart_from_each_other_and_from_what_cannot_be_read(s
     assert found.line_count > 0
 
 
-def test_a_line_fits_that_is_rejected_for_what_stands_in_it(tmp_path):
+def test_a_line_rejected_for_its_values_still_fits_the_format(tmp_path):
     lines = [
         "002718 97/13/05 14:07:31 ks 73400320 41.902",  # no such date
         "002718 97/11/05 14:07:31 ks 99999999999999999999 41.902",  # no such size
@@ -78,9 +78,9 @@ def test_a_line_fits_that_is_rejected_for_what_stands_in_it(tmp_path):
     assert (fits(found), found.line_count) == ({"nft": 3}, 4)
 
 
-def test_blank_lines_say_nothing(tmp_path):
+def test_blank_lines_do_not_count(tmp_path):
     found = detect_format(write(tmp_path, "\n \t\r\n" * 100 + NFT))
-    assert (told(found.path), found.line_count) == ("nft", 1)
+    assert (detected(found.path), found.line_count) == ("nft", 1)
 
 
 @pytest.mark.parametrize(
@@ -88,39 +88,39 @@ def test_blank_lines_say_nothing(tmp_path):
     [(950, 50, "nft"), (951, 49, "nft"), (949, 51, None), (500, 500, None), (0, 1000, "hsi")],
 )
 @pytest.mark.parametrize("other", [HSI, "nonsense\n"])
-def test_a_mixture_is_of_a_format_from_95_percent_on(tmp_path, nft_count, other_count, other, expected):
+def test_a_mixture_has_a_format_from_95_percent_on(tmp_path, nft_count, other_count, other, expected):
     path = write(tmp_path, NFT * nft_count + other * other_count)
-    assert told(path) == (None if expected == "hsi" and other != HSI else expected)
+    assert detected(path) == (None if expected == "hsi" and other != HSI else expected)
 
 
 @given(
     line_count=st.integers(1, 2000),
     shares=st.lists(st.floats(0, 1), min_size=2, max_size=5),
 )
-def test_the_rule_takes_the_best_from_95_percent_on_if_no_other_has_more_than_5(line_count, shares):
+def test_the_best_format_is_chosen_from_95_percent_on_if_no_other_exceeds_5(line_count, shares):
     counts = [round(share * line_count) for share in shares]
     found = choose_format(
         [FormatFit(f, count, line_count) for f, count in zip(FORMATS.values(), counts, strict=False)]
     )
-    is_told = [count / line_count >= 0.95 for count in counts]
+    is_chosen = [count / line_count >= 0.95 for count in counts]
     is_excluded = [count / line_count <= 0.05 for count in counts]
     expected = [
         f
         for i, f in enumerate(list(FORMATS.values())[: len(counts)])
-        if is_told[i] and all(is_excluded[j] for j in range(len(counts)) if j != i)
+        if is_chosen[i] and all(is_excluded[j] for j in range(len(counts)) if j != i)
     ]
     assert found == (expected[0] if expected else None)
 
 
 @pytest.mark.parametrize(
-    "best, second, line_count, is_told",
+    "best, second, line_count, is_chosen",
     [(950, 0, 1000, True), (949, 0, 1000, False), (1000, 50, 1000, True), (1000, 51, 1000, False)],
 )
-def test_both_thresholds_from_both_sides(best, second, line_count, is_told):
+def test_both_thresholds_from_both_sides(best, second, line_count, is_chosen):
     nft, hsi = FORMATS["nft"], FORMATS["hsi"]
     for order in ([0, 1], [1, 0]):
         both = [FormatFit(nft, best, line_count), FormatFit(hsi, second, line_count)]
-        assert choose_format([both[i] for i in order]) == (nft if is_told else None)
+        assert choose_format([both[i] for i in order]) == (nft if is_chosen else None)
 
 
 @pytest.mark.parametrize(
@@ -135,42 +135,42 @@ def test_no_share_is_shown_as_if_it_reached_a_threshold(fit_count, line_count, s
 
 
 @pytest.mark.parametrize("content", ["", "\n", "  \n\t\r\n\n"])
-def test_nothing_can_be_said_of_an_empty_file(tmp_path, content):
+def test_an_empty_file_has_no_format(tmp_path, content):
     found = detect_format(write(tmp_path, content))
     assert (found.line_count, found.format) == (0, None)
     choices = read_formats([found.path])
     assert (choices.empty, choices.formats, choices.failures) == ([found.path], {}, {})
 
 
-def test_a_first_line_that_is_not_finished_says_nothing_yet(tmp_path):
+def test_an_unfinished_first_line_counts_as_empty(tmp_path):
     path = write(tmp_path, NFT[:20])
     assert read_formats([path, path]).empty == [path]
     assert list(read_formats([path], is_complete=True).failures) == [path]
-    for content in (NFT[:20] + "\n", "\n" * 2_000_000):  # a whole line; of a large file not all is looked at
+    for content in (NFT[:20] + "\n", "\n" * 2_000_000):  # a whole line; a large file is only sampled
         assert list(read_formats([write(tmp_path, content)]).failures) == [path]
 
 
-def test_an_unfinished_last_line_counts_only_where_it_is_alone(tmp_path):
+def test_an_unfinished_last_line_counts_only_if_it_is_the_only_one(tmp_path):
     found = detect_format(write(tmp_path, NFT + NFT[:20]))
     assert (fits(found), found.line_count) == ({"nft": 1}, 1)
-    assert told(write(tmp_path, NFT.strip())) == "nft"
-    assert told(write(tmp_path, NFT[:20])) is None
+    assert detected(write(tmp_path, NFT.strip())) == "nft"
+    assert detected(write(tmp_path, NFT[:20])) is None
 
 
-def test_binary_rubbish_is_of_no_format(tmp_path):
+def test_binary_rubbish_has_no_format(tmp_path):
     found = detect_format(write(tmp_path, random.Random(7).randbytes(300_000)))
     assert (fits(found), found.format) == ({}, None)
     assert found.line_count > 100
 
 
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
-def test_a_compressed_file_is_looked_into(tmp_path, compress):
+def test_a_compressed_file_is_decompressed(tmp_path, compress):
     path = write(tmp_path, compress((NFT * 10).encode()), "a.log.packed")
     assert detect_format(path).is_whole
-    assert told(path) == "nft"
+    assert detected(path) == "nft"
 
 
-def test_of_a_large_file_the_beginning_the_middle_and_the_end_are_looked_at(tmp_path, monkeypatch):
+def test_the_beginning_middle_and_end_of_a_large_file_are_sampled(tmp_path, monkeypatch):
     monkeypatch.setattr(detection, "PIECE_BYTES", 10_000)
     for parts in ((NFT, HSI, HSI), (HSI, NFT, HSI), (HSI, HSI, NFT)):
         path = write(tmp_path, "".join(part * (100_000 // len(part)) for part in parts))
@@ -178,18 +178,18 @@ def test_of_a_large_file_the_beginning_the_middle_and_the_end_are_looked_at(tmp_
         assert found.places == ("beginning", "middle", "end")
         assert set(fits(found)) == {"nft", "hsi"}
         assert found.format is None
-        # Whole lines only, and no more of them than three pieces hold.
+        # Only whole lines, and no more of them than three pieces contain.
         assert sum(fits(found).values()) == found.line_count < 3 * 10_000 / len(NFT)
 
 
-def test_a_large_compressed_file_tells_of_its_beginning(tmp_path, monkeypatch):
+def test_only_the_beginning_of_a_large_compressed_file_is_sampled(tmp_path, monkeypatch):
     monkeypatch.setattr(detection, "PIECE_BYTES", 10_000)
     path = write(tmp_path, gzip.compress((NFT * 1000 + HSI * 1000).encode()), "a.gz")
     found = detect_format(path)
     assert (found.places, set(fits(found))) == (("beginning",), {"nft"})
 
 
-def test_no_line_is_looked_at_twice(tmp_path, monkeypatch):
+def test_no_line_is_sampled_twice(tmp_path, monkeypatch):
     monkeypatch.setattr(detection, "PIECE_BYTES", 300)
     for size in range(880, 1000):
         lines = "".join(f"{number:06}\n" for number in range(300))[: size // 7 * 7 + 3]
@@ -202,7 +202,7 @@ def test_no_line_is_looked_at_twice(tmp_path, monkeypatch):
 
 
 def test_lines_of_megabytes_are_read_to_their_end(tmp_path):
-    # A line of NFT's may be as long as it likes: blanks between its fields.
+    # A line of NFT's may be arbitrarily long: blanks between its fields.
     long = NFT.replace(" ks ", " ks" + " " * 3_000_000)
     found = detect_format(write(tmp_path, long + NFT * 20_000))
     assert (found.places, fits(found)) == (("beginning", "middle", "end"), {"nft": found.line_count})
@@ -210,7 +210,7 @@ def test_lines_of_megabytes_are_read_to_their_end(tmp_path):
     assert (packed.line_count, fits(packed)) == (1, {"nft": 1})
 
 
-def test_a_line_without_end_is_not_followed_for_ever(tmp_path, monkeypatch):
+def test_an_endless_line_is_not_read_to_its_end(tmp_path, monkeypatch):
     monkeypatch.setattr(detection, "MAX_LINE_BYTES", 2_000_000)
     path = write(tmp_path, b"x" * 20_000_000)
     found = detect_format(path)
@@ -220,7 +220,7 @@ def test_a_line_without_end_is_not_followed_for_ever(tmp_path, monkeypatch):
         assert reader.progress_bytes < 4_000_000
 
 
-def test_what_is_no_log_file_is_named(tmp_path):
+def test_files_that_are_not_logs_are_reported_by_name(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     cut = write(tmp_path, gzip.compress(NFT.encode() * 1000)[:60], "cut.gz")
     for path, said in (

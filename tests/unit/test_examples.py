@@ -1,7 +1,7 @@
 """The example logs are what their generator makes, and `truth.json` is true of them.
 
-The lines are counted here with plain splitting and searching, as one would with grep, and not with
-our readers: the readers are tested against `truth.json`, so it must not depend on them.
+The lines are counted here with plain splitting and searching, as with grep, and not with our readers: the
+readers are tested against `truth.json`, so it must not depend on them.
 """
 
 import csv
@@ -36,7 +36,7 @@ OPEN_LINE = re.compile(CTIME + rb"\S+ /.* b POPN_Cmd r r ftp \w+ fd 0")
 HSI_LINE = re.compile(CTIME + rb"\S+ hsi \d+ \d+\t(LH|HL|HH|FU|FR)\t(0|-1)\t\d+\.\d\d\t\d+\t\d+\.\d\t.*")
 HTAR_LINE = re.compile(CTIME + rb"\S+ htar \d+ \d+\t(create|extract)\t(LH|HL)\t(0|-1)\t\d+\t\d+\.\d\d\t.*")
 
-# Clock times of the day: no days in COND, but those of its files.
+# Clock times of the day: COND's lines have no days other than their file's.
 CLOCK = rb"(?:[01]\d|2[0-3]):\d\d:\d\d"
 COND_COLUMNS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4} |\d{5})(\d{3}) ([ \d]{6}) (\w+) .+" % (CLOCK, CLOCK))
 COND_BLANKS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4,5}) (\d{3}) (\d+) (\w+) .+" % (CLOCK, CLOCK))
@@ -47,7 +47,7 @@ STAT_LINE = re.compile(
 
 
 def read(path: Path) -> bytes:
-    """The content of a log, unpacked if need be."""
+    """The content of a log, decompressed if necessary."""
     content = path.read_bytes()
     return gzip.decompress(content) if path.suffix == ".gz" else content
 
@@ -57,7 +57,7 @@ def lines_of(name: str) -> list[bytes]:
 
 
 def good_lines(name: str) -> list[bytes]:
-    """The lines of a log that have its shape and a possible time."""
+    """The lines of a log that have the right shape and a possible time."""
     shapes = {
         "nft.log": (NFT_LINE,),
         "pftp.log.gz": (PFTP_LINE, OPEN_LINE),
@@ -98,7 +98,7 @@ def pftp_transfers() -> list[tuple[str, str, str, int]]:
 
 
 def hsi_fields(interface: bytes) -> list[list[bytes]]:
-    """HSI's or HTAR's lines, in fields; the first holds the stamp."""
+    """HSI's or HTAR's lines as fields; the first one holds the stamp."""
     found = [line.split(b"\t") for line in good_lines("hsi.log")]
     return [fields for fields in found if fields[0].split()[6] == interface]
 
@@ -123,9 +123,9 @@ def truth() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def remade(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the logs made again."""
-    folder = tmp_path_factory.mktemp("remade")
+def regenerated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the logs generated again."""
+    folder = tmp_path_factory.mktemp("regenerated")
     command = [
         sys.executable,
         "-m",
@@ -140,29 +140,29 @@ def remade(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["nft.log", "hsi.log", "truth.json"])
-def test_remade_files_have_the_committed_bytes(remade: Path, name: str) -> None:
-    assert (remade / name).read_bytes() == (LOGS / name).read_bytes()
+def test_regenerated_files_have_the_committed_bytes(regenerated: Path, name: str) -> None:
+    assert (regenerated / name).read_bytes() == (LOGS / name).read_bytes()
 
 
 @pytest.mark.parametrize("name", PACKED_NAMES)
-def test_remade_packed_log_has_the_committed_content(remade: Path, name: str) -> None:
-    # The packed bytes may differ where Python was built with another zlib.
-    again, committed = remade / name, LOGS / name
+def test_the_regenerated_compressed_log_has_the_committed_content(regenerated: Path, name: str) -> None:
+    # The compressed bytes may differ if Python was built with another zlib.
+    again, committed = regenerated / name, LOGS / name
     assert read(again) == read(committed)
     # Magic, deflate, no flags (so no name), time 0.
     assert again.read_bytes()[:8] == committed.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
-def test_no_other_files_are_made(remade: Path) -> None:
+def test_no_other_files_are_generated(regenerated: Path) -> None:
     names = {*NAMES, *UNITREE_NAMES, "truth.json"}
-    assert {path.name for path in remade.iterdir()} == {path.name for path in LOGS.iterdir()} == names
+    assert {path.name for path in regenerated.iterdir()} == {path.name for path in LOGS.iterdir()} == names
 
 
-def test_another_seed_gives_other_lines(remade: Path, tmp_path: Path) -> None:
+def test_another_seed_gives_other_lines(regenerated: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "7", "--into", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     for name in (*NAMES, *UNITREE_NAMES):
-        assert read(tmp_path / name) != read(remade / name)
+        assert read(tmp_path / name) != read(regenerated / name)
 
 
 def test_without_unitree_the_other_logs_are_the_same(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_without_unitree_the_other_logs_are_the_same(tmp_path: Path) -> None:
     assert all(read(tmp_path / name) == read(LOGS / name) for name in NAMES)
 
 
-def test_folder_says_that_it_is_made_up_and_stays_small(truth: dict[str, Any]) -> None:
+def test_the_folder_says_that_it_is_made_up_and_stays_small(truth: dict[str, Any]) -> None:
     assert "made up" in truth["statement"]
     assert truth["archive_kind"] == "synthetic"
     assert "made up" in (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
@@ -192,14 +192,14 @@ def test_every_line_has_a_fate(truth: dict[str, Any], name: str) -> None:
     assert transfers == sum(facts["transfers_by_interface"].values())
     assert facts["loaded_count"] == transfers + loaded["opens"] + sum(loaded["namespace_events"].values())
     assert facts["ignored"]["blank line"] == lines.count(b"")
-    # What is neither well formed nor blank is what was broken.
+    # A line that is neither well formed nor blank was broken deliberately.
     assert len(lines) - len(good_lines(name)) - lines.count(b"") == sum(facts["rejected"].values())
     passed_over = facts["ignored"].get("no archive involved", 0)
     assert len(good_lines(name)) == facts["loaded_count"] + passed_over
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_damage_is_as_counted(truth: dict[str, Any], name: str) -> None:
+def test_damaged_lines_are_counted_correctly(truth: dict[str, Any], name: str) -> None:
     rejected = Counter(truth["files"][name]["rejected"])
     content = read(LOGS / name)
     separator = b" " if name != "hsi.log" else b"\t"
@@ -249,7 +249,7 @@ def test_pftp_lines(truth: dict[str, Any]) -> None:
     assert outcomes["get"]["succeeded"] == commands[b"RETR"] + commands[b"PRTR"] + commands[b"LFRTR"]
     saturated = [line for line in lines if b" 2147483647 /" in line]
     assert facts["flagged"]["saturated_size"] == len(saturated) > 0
-    # From the left it would go wrong: some names hold what looks like the fields behind the path.
+    # Searching from the left would go wrong: some names contain what looks like the fields after the path.
     paths = [re.findall(rb" (/.*) b (?:[io] \w+|POPN)_Cmd ", line)[0] for line in lines]
     blank_paths = [path for path in paths if b" " in path]
     assert facts["names"]["lines_with_blank_in_archive_path"] == len(blank_paths) > 0
@@ -298,7 +298,7 @@ def test_repeated_lines_and_the_repeated_hour(truth: dict[str, Any], name: str) 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_stamps_are_in_order_and_leave_maintenance_out(truth: dict[str, Any], name: str) -> None:
+def test_stamps_are_in_order_and_avoid_maintenance(truth: dict[str, Any], name: str) -> None:
     stamps = []
     for line in good_lines(name):
         if name == "nft.log":
@@ -327,16 +327,16 @@ def test_daily_sums(truth: dict[str, Any]) -> None:
         if not is_failed:
             sizes_bytes.setdefault((day, interface, direction), []).append(size)
     counted = [(*key, len(sizes), sum(sizes)) for key, sizes in sorted(sizes_bytes.items())]
-    told = [
+    recorded = [
         (cell["day"], cell["interface"], cell["direction"], cell["count"], cell["size_bytes"])
         for cell in truth["daily"]
     ]
-    assert counted == told
+    assert counted == recorded
 
 
 def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
     observed = [
-        # FTP's whole seconds may lie half a second under the true time.
+        # FTP's whole seconds may be half a second below the true time.
         (
             "nft",
             "get" if f[3][0] == "s" else "put",
@@ -356,7 +356,7 @@ def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
             observed.append(("htar", direction, int(fields[4]), float(fields[5]), 0.006))
     for fields in hsi_fields(b"hsi"):
         if fields[1] in (b"LH", b"HL") and int(fields[4]) > 0:
-            # The rate is rounded, so that the time can be up to this long.
+            # The rate is rounded, so the time can be as much as this.
             longest_s = int(fields[4]) / (float(fields[5]) - 0.051) / 1000
             if longest_s > 0:
                 observed.append(
@@ -380,14 +380,14 @@ def test_every_unitree_line_has_a_fate(truth: dict[str, Any], name: str) -> None
     outcomes = loaded.get("transfers", {}).values()
     copies = sum(loaded.get("namespace_events", {}).values())
     moved = sum(sum(outcome.values()) for outcome in outcomes)
-    told = loaded.get("unitree_jobs", 0) + loaded.get("stages", 0) + copies + moved
-    assert facts["loaded_count"] == told
+    fact_count = loaded.get("unitree_jobs", 0) + loaded.get("stages", 0) + copies + moved
+    assert facts["loaded_count"] == fact_count
     good = cond_jobs(name) if name in COND_NAMES else stat_matches()
     assert facts["loaded_count"] == len(good)
     assert len(lines) - len(good) - lines.count(b"") == sum(facts["rejected"].values())
 
 
-def test_unitree_damage_is_as_counted(truth: dict[str, Any]) -> None:
+def test_damaged_unitree_lines_are_counted_correctly(truth: dict[str, Any]) -> None:
     for names in (COND_NAMES, ("stat.log.gz",)):
         rejected: Counter[str] = Counter()
         for name in names:
@@ -417,10 +417,10 @@ def test_cond_lines(truth: dict[str, Any]) -> None:
     assert backward == {name: truth["files"][name]["flagged"]["start_after_end"] for name in COND_NAMES}
     assert sum(facts["start_after_end"].values()) == sum(backward.values())
     assert all(facts["start_after_end"].values())
-    # What ran over midnight has lost a day: no job took longer than one.
+    # A job that ran past midnight has lost a day: no job took longer than one.
     assert facts["start_after_end"]["over_midnight"] == facts["over_midnight"]
     for name, found in jobs.items():
-        # Ends are in order, but for the hour that occurred twice.
+        # Ends are in order, except in the hour that occurred twice.
         assert sum(later[2] < earlier[2] for earlier, later in pairwise(found)) == (name == "cond.981025.gz")
         is_change = name == "cond.981025.gz"
         hour = sum(is_change and b"01" in (job[1][:2], job[2][:2]) for job in found)
@@ -445,7 +445,7 @@ def test_one_stretch_of_cond_is_separated_by_blanks(truth: dict[str, Any]) -> No
     assert is_abutting
 
 
-def test_personas_come_again_within_a_day(truth: dict[str, Any]) -> None:
+def test_personas_repeat_within_a_day(truth: dict[str, Any]) -> None:
     facts = truth["unitree"]["personas"]
     counts = [Counter(job[3] for job in cond_jobs(name)).values() for name in COND_NAMES]
     repeated = [count for of_day in counts for count in of_day if count > 1]
@@ -465,7 +465,7 @@ def test_stat_lines(truth: dict[str, Any]) -> None:
     assert facts["stages"] == len(stages)
     copies = [match for match in stat_matches() if match[4] == match[5] == b"s"]
     assert facts["namespace_events"] == {"copy": len(copies)}
-    # What failed, and only that, has error codes.
+    # Only failed transfers have error codes.
     assert all((match[3] == b"failure") == bool(match[9]) for match in stat_matches())
     stamps = [match[1] for match in stat_matches()]
     assert sum(later < earlier for earlier, later in pairwise(stamps)) == 1
@@ -480,11 +480,11 @@ def test_stages_follow_their_law(truth: dict[str, Any]) -> None:
     assert facts["seconds"] == sum(stages)
     assert min(stages) >= 60
     assert facts["under_120_s"] == sum(seconds < 120 for seconds in stages)
-    # Drawn with 0.224, of this many: within three standard deviations.
+    # Drawn with probability 0.224, for this many: within three standard deviations.
     assert abs(facts["under_120_s"] / facts["count"] - 0.224) < 3 * (0.224 * 0.776 / facts["count"]) ** 0.5
 
 
-def test_stat_tells_of_the_transfers_in_nft_log_by_a_clock_that_is_a_little_ahead(
+def test_stat_reports_the_transfers_in_nft_log_by_a_clock_slightly_ahead(
     truth: dict[str, Any],
 ) -> None:
     by_nft: dict[tuple[str, int], list[tuple[datetime, float]]] = {}
@@ -497,7 +497,7 @@ def test_stat_tells_of_the_transfers_in_nft_log_by_a_clock_that_is_a_little_ahea
             ended = datetime.strptime(match[1].decode(), "%y/%m/%d %H:%M:%S.%f")
             key = ((match[4] + match[5]).decode(), int(match[6]))
             by_stat.setdefault(key, []).append((ended, float(match[7])))
-    # Of a size and machine that occur once in each log, there is no doubt.
+    # Where a size and machine occur once in each log, there is no doubt.
     sure = [key for key, found in by_nft.items() if len(found) == 1 == len(by_stat.get(key, []))]
     assert len(sure) > 8000
     ahead_s = truth["unitree"]["server_clock_ahead_s"]
@@ -505,11 +505,11 @@ def test_stat_tells_of_the_transfers_in_nft_log_by_a_clock_that_is_a_little_ahea
     for sides, size in sure:
         ((nft_ended, nft_s),), ((stat_ended, stat_s),) = by_nft[sides, size], by_stat[sides, size]
         host = sides.strip("s")
-        # NFT cuts its stamp to the second.
+        # NFT truncates its stamp to the second.
         difference_s = (stat_ended - nft_ended).total_seconds()
         assert ahead_s[host] - 0.001 <= difference_s < ahead_s[host] + 1
         longest_s[host] = max(difference_s, longest_s.get(host, 0.0))
-        # NFT's seconds hold the wait for a port; FTP's are rounded.
+        # NFT's seconds include the wait for a port; FTP's are rounded.
         assert stat_s <= nft_s + 0.5011
     assert all(0 <= ahead <= 1 for ahead in ahead_s.values())
     assert all(longest_s[host] > ahead_s[host] + 0.9 for host in ahead_s)
@@ -520,10 +520,10 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     gets = facts["gets"]["by_origin"]
     assert facts["gets"]["hit_ratio"] == gets["disk"] / sum(gets.values())
     assert 0.6 < facts["gets"]["hit_ratio"] < 0.7
-    told = facts["gets"]["with_line_in_nft_log"]
-    assert sum(told.values()) == truth["files"]["nft.log"]["loaded"]["transfers"]["get"]["succeeded"]
-    assert all(told[origin] <= gets[origin] for origin in gets)
-    # Every line of a put or get is in one composition.
+    in_nft = facts["gets"]["with_line_in_nft_log"]
+    assert sum(in_nft.values()) == truth["files"]["nft.log"]["loaded"]["transfers"]["get"]["succeeded"]
+    assert all(in_nft[origin] <= gets[origin] for origin in gets)
+    # Every line of a put or get belongs to one composition.
     lines: Counter[str] = Counter()
     for reported_by, count in facts["compositions"].items():
         for part in reported_by.split(", "):
@@ -535,7 +535,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     assert lines["stage"] == stat["stages"]
     verbs = Counter(job[6] for name in COND_NAMES for job in cond_jobs(name))
     assert lines["job"] == verbs[b"put"] + verbs[b"get"]
-    # Gets from tape waited for it: a minute and more, and a queue.
+    # Gets from tape waited for it: a minute or more, plus a queue.
     waits = facts["waits"]["of_gets_before_their_transfer"]
     assert waits["tape"]["mean_s"] > 120 > waits["disk"]["mean_s"]
 
@@ -550,13 +550,13 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         links = list(csv.DictReader(file))
     assert len(links) == sum(truth["unitree"]["compositions"].values())
     gets = [link for link in links if link["operation"] == "get"]
-    told = [link for link in gets if link["nft_line"]]
+    in_nft = [link for link in gets if link["nft_line"]]
     facts = truth["unitree"]["gets"]
     for origin in ("disk", "tape"):
-        of_origin = [link for link in told if link["origin"] == origin]
+        of_origin = [link for link in in_nft if link["origin"] == origin]
         assert facts["with_line_in_nft_log"][origin] == len(of_origin)
-        untold = [link for link in of_origin if not link["stat_line"]]
-        assert facts["of_these_without_transfer_in_stat"][origin] == len(untold)
+        without_stat = [link for link in of_origin if not link["stat_line"]]
+        assert facts["of_these_without_transfer_in_stat"][origin] == len(without_stat)
         waits_s = [float(link["waited_s"]) for link in gets if link["origin"] == origin and link["waited_s"]]
         assert facts["by_origin"][origin] == len(waits_s)
         assert truth["unitree"]["waits"]["of_gets_before_their_transfer"][origin] == {
@@ -565,7 +565,7 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
             "longest_s": max(waits_s),
         }
     unstaged = [
-        link for link in told if link["stat_line"] and link["origin"] == "tape" and not link["stage_line"]
+        link for link in in_nft if link["stat_line"] and link["origin"] == "tape" and not link["stage_line"]
     ]
     assert facts["of_these_with_transfer_but_without_stage_in_stat"] == {"tape": len(unstaged)}
     staged_for_nothing = [link for link in links if link["stage_line"] and not link["waited_s"]]
@@ -599,5 +599,5 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         assert len(personas) <= 1
         assert not staged or link["origin"] == "tape"
     port_s = truth["unitree"]["waits"]["for_a_port_in_seconds_of_nft_but_not_of_stat"]["longest_s"]
-    # It may have been FTP's, whose seconds are rounded to whole ones.
+    # It may have been an FTP transfer, whose seconds are rounded to whole ones.
     assert max(port_waits_s) == pytest.approx(port_s, abs=0.502)

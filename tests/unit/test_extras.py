@@ -1,4 +1,4 @@
-"""What `tapewise.extras` says is installed with an extra is what pyproject.toml installs with it."""
+"""The modules that `tapewise.extras` lists for an extra are what pyproject.toml installs with it."""
 
 import tomllib
 from pathlib import Path
@@ -8,7 +8,7 @@ from tapewise.extras import _DISTRIBUTIONS, EXTRAS
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def test_each_module_of_an_extra_is_named_with_it() -> None:
+def test_each_extra_lists_its_modules() -> None:
     named = {(extra, _DISTRIBUTIONS.get(module, module)) for module, extra in EXTRAS.items()}
     installed = {
         (extra, package)

@@ -1,4 +1,4 @@
-"""Files that are no logs, lines without end, damage: told with file and line, in bounded memory."""
+"""Files that are not logs, endless lines, damage: reported with file and line, in bounded memory."""
 
 import bz2
 import gzip
@@ -55,7 +55,7 @@ EVERY_COMPRESSION = pytest.mark.parametrize("compress", COMPRESS.values(), ids=C
 
 @EVERY_COMPRESSION
 @pytest.mark.parametrize("block_bytes", [1, 100, 511, 512, 513, 6_000_000])
-def test_compressed_files_are_read_as_they_are(compress, block_bytes: int, tmp_path: Path) -> None:
+def test_compressed_files_are_read_directly(compress, block_bytes: int, tmp_path: Path) -> None:
     path = tmp_path / "log"
     content = LINES if block_bytes > 1 else LINES[:1300]
     path.write_bytes(compress(content))
@@ -73,7 +73,7 @@ def test_compressed_files_are_read_as_they_are(compress, block_bytes: int, tmp_p
         (Path(sys.executable).read_bytes()[:5000], "a program"),
     ],
 )
-def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_log_is_refused(content: bytes, kind: str, tmp_path: Path) -> None:
     for name, made in (("plain", content), ("packed", gzip.compress(content))):
         path = tmp_path / name
         path.write_bytes(made)
@@ -83,14 +83,14 @@ def test_what_is_no_log_is_refused(content: bytes, kind: str, tmp_path: Path) ->
 
 
 @EVERY_COMPRESSION
-def test_a_file_that_is_compressed_twice_is_refused(compress, tmp_path: Path) -> None:
+def test_a_doubly_compressed_file_is_refused(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(compress(compress(LINES)))
     with pytest.raises(LogFileError, match="is not a log but compressed twice"):
         read_lines(path)
 
 
-def test_lines_that_end_with_cr_alone_are_told(tmp_path: Path) -> None:
+def test_lines_that_end_with_cr_alone_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES.replace(b"\n", b"\r"))
     with pytest.raises(LogFileError, match="its lines end with CR alone"):
@@ -108,7 +108,7 @@ MAY_BE_LOGS = {
 
 
 @pytest.mark.parametrize("content", MAY_BE_LOGS.values(), ids=MAY_BE_LOGS)
-def test_what_may_be_a_log_is_read(content: bytes, tmp_path: Path) -> None:
+def test_a_file_that_may_be_a_log_is_read(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(content)
     assert len(read_lines(path, is_complete=True)) == content.count(b"\n") + (content == b"P")
@@ -116,7 +116,7 @@ def test_what_may_be_a_log_is_read(content: bytes, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("block_bytes", [7, 100, 1000])
 @pytest.mark.parametrize("is_complete", [False, True])
-def test_a_line_is_as_long_as_allowed_and_no_longer(
+def test_a_line_may_be_as_long_as_the_limit_and_no_longer(
     block_bytes: int, is_complete: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "MAX_LINE_BYTES", 1000)
@@ -147,13 +147,13 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
         [sys.executable, "-c", program, path], capture_output=True, text=True, check=True, timeout=60
     )
     assert f"{path}: line 1 is longer than 16,777,216 bytes" in done.stderr
-    assert int(done.stdout) < 80_000  # kB; the file is of 400 MB
+    assert int(done.stdout) < 80_000  # kB; the file has 400 MB
 
 
 @EVERY_COMPRESSION
-def test_damage_is_told_with_the_last_line_before_it(compress, tmp_path: Path) -> None:
+def test_damage_is_reported_with_the_last_line_before_it(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    # Random enough not to be packed into a single block.
+    # Random enough not to be compressed into a single block.
     content = b"".join(b"%x\n" % pow(3, number, 2**61 - 1) for number in range(200_000))
     packed = compress(content)
     path.write_bytes(packed[: len(packed) * 2 // 3])
@@ -161,7 +161,7 @@ def test_damage_is_told_with_the_last_line_before_it(compress, tmp_path: Path) -
         read_lines(path)
     found = re.search(r"beyond line ([\d,]+) \(", raised.value.message)
     assert found
-    # Decompressors give whole blocks, of up to 900 kB for bz2.
+    # Decompressors return whole blocks, of up to 900 kB for bz2.
     assert 60_000 <= int(found[1].replace(",", "")) <= 134_000
 
 
@@ -176,19 +176,19 @@ HEADERS = {
 
 
 @pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
-def test_a_compressed_file_that_has_just_begun_has_no_line_yet(header: bytes, tmp_path: Path) -> None:
+def test_a_compressed_file_that_has_just_begun_has_no_lines_yet(header: bytes, tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(header)
     with open_log(path) as reader:
         assert list(reader.blocks()) == []
         assert (reader.read_bytes, reader.waiting_bytes) == (0, 0)
-    # With data behind it, it is one that is not copied to its end.
+    # If data follow the header, the file has not been copied to its end.
     path.write_bytes(gzip.compress(LINES)[:40])
     with pytest.raises(LogFileError, match="cannot be read beyond line 0"):
         read_lines(path)
 
 
-def test_no_bytes_are_lost_between_the_first_ones_and_the_rest(tmp_path: Path) -> None:
+def test_no_bytes_are_lost_after_the_first_ones(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     for size in (1, 511, 512, 513, 10_000):
@@ -203,9 +203,9 @@ def read_all(reader: LogFileReader, size: int):
 
 
 OTHER = LINES.replace(b" ks ", b" sk ")
-# How a file is changed that was read halfway.
+# How a file is changed while it is being read.
 REWRITES: dict[str, Callable[[Path, Callable[[bytes], bytes]], object]] = {
-    "by another as long": lambda path, pack: path.write_bytes(pack(OTHER)),
+    "by another of equal length": lambda path, pack: path.write_bytes(pack(OTHER)),
     "by a longer one": lambda path, pack: path.write_bytes(pack(OTHER + OTHER)),
     "by a shorter one": lambda path, pack: path.write_bytes(pack(OTHER[:-370])),
     "by its own end": lambda path, pack: path.write_bytes(pack(LINES[370:])),
@@ -225,7 +225,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 def read_and_change(path: Path, change: Callable[[], object]) -> tuple[list[str], FileIdentity | None]:
-    """The lines of a file that is changed after its fifth block, and what it is known by."""
+    """The lines of a file that is changed after its fifth block, and the identity recorded for it."""
     with open_log(path) as reader:
         blocks = reader.blocks(1000)
         texts = [text for block in itertools.islice(blocks, 5) for text in block.lines["text"]]
@@ -250,7 +250,7 @@ def test_a_file_may_grow_while_it_is_read(pack, tmp_path: Path) -> None:
     texts, identity = read_and_change(path, lambda: append(path, pack(b"more\n") + pack(b"half")))
     assert texts[:1000] == LINES.decode().splitlines()
     assert texts[1000:] in ([], ["more"])
-    assert identity is None  # it is another file by now: more is to be read
+    assert identity is None  # it is a different file by now: more is to be read
 
 
 def test_a_file_may_be_renamed_or_deleted_while_it_is_read(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_a_file_may_be_renamed_or_deleted_while_it_is_read(tmp_path: Path) -> No
         assert read_and_change(path, change) == (LINES.decode().splitlines(), None)
 
 
-def test_a_file_must_begin_as_it_did(tmp_path: Path) -> None:
+def test_a_file_must_still_begin_as_before(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     with open_log(path) as reader:
@@ -285,7 +285,7 @@ def test_a_file_must_begin_as_it_did(tmp_path: Path) -> None:
         assert list(reader.blocks())
 
 
-def test_what_a_file_is_known_by_is_what_it_was_before_its_first_byte(tmp_path: Path) -> None:
+def test_the_identity_of_a_file_is_taken_before_its_first_byte_is_read(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     assert read_and_change(path, lambda: None)[1] == identify_file(path)
@@ -298,7 +298,7 @@ def test_what_a_file_is_known_by_is_what_it_was_before_its_first_byte(tmp_path: 
     assert read_and_change(link, lambda: None)[1] == identify_file(link) == identify_file(path)
 
 
-def test_a_file_is_not_read_in_the_tick_of_its_last_change(tmp_path: Path) -> None:
+def test_a_file_is_not_read_within_the_clock_tick_of_its_last_change(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     began_s = time.monotonic()
@@ -307,7 +307,7 @@ def test_a_file_is_not_read_in_the_tick_of_its_last_change(tmp_path: Path) -> No
     assert time.monotonic() - began_s >= TICK_S
 
 
-def test_a_clock_of_whole_seconds_makes_no_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_of_whole_seconds_gives_no_identity(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def identify_coarsely(file: Path | int) -> FileIdentity:
         found = identify_file(file)
         return replace(found, ctime_ns=found.ctime_ns // 10**9 * 10**9)
@@ -316,5 +316,5 @@ def test_a_clock_of_whole_seconds_makes_no_identity(tmp_path: Path, monkeypatch:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     assert read_and_change(path, lambda: None) == (LINES.decode().splitlines(), None)
-    with pytest.raises(RewrittenFileError):  # within the second, and as long
+    with pytest.raises(RewrittenFileError):  # within the second, and of the same length
         read_and_change(path, lambda: path.write_bytes(OTHER))

@@ -1,4 +1,4 @@
-"""Lines of a time that the archive has forgotten are ignored, whatever their format."""
+"""Lines from a time that the archive has forgotten are ignored, whatever their format."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -19,7 +19,7 @@ SETTINGS = LineSettings(
 
 
 @pytest.mark.parametrize("format_name", sorted(FORMATS))
-def test_facts_from_before_keep_their_new_fate_only(format_name: str) -> None:
+def test_forgotten_facts_keep_only_their_new_fate(format_name: str) -> None:
     log_format = find_format(format_name)
     lines = pl.Series([*log_format.examples, "", "broken"])
     records = log_format.parse(lines, SETTINGS)

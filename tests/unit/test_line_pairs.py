@@ -13,7 +13,7 @@ from tapewise.ingest.requests.ranges import REACH
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 
-# Crowded: few files, users and machines, or none of them told; lines of one moment, and a day apart.
+# Crowded: few files, users and machines, or some of them missing; lines of one moment, and a day apart.
 LINES = st.lists(
     st.fixed_dictionaries(
         {
@@ -34,12 +34,12 @@ LINES = st.lists(
 
 
 def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The opens and the transfers among the lines. An occurrence tells apart lines that are alike."""
+    """The opens and the transfers among the lines. An occurrence distinguishes equal lines."""
     opened, moved = [], []
     for number, line in enumerate(lines):
         at = BEGIN + timedelta(hours=line["hour"])
-        told = line | {"id": number, "occurrence": number, "opened_at": at, "ended_at": at}
-        (moved if line["is_move"] else opened).append(told)
+        row = line | {"id": number, "occurrence": number, "opened_at": at, "ended_at": at}
+        (moved if line["is_move"] else opened).append(row)
     return (
         pl.DataFrame([{name: line[name] for name in OPENING} for line in opened], schema=OPENING),
         pl.DataFrame([{name: line[name] for name in CLOSING} for line in moved], schema=CLOSING),
@@ -47,7 +47,7 @@ def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame
 
 
 def pair_by_stacks(lines: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    """What belongs together as (open, transfer): line by line, with a stack of what is open of each file."""
+    """Pair as (open, transfer): line by line, with a stack of each file's unmatched opens."""
     stacks: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     pairs = []
     order = sorted(
@@ -82,7 +82,7 @@ def pair(opened: pl.DataFrame, moved: pl.DataFrame) -> list[tuple[int, int]]:
 
 @settings(deadline=None)
 @given(LINES)
-def test_a_transfer_closes_the_latest_open_of_its_file_that_is_open_still(lines: list[dict[str, Any]]):
+def test_a_transfer_closes_the_latest_unmatched_open_of_its_file(lines: list[dict[str, Any]]):
     assert pair(*make_frames(lines)) == pair_by_stacks(lines)
 
 

@@ -24,16 +24,16 @@ COND, CLIENT, DCACHE = FORMATS["cond"], FORMATS["hsi-client"], FORMATS["dcache"]
         "job.19980505T080000.out",
         "billing-1998-05-05T08:00",
         "srv-07-1998-05-05",
-        # A number of a job, and what is beside it is no day.
+        # A job's number; the digits next to it are not a day.
         "slurm-140916.1998-05-05.out",
         "slurm-19970229-19980505",
-        # With signs between year, month and day it is no number.
+        # With separators between year, month and day it is not a number.
         "slurm-20140916-1998-05-05.out",
         "jobA190512B.1998_05_05",
     ],
 )
 @pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
-def test_a_whole_part_of_the_name_with_a_year_of_four_digits_is_the_date(name, log_format):
+def test_a_whole_part_of_the_name_with_a_four_digit_year_is_the_date(name, log_format):
     assert find_log_date(Path("/logs/970101") / name, log_format) == LogDate(MAY_5, "name")
 
 
@@ -51,12 +51,12 @@ def test_a_whole_part_of_the_name_with_a_year_of_four_digits_is_the_date(name, l
         "cond.980505 (copy of 980505)",
         "cond.980505.980230",
         "cond.123456.980505",
-        # What is certain is taken.
+        # A certain date is preferred.
         "cond.970101.1998-05-05",
         "cond.970101.19980505",
     ],
 )
-def test_names_of_conds_own_kind_may_have_years_of_two_digits(name):
+def test_names_like_conds_own_may_have_two_digit_years(name):
     assert find_log_date(Path("/logs/970101") / name, COND).day == MAY_5
 
 
@@ -93,7 +93,7 @@ def test_years(name, expected):
     ],
 )
 @pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
-def test_a_number_in_a_name_is_no_date(name, log_format):
+def test_a_number_in_a_name_is_not_a_date(name, log_format):
     with pytest.raises(LogFileError, match="its name has no date") as raised:
         find_log_date(Path(name), log_format)
     assert "--date" in (raised.value.hint or "")
@@ -117,13 +117,13 @@ def test_a_number_in_a_name_is_no_date(name, log_format):
         ("cond.98-5-5", "no date"),
         ("cond980505x", "no date"),
         ("cond.x980505", "no date"),
-        # Digits beside it: another number.
+        # Digits next to it: another number.
         ("cond.9805051", "no date"),
         ("cond.1980505", "no date"),
         ("cond.199805051", "no date"),
         ("cond.19980505120000", "no date"),
         ("cond.21980505", "no date"),
-        # One kind of sign between year, month and day.
+        # The same separator between year, month and day.
         ("cond.98-0505", "no date"),
         ("cond.1998-05.05", "no date"),
         ("cond.1998--05--05", "no date"),
@@ -142,7 +142,7 @@ def test_a_name_without_one_date_is_refused(name: str, what: str) -> None:
     assert "cond.980505." in (raised.value.hint or "")
 
 
-def test_what_is_lacking_is_said():
+def test_the_error_says_what_is_missing():
     with pytest.raises(LogFileError, match="its dates have no year, and its name has no date") as raised:
         find_log_date(Path("b.log"), DCACHE)
     assert raised.value.hint == (
@@ -157,7 +157,7 @@ def test_what_is_lacking_is_said():
     before=st.sampled_from(["cond.", "a1-cond-", "cond"]),
     after=st.sampled_from(["", ".gz", "-2", "_old"]),
 )
-def test_any_day_is_read_as_it_is_written(day: date, layout: str, before: str, after: str) -> None:
+def test_any_day_is_read_as_written(day: date, layout: str, before: str, after: str) -> None:
     written = day.strftime(layout)
     if before == "cond" and layout.startswith("%Y"):
         written = f".{written}"

@@ -1,4 +1,4 @@
-"""What a date or time that is typed means by the clock of an archive."""
+"""What a typed date or time means by the clock of an archive."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from tapewise.schema.moments import place_range, place_time
         ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00Z"),
         # Clocks went from 00:59 back to 00:00: the day has two.
         ("America/Havana", "2022-11-06", "2022-11-06T04:00Z"),
-        # Clocks went back at midnight: 23:00 is there twice, on the day before.
+        # Clocks went back at midnight: 23:00 occurs twice, on the day before.
         ("America/Sao_Paulo", "2018-02-18", "2018-02-18T03:00Z"),
     ],
 )
@@ -25,7 +25,7 @@ def test_a_date_is_the_beginning_of_its_day(zone: str, day: str, placed: str) ->
     assert place_time(datetime.fromisoformat(day), zone) == datetime.fromisoformat(placed)
 
 
-def test_a_range_is_placed_by_the_clock_of_the_archive() -> None:
+def test_a_range_follows_the_clock_of_the_archive() -> None:
     since, until = datetime(1998, 4, 5), datetime(1998, 4, 6)
     placed = place_range(since, until, "America/Los_Angeles")
     assert placed == (
@@ -36,7 +36,7 @@ def test_a_range_is_placed_by_the_clock_of_the_archive() -> None:
     assert place_range(None, until, "UTC") == (None, datetime.fromisoformat("1998-04-06T00:00Z"))
 
 
-def test_an_empty_range_is_wrong_usage() -> None:
+def test_an_empty_range_is_a_usage_error() -> None:
     early = datetime.fromisoformat("1998-10-25T01:30-07:00")
     late = datetime.fromisoformat("1998-10-25T01:10-08:00")  # earlier by the clock
     assert place_range(early, late, "UTC") == (early, late)

@@ -1,4 +1,4 @@
-"""Occurrences: the same numbers whether lines were parsed or passed over, in memory or on disk."""
+"""Occurrences get the same numbers whether lines were parsed or skipped, in memory or on disk."""
 
 import tempfile
 from collections import Counter
@@ -16,7 +16,7 @@ from tapewise.schema.errors import LogFileError
 from tests.disks import mount_small_disk
 
 BEGIN = datetime(1998, 1, 1, tzinfo=UTC)
-# A line is a number; its time follows from it, and a negative one is no fact.
+# A line is a number; its time follows from it, and a negative one is not a fact.
 PARTS = st.lists(st.lists(st.integers(-3, 25), max_size=20), max_size=8)
 
 
@@ -36,7 +36,7 @@ def expect(seen: Counter[int], lines: list[int]) -> list[int | None]:
 
 @settings(deadline=None)
 @given(parts=PARTS, memory_bytes=st.sampled_from([1, 100, 10**6]))
-def test_repeats_are_counted_from_the_files_beginning(
+def test_repeats_are_counted_from_the_beginning_of_the_file(
     monkeypatch_module: pytest.MonkeyPatch, parts: list[list[int]], memory_bytes: int
 ) -> None:
     monkeypatch_module.setattr(occurrences, "MEMORY_BYTES", memory_bytes)
@@ -48,7 +48,7 @@ def test_repeats_are_counted_from_the_files_beginning(
 
 @settings(deadline=None)
 @given(parts=PARTS, passed=st.lists(st.booleans(), min_size=8, max_size=8))
-def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
+def test_skipped_lines_count_and_lines_that_occurred_before_are_not_skipped(
     parts: list[list[int]], passed: list[bool]
 ) -> None:
     seen: Counter[int] = Counter()
@@ -58,10 +58,10 @@ def test_lines_that_were_passed_over_count_and_none_that_stood_before_is(
             if wants_pass:
                 span = frame(facts)["event_at"]
                 is_passed = counter.pass_over(pl.Series(lines, dtype=pl.Int64), span.min(), span.max())
-                stood_before = any(seen[line] for line in facts)
-                assert not (is_passed and stood_before)
-                # A line that is no fact may hold up lines for nothing, but a fact never.
-                assert is_passed or stood_before or any(seen[line] for line in lines)
+                occurred_before = any(seen[line] for line in facts)
+                assert not (is_passed and occurred_before)
+                # A line that is not a fact may prevent skipping needlessly, but a fact never does.
+                assert is_passed or occurred_before or any(seen[line] for line in lines)
                 if is_passed:
                     expect(seen, lines)
                     continue
@@ -74,7 +74,7 @@ def monkeypatch_module() -> pytest.MonkeyPatch:
         yield patch
 
 
-def test_a_full_disk_is_told_with_the_folder_and_the_log(
+def test_a_full_disk_is_reported_with_the_folder_and_the_log(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(occurrences, "MEMORY_BYTES", 1000)

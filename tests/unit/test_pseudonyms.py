@@ -1,4 +1,4 @@
-"""Names become pseudonyms: what is kept of them, what is not, and the key."""
+"""Names become pseudonyms: which parts of them are kept, which are not, and the key."""
 
 import hashlib
 import hmac
@@ -41,7 +41,7 @@ def records(format_name: str, *lines: str, key: PseudonymKey | None = KEY) -> pl
     return found if key is None else hide_names(found, format_, key)
 
 
-def test_a_pseudonym_is_the_hmac_of_the_name_with_a_key_made_for_names():
+def test_a_pseudonym_is_the_hmac_of_the_name_with_a_key_derived_for_names():
     derived = hmac.new(SECRET.encode(), b"tapewise pseudonyms: names", hashlib.sha256).hexdigest()
     expected = "p" + hmac.new(derived.encode(), "kím".encode(), hashlib.sha256).hexdigest()[:16]
     assert hide("kím", None) == [expected, None]
@@ -49,14 +49,14 @@ def test_a_pseudonym_is_the_hmac_of_the_name_with_a_key_made_for_names():
     assert pl.select(OTHER.hide_names(pl.lit("kím"))).item() != expected
 
 
-def test_a_suffix_is_kept_where_it_says_what_a_file_is_and_two_at_most():
+def test_at_most_two_suffixes_are_kept_and_only_those_of_file_types():
     packed, letter, hidden, upper = hide("kim.tar.gz.bak", "letter.kim", ".bashrc", "~kim.TXT")
     assert PSEUDONYM.fullmatch(packed.removesuffix(".gz.bak"))
     assert PSEUDONYM.fullmatch(letter) and PSEUDONYM.fullmatch(hidden)
     assert upper == f"~{hide('kim')[0]}.TXT"
 
 
-def test_every_text_column_is_said_to_hold_names_or_not():
+def test_every_text_column_is_declared_to_hold_names_or_not():
     texts = [name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.String()]
     assert sorted(texts) == sorted([*NAME_COLUMNS, *NAMELESS_COLUMNS])
 
@@ -70,19 +70,19 @@ def test_no_name_is_left_in_any_record_of_a_format(format_):
         assert hidden[column].is_null().to_list() == plain[column].is_null().to_list()
         names = set(" ".join(plain[column].drop_nulls()).replace("/", " ").split()) - set(KEPT)
         if shape == "status" or column == "description":
-            continue  # cases of their own below
+            continue  # they have their own tests below
         assert not names & set(" ".join(hidden[column].drop_nulls()).replace("/", " ").split())
     changed = set(NAME_COLUMNS) | {"text", "operation"}
     assert hidden.drop(changed).equals(plain.drop(changed))
 
 
-def test_where_the_operation_names_the_machine_the_direction_stands_in_its_place():
+def test_the_direction_replaces_an_operation_that_names_the_machine():
     hidden = records("nft", *FORMATS["nft"].examples)
     assert hidden["operation"].to_list() == ["put", "get", "copy", None]
     assert records("hsi", FORMATS["hsi"].examples[0])["operation"].to_list() == ["LH"]
 
 
-def test_of_a_description_the_command_and_its_options_are_kept():
+def test_a_description_keeps_its_command_and_options():
     job = "002718 14:06:48 14:07:31 2360 102     17 "
     [put, kim, late] = records("cond", f"{job}put -d /home/kim/a.tar", f"{job}kim put", f"{job}get  -rf put")[
         "description"
@@ -93,7 +93,7 @@ def test_of_a_description_the_command_and_its_options_are_kept():
     assert late == "get  {} {}".format(*hide("-rf", "put"))
 
 
-def test_of_a_status_what_is_known_is_kept():
+def test_a_status_keeps_its_known_words():
     line = "97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds "
     tails = ["-192 (Ftp 1000)", "-192 (kim 1000)", "LEN failure", "no room for kim"]
     known, other, length, free = records("stat", *(line + tail for tail in tails))["status_text"]
@@ -104,7 +104,7 @@ def test_of_a_status_what_is_known_is_kept():
 
 @settings(deadline=None)
 @given(st.lists(PATHS, min_size=2, max_size=6))
-def test_depth_and_suffix_stay_and_equal_names_alone_are_equal(paths):
+def test_depth_and_suffix_are_kept_and_only_equal_names_stay_equal(paths):
     hidden = hide(*paths)
     for path, made in zip(paths, hidden, strict=True):
         assert made is not None
@@ -148,7 +148,7 @@ def test_nothing_shows_the_key():
     assert KEY.id not in str(vars(KEY)["_names"]) + str(vars(KEY)["_lines"])
 
 
-def test_a_key_is_read_from_the_environment_or_a_file_and_never_shown(monkeypatch, tmp_path):
+def test_the_key_is_read_from_the_environment_or_a_file_and_never_shown(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     assert read_key(read_settings()) is None
     with pytest.raises(SettingsError, match="no key") as raised:
@@ -177,7 +177,7 @@ def test_a_short_key_a_missing_file_and_a_key_in_the_configuration_are_refused(m
     assert SECRET[1:] not in f"{short.value} {short.value.hint}"
     monkeypatch.delenv("TAPEWISE_PSEUDONYM_KEY")
     monkeypatch.setenv("TAPEWISE_PSEUDONYM_KEY_FILE", "nowhere")
-    unread = read_settings()  # who needs no key is not stopped
+    unread = read_settings()  # a command that needs no key is not stopped
     with pytest.raises(SettingsError, match="nowhere cannot be read"):
         get_key(unread)
     monkeypatch.delenv("TAPEWISE_PSEUDONYM_KEY_FILE")

@@ -13,6 +13,8 @@ from tapewise.report_pages import describe_row
         (None, ["0 s", "0.999 s", "1 s", "", ""]),
     ],
 )
-def test_a_quantile_below_the_clock_reads_less_than_its_step(step_s: float | None, shown: list[str]):
+def test_a_quantile_below_the_clock_resolution_is_shown_as_less_than_it(
+    step_s: float | None, shown: list[str]
+):
     quantiles = {"p5_s": 0.0, "p25_s": 0.999, "p50_s": 1.0, "p75_s": None}
     assert describe_row(quantiles | {"clock_step_s": step_s}) == shown

@@ -1,4 +1,4 @@
-"""What the order of a file tells of an hour that clocks repeat."""
+"""What the order of a file reveals about an hour that clocks repeat."""
 
 import itertools
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
-# When clocks go back: the zone, the local time from which on they repeat, and for how many minutes.
+# When clocks go back: the zone, the local time at which the repetition begins, and for how many minutes.
 CHANGES = {
     "America/Los_Angeles": (datetime(1997, 10, 26, 1), 60),
     "Europe/Berlin": (datetime(2030, 10, 27, 2), 60),
@@ -28,8 +28,9 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """NFT's records of lines at so many minutes after the repeated hour has begun, by a clock that shows
-    it once: minute 70 of 60 is ten past its end."""
+    """NFT's records of lines, given in minutes after the repeated hour began, by a clock that shows it once:
+    minute 70 of 60 is ten past its end.
+    """
     begin, _ = CHANGES[zone]
     lines = [
         f"000001 {begin + timedelta(minutes=minute):%y/%m/%d %H:%M:%S} ks {number} 1.000"
@@ -45,16 +46,16 @@ def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
     return records.with_columns(line_hash=pl.int_range(pl.len()), occurrence=pl.lit(0, dtype=pl.Int32))
 
 
-def tell(minutes: Iterable[float], zone: str = US, *, cuts: Iterable[int] = ()) -> list[int]:
-    """The lines that are told to be of the second pass, by number."""
+def find_second(minutes: Iterable[float], zone: str = US, *, cuts: Iterable[int] = ()) -> list[int]:
+    """The numbers of the lines that are recognised as of the second pass."""
     records, passes = read(minutes, zone), SecondPasses(zone)
-    told: list[int] = []
+    found: list[int] = []
     bounds = [0, *sorted(cuts), records.height]
     for begin, end in itertools.pairwise(bounds):
         repeats = passes.find(records.slice(begin, end - begin))
         if repeats is not None:
-            told += repeats.facts.filter("is_second")["line_hash"].to_list()
-    return told
+            found += repeats.facts.filter("is_second")["line_hash"].to_list()
+    return found
 
 
 @EVERY_CHANGE
@@ -70,42 +71,42 @@ def test_both_passes_of_a_time(zone: str) -> None:
 
 
 @EVERY_CHANGE
-def test_behind_the_step_is_the_second_pass(zone: str) -> None:
+def test_the_second_pass_follows_the_step_back(zone: str) -> None:
     length = CHANGES[zone][1]
     minutes = [-5, *range(length), *range(length), length, length + 5]
-    assert tell(minutes, zone) == list(range(length + 1, 2 * length + 1))
+    assert find_second(minutes, zone) == list(range(length + 1, 2 * length + 1))
 
 
 @EVERY_CHANGE
 @given(data=st.data())
-def test_a_log_in_order_is_told_right_but_for_what_no_order_tells(zone: str, data: st.DataObject) -> None:
-    """Whatever is missing: a told line is of the second pass, and after the first all of them are told."""
+def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
+    """Whatever is missing, found lines are of the second pass, and after the first all of them are found."""
     length = CHANGES[zone][1]
     ticks = sorted(data.draw(st.lists(st.integers(-length, 3 * length - 1), max_size=30)))
     minutes = [tick - length * (tick >= length) for tick in ticks]
-    told = tell(minutes, zone)
+    found = find_second(minutes, zone)
     second = [number for number, tick in enumerate(ticks) if length <= tick < 2 * length]
-    assert set(told) <= set(second)
-    late = [number for number in second if number >= min(told, default=len(ticks))]
+    assert set(found) <= set(second)
+    late = [number for number in second if number >= min(found, default=len(ticks))]
     # The others may be stragglers of the first pass, just after the second has begun.
-    for number in set(late) - set(told):
-        assert max(ticks[n] for n in told if n < number) - (ticks[number] - length) <= 5
+    for number in set(late) - set(found):
+        assert max(ticks[n] for n in found if n < number) - (ticks[number] - length) <= 5
 
 
-def test_nothing_is_told_without_a_step() -> None:
-    assert tell(range(60)) == []
-    assert tell([30, 45, 59, 60, 70]) == []  # may be either pass
-    assert tell([-30, 10, 20, 15, 59, 60]) == []
+def test_nothing_is_found_without_a_step_back() -> None:
+    assert find_second(range(60)) == []
+    assert find_second([30, 45, 59, 60, 70]) == []  # may be either pass
+    assert find_second([-30, 10, 20, 15, 59, 60]) == []
 
 
 def test_a_slightly_unordered_log_keeps_its_stragglers() -> None:
     #        first pass       second   straggler  second
     minutes = [57, 59, 58, 59.9, 0.1, 59.95, 0, 1, 0.5, 3, 30, 28, 59, 60, 59.5, 61]
-    assert tell(minutes) == [4, 6, 7, 8, 9, 10, 11, 12, 14]
+    assert find_second(minutes) == [4, 6, 7, 8, 9, 10, 11, 12, 14]
 
 
-def test_a_quiet_second_pass_goes_on_after_its_gaps() -> None:
-    assert tell([10, 50, 5, 55, 70]) == [2, 3]
+def test_a_quiet_second_pass_continues_after_its_gaps() -> None:
+    assert find_second([10, 50, 5, 55, 70]) == [2, 3]
 
 
 @pytest.mark.parametrize(
@@ -117,36 +118,36 @@ def test_a_quiet_second_pass_goes_on_after_its_gaps() -> None:
         range(200, -200, -7),
     ],
 )
-def test_a_file_that_is_not_in_order_tells_nothing(minutes: list[float]) -> None:
-    assert tell(minutes) == []
+def test_an_unordered_file_reveals_nothing(minutes: list[float]) -> None:
+    assert find_second(minutes) == []
 
 
-def test_a_shuffled_hour_tells_next_to_nothing() -> None:
+def test_a_shuffled_hour_reveals_almost_nothing() -> None:
     shuffled = [7 * number % 60 for number in range(0, 6000, 31)]
-    assert len(tell(shuffled)) < 10
+    assert len(find_second(shuffled)) < 10
 
 
-def test_a_later_year_is_told_again() -> None:
+def test_the_second_pass_of_a_later_year_is_found_too() -> None:
     year = 364 * 24 * 60  # the clocks went back on 25 October in 1998
     begin = [*range(60), *range(60)]
     disordered = [*range(0, 60, 5), *range(0, 60, 5), *range(0, 60, 5)]
     for first in (begin, disordered):
-        told = tell([*first, 100, *(year + minute for minute in begin)])
-        assert [n for n in told if n >= len(first)] == list(range(len(first) + 61, len(first) + 121))
+        found = find_second([*first, 100, *(year + minute for minute in begin)])
+        assert [n for n in found if n >= len(first)] == list(range(len(first) + 61, len(first) + 121))
 
 
 @given(data=st.data())
-def test_what_is_told_of_the_beginning_does_not_depend_on_the_rest_or_on_blocks(data: st.DataObject) -> None:
+def test_what_is_found_at_the_beginning_does_not_depend_on_the_rest_or_on_blocks(data: st.DataObject) -> None:
     minutes = data.draw(st.lists(st.integers(-90, 150), max_size=40))
-    whole = tell(minutes)
+    whole = find_second(minutes)
     cuts = data.draw(st.lists(st.integers(0, len(minutes)), max_size=5))
-    assert tell(minutes, cuts=cuts) == whole
+    assert find_second(minutes, cuts=cuts) == whole
     for length in cuts:
-        assert tell(minutes[:length]) == [number for number in whole if number < length]
+        assert find_second(minutes[:length]) == [number for number in whole if number < length]
 
 
-def test_known_pieces_count_for_the_order() -> None:
-    """A piece that was passed over tells its latest time as its lines would."""
+def test_known_segments_count_for_the_order() -> None:
+    """A segment that was skipped contributes its latest time as its lines would."""
     passes = SecondPasses(US)
     passes.pass_over(None)
     passes.pass_over(read([180])["event_at"][0])

@@ -1,4 +1,4 @@
-"""URLs that hold a password may stand in files that variables ending in _FILE name."""
+"""URLs that contain a password may be in files, which variables ending in _FILE name."""
 
 from pathlib import Path
 
@@ -29,14 +29,14 @@ def test_each_url_comes_from_its_own_file(
     assert (read_settings().database_url, read_settings().reader_url) == (URL, READER_URL)
 
 
-def test_a_flag_wins_over_it_and_it_wins_over_the_configuration_file(secret: Path, tmp_path: Path) -> None:
+def test_a_flag_overrides_it_and_it_overrides_the_configuration_file(secret: Path, tmp_path: Path) -> None:
     (tmp_path / "tapewise.toml").write_text('database_url = "postgresql://other/tapewise"')
     assert read_settings().database_url == URL
     assert read_settings(database_url="postgresql://flag/x").database_url == "postgresql://flag/x"
     assert read_settings(home=tmp_path).database_url is None
 
 
-def test_both_ways_at_a_time_are_refused(secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_giving_both_variables_is_refused(secret: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAPEWISE_DATABASE_URL", URL)
     with pytest.raises(SettingsError, match="both TAPEWISE_DATABASE_URL and TAPEWISE_DATABASE_URL_FILE"):
         read_settings()
@@ -50,7 +50,7 @@ def test_a_file_without_exactly_one_line_is_refused_and_not_shown(secret: Path, 
     assert "two" not in str(raised.value)
 
 
-def test_a_file_that_is_not_there_is_named(secret: Path) -> None:
+def test_a_missing_file_is_named(secret: Path) -> None:
     secret.unlink()
     with pytest.raises(SettingsError, match=rf"{secret} cannot be read: No such file"):
         read_settings()

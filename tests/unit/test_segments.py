@@ -1,4 +1,4 @@
-"""Segments: every line in one of them, and the same piece of two files cut in the same way."""
+"""Segments: every line is in exactly one, and a piece that two files share is cut in the same way in both."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +71,7 @@ def test_every_line_is_in_one_segment_however_the_file_is_read(
 @short_limits()
 @settings(deadline=None)
 @given(lines=LINES)
-def test_no_segment_is_longer_than_the_limits_say_and_only_the_last_is_shorter(
+def test_segments_keep_to_the_limits_and_only_the_last_may_be_shorter(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]
 ) -> None:
     path = write(tmp_path_factory.mktemp("cut"), lines)
@@ -87,13 +87,13 @@ def test_no_segment_is_longer_than_the_limits_say_and_only_the_last_is_shorter(
 @short_limits()
 @settings(deadline=None)
 @given(before=LINES, lines=LINES, other=LINES)
-def test_a_piece_of_two_files_is_cut_in_the_same_way_soon_after_it_begins(
+def test_a_piece_in_two_files_is_cut_in_the_same_way_soon_after_it_begins(
     tmp_path_factory: pytest.TempPathFactory,
     before: list[bytes],
     lines: list[bytes],
     other: list[bytes],
 ) -> None:
-    """Once both are cut at the same line of it, all further cuts are the same, and so are the digests."""
+    """Once both are cut at the same line, all further cuts are the same, and so are the digests."""
     folder = tmp_path_factory.mktemp("cut")
     first = {
         at + count - len(before): digest for digest, at, count in pieces(cut(write(folder, before + lines)))
@@ -117,7 +117,7 @@ def test_copies_with_other_first_lines_share_most_segments(tmp_path: Path) -> No
     assert len(whole & part) >= len(whole) - 2
 
 
-def test_other_salts_and_other_orders_are_other_segments(tmp_path: Path) -> None:
+def test_other_salts_and_other_orders_give_other_segments(tmp_path: Path) -> None:
     lines = [b"a", b"b"]
     found = {
         pieces(cut(write(tmp_path, content), salt=salt))[0][0]
@@ -135,8 +135,8 @@ def test_an_empty_file_has_no_segments(tmp_path: Path) -> None:
     assert cut(write(tmp_path, [])) == []
 
 
-def test_lines_are_taken_as_they_come(tmp_path: Path) -> None:
-    """A batch is given as soon as it is cut: a file is never in memory whole."""
+def test_lines_are_processed_as_they_arrive(tmp_path: Path) -> None:
+    """A batch is returned as soon as it is cut: a file is never in memory as a whole."""
     taken = 0
     content = pl.DataFrame({"line_number": [1], "line_hash": [0], "text": ["x"]})
 

@@ -1,4 +1,4 @@
-"""How times are typed, placed and shown; what is wrong usage."""
+"""How times are typed, read and shown; and usage errors."""
 
 from datetime import UTC, datetime
 
@@ -20,7 +20,7 @@ CHANGE = ["config-changes", "add", "--archive", "west", "--note", "x"]
         ("1998-10-19", "America/Los_Angeles", "1998-10-19T07:00:00Z"),
         ("1998-10-19T08:00", "Asia/Kathmandu", "1998-10-19T02:15:00Z"),
         ("1998-10-19T08:00:00.5Z", "Asia/Kathmandu", "1998-10-19T08:00:00.5Z"),
-        # An offset says all, also in an hour that the clock shows twice or never.
+        # A time with an offset is unambiguous, also in an hour that the clock shows twice or never.
         ("1998-10-25T01:30-07:00", "America/Los_Angeles", "1998-10-25T08:30:00Z"),
         ("1998-10-25T01:30-08:00", "America/Los_Angeles", "1998-10-25T09:30:00Z"),
         ("1998-04-05T02:30-08:00", "America/Los_Angeles", "1998-04-05T10:30:00Z"),
@@ -31,7 +31,7 @@ CHANGE = ["config-changes", "add", "--archive", "west", "--note", "x"]
         ("1998-04-05T03:00", "America/Los_Angeles", "1998-04-05T10:00:00Z"),
     ],
 )
-def test_times_without_offset_are_of_the_archives_zone(typed, zone, placed):
+def test_times_without_an_offset_are_in_the_archives_zone(typed, zone, placed):
     assert place_time(datetime.fromisoformat(typed), zone) == datetime.fromisoformat(placed)
 
 
@@ -63,7 +63,7 @@ def test_times_that_the_clock_shows_twice_or_never_are_refused(typed, message, h
         (datetime(1998, 10, 25, 8, 30, 0, 1, tzinfo=UTC), "1998-10-25T01:30:00.000001-07:00"),
     ],
 )
-def test_what_is_shown_can_be_typed_again(moment, shown):
+def test_times_can_be_typed_as_they_are_shown(moment, shown):
     assert show_time(moment, "America/Los_Angeles") == shown
     assert place_time(datetime.fromisoformat(shown), "Asia/Kathmandu") == moment
 
@@ -85,7 +85,7 @@ def test_what_is_shown_can_be_typed_again(moment, shown):
         (["outages", "remove", "first"], "'first' is not a valid integer"),
     ],
 )  # fmt: skip
-def test_wrong_usage_is_told(arguments, message):
+def test_usage_errors_are_reported(arguments, message):
     result = CliRunner().invoke(cli, arguments, prog_name="tapewise")
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr

@@ -1,4 +1,4 @@
-"""What tapewise.toml may say of archives and sources, and what is said of it where it is wrong."""
+"""What tapewise.toml may say about archives and sources, and the messages where it is wrong."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def config(tmp_path: Path) -> Path:
     return tmp_path / "tapewise.toml"
 
 
-def test_paths_are_from_the_folder_of_the_file_and_names_are_filled_in(config: Path) -> None:
+def test_paths_are_relative_to_the_file_and_names_have_defaults(config: Path) -> None:
     settings = read_settings(config=config)
     assert settings.home == config.parent / "warehouse"
     assert settings.prometheus_file == config.parent / "metrics" / "tapewise.prom"
@@ -56,7 +56,7 @@ def test_paths_are_from_the_folder_of_the_file_and_names_are_filled_in(config: P
     assert {path.name for path in first.paths} == {"nft.log", "nft.log.1"}
 
 
-def test_the_variable_names_a_file_and_the_flag_wins(
+def test_the_variable_names_a_file_and_the_flag_overrides_it(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TAPEWISE_CONFIG", str(config))
@@ -98,7 +98,7 @@ def test_the_variable_names_a_file_and_the_flag_wins(
         ("[[archives]]", '[[archives]]\nname = "x"\ntimezone = "UTC"\n[[archives]]', "archives[x].sources: "),
     ],
 )
-def test_what_is_wrong_is_named(config: Path, old: str, new: str, message: str) -> None:
+def test_errors_name_what_is_wrong(config: Path, old: str, new: str, message: str) -> None:
     assert GOOD.count(old) == 1
     config.write_text(GOOD.replace(old, new))
     with pytest.raises(ConfigError, match=re.escape(f"{config}: ") + ".*" + re.escape(message)) as caught:
@@ -106,7 +106,7 @@ def test_what_is_wrong_is_named(config: Path, old: str, new: str, message: str) 
     assert caught.value.exit_status == 2
 
 
-def test_all_that_is_wrong_is_told_a_line_each(config: Path) -> None:
+def test_every_error_is_reported_on_a_line_of_its_own(config: Path) -> None:
     config.write_text(
         GOOD.replace("home =", "hom =").replace("format = ", "fromat = ", 1).replace("false", "0")
     )
@@ -132,7 +132,7 @@ def test_all_that_is_wrong_is_told_a_line_each(config: Path) -> None:
         ("home", "cannot be read: "),
     ],
 )
-def test_a_wrong_file_is_wrong_usage_whatever_it_is(config: Path, text: str, message: str) -> None:
+def test_an_invalid_file_is_always_a_usage_error(config: Path, text: str, message: str) -> None:
     config.write_text(text)
     with pytest.raises(ConfigError, match=message):
         read_settings(config=config)
@@ -141,13 +141,13 @@ def test_a_wrong_file_is_wrong_usage_whatever_it_is(config: Path, text: str, mes
         read_settings(config=config)
 
 
-def test_two_archives_of_one_name(config: Path) -> None:
+def test_two_archives_with_the_same_name_are_refused(config: Path) -> None:
     config.write_text(GOOD + GOOD[GOOD.index("[[archives]]") :])
     with pytest.raises(ConfigError, match="2 archives are called 'llnl'"):
         read_settings(config=config)
 
 
-def test_the_file_does_not_name_itself(config: Path) -> None:
+def test_the_file_may_not_contain_config(config: Path) -> None:
     config.write_text('config = "x"\n')
     with pytest.raises(SettingsError, match="'config' names this file"):
         read_settings(config=config)
@@ -166,19 +166,19 @@ def test_the_file_does_not_name_itself(config: Path) -> None:
         ('"logs/stat*"', '"logs/*.log"', r"nft\.log is in sources 'nft' and 'stat-gw'"),
     ],
 )
-def test_what_only_the_plan_can_tell(config: Path, old: str, new: str, message: str) -> None:
+def test_errors_found_only_while_planning(config: Path, old: str, new: str, message: str) -> None:
     config.write_text(GOOD.replace(old, new))
     with pytest.raises(ConfigError, match=message):
         plan_round(read_settings(config=config))
 
 
-def test_one_archive_only(config: Path) -> None:
+def test_a_round_can_be_limited_to_one_archive(config: Path) -> None:
     assert len(plan_round(read_settings(config=config), "llnl")) == 2
     with pytest.raises(ConfigError, match="no archive is called 'sdsc'"):
         plan_round(read_settings(config=config), "sdsc")
 
 
-def test_files_come_as_they_were_rotated_and_folders_are_none(config: Path) -> None:
+def test_files_are_in_the_order_of_rotation_without_folders(config: Path) -> None:
     (config.parent / "logs" / "nft-folder").mkdir()
     os.utime(config.parent / "logs" / "nft.log", (2e9, 2e9))
     os.utime(config.parent / "logs" / "nft.log.1", (1e9, 1e9))
@@ -187,7 +187,7 @@ def test_files_come_as_they_were_rotated_and_folders_are_none(config: Path) -> N
     assert [path.resolve().name for path in first.paths] == ["nft.log.1", "nft.log"]
 
 
-def test_globs_that_match_nothing_are_kept_apart(config: Path) -> None:
+def test_globs_that_match_nothing_are_listed_separately(config: Path) -> None:
     config.write_text(GOOD.replace('"logs/nft*"', '"logs/nft*", "elsewhere/*"'))
     assert [plan.unmatched for plan in plan_round(read_settings(config=config))] == [
         ["nothing matches 'elsewhere/*'"],
@@ -203,7 +203,7 @@ def test_a_file_with_a_line_break_in_its_name_breaks_no_line(config: Path) -> No
 
 
 @pytest.mark.parametrize("pattern", ["logs", "logs/", "log?"])
-def test_a_folder_is_told_as_one(config: Path, pattern: str) -> None:
+def test_a_folder_is_reported_as_a_folder(config: Path, pattern: str) -> None:
     config.write_text(GOOD.replace('"logs/nft*"', f'"logs/nft*", "{pattern}"'))
     first, _ = plan_round(read_settings(config=config))
     assert first.unmatched == [f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"]

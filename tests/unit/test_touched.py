@@ -1,4 +1,4 @@
-"""Which objects of `mart` a branch touches, in small repositories of the tests' own."""
+"""Which objects of `mart` a branch touches, in small repositories made for the tests."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from tests.sql.touched import find_touched
 
 def git(tree: Path, *arguments: str) -> None:
     who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    # A hook of git names its own repository to what it starts.
+    # A git hook passes its own repository on to what it starts.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(["git", *who, *arguments], cwd=tree, env=environment, check=True, capture_output=True)
@@ -39,7 +39,7 @@ def test_nothing_is_touched_where_a_branch_begins(tree: Path):
     assert find_touched(tree) is None
 
 
-def test_what_differs_is_touched_committed_or_not(tree: Path):
+def test_what_differs_is_touched_whether_committed_or_not(tree: Path):
     (tree / "sql/facts/opens/view.sql").write_text("SELECT 1\n")
     git(tree, "commit", "-am", "Change a view")
     assert find_touched(tree) == {"opens"}
@@ -48,19 +48,19 @@ def test_what_differs_is_touched_committed_or_not(tree: Path):
     assert find_touched(tree) == {"opens", "hits"}
 
 
-def test_what_only_moved_is_not_touched(tree: Path):
+def test_a_folder_that_only_moved_is_not_touched(tree: Path):
     git(tree, "mv", "sql/cache/hits", "sql/facts/hits")
     git(tree, "commit", "-m", "Move a view")
     assert find_touched(tree) is None
 
 
-def test_both_are_touched_where_a_case_moves_from_one_to_the_other(tree: Path):
+def test_both_are_touched_if_a_case_moves_from_one_to_the_other(tree: Path):
     git(tree, "mv", "tests/sql/hits", "tests/sql/opens")
     git(tree, "commit", "-m", "Move a case")
     assert find_touched(tree) == {"hits", "opens"}
 
 
-def test_nothing_is_known_without_a_main_branch(tree: Path, tmp_path_factory: pytest.TempPathFactory):
+def test_without_a_main_branch_nothing_is_known(tree: Path, tmp_path_factory: pytest.TempPathFactory):
     git(tree, "branch", "-D", "main")
     assert find_touched(tree) is None
     assert find_touched(tmp_path_factory.mktemp("no repository")) is None

@@ -1,4 +1,4 @@
-"""Local times in UTC: the quick way against polars' own, and both against what Python knows of zones."""
+"""Conversion of local times to UTC: the fast way against polars' own, and both against Python's zones."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ QUARTERS = 45 * 365 * 96
 
 
 def check(zone: str, local: pl.Series) -> bool:
-    """Whether the quick way was taken; asserts that both ways agree."""
+    """Whether the fast way was taken; asserts that both ways agree."""
     slow = local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     certain = local.dt.replace_time_zone(zone, ambiguous="null", non_existent="null")
     assert base._settle(zone, local).to_list() == slow.dt.convert_time_zone("UTC").to_list()
@@ -45,12 +45,12 @@ def test_both_ways_agree(zone: str, quarter: int, count: int) -> None:
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Australia/Lord_Howe", "Europe/Berlin", "UTC"])
 def test_both_ways_agree_day_by_day_over_years_of_changes(zone: str) -> None:
     quick = [check(zone, quarters(datetime(1996, 1, 1) + timedelta(days=day), 96)) for day in range(800)]
-    # Slow on the days of four changes and those beside them only.
+    # Slow only on days with four changes and those next to them.
     assert 0 <= quick.count(False) <= 16
     assert (quick.count(False) == 0) == (zone == "UTC")
 
 
-def test_times_without_any_and_beyond_all_calendars() -> None:
+def test_missing_times_and_times_beyond_all_calendars() -> None:
     assert base._settle("Europe/Berlin", pl.Series([None], dtype=pl.Datetime("us"))).to_list() == [None]
     far = pl.Series([-(2**60), 2**60]).cast(pl.Datetime("us"))
     assert base._find_offset("Europe/Berlin", far) is None
@@ -58,7 +58,7 @@ def test_times_without_any_and_beyond_all_calendars() -> None:
 
 @lru_cache(maxsize=1000)
 def find_changes(zone: str, year: int) -> list[tuple[datetime, timedelta]]:
-    """When (UTC) the clocks of a zone were changed in a year, and by how much: as Python's own zones know."""
+    """When (UTC) a zone's clocks changed in a year, and by how much, according to Python's own zones."""
     here = ZoneInfo(zone)
 
     def offset(at: datetime) -> timedelta:
@@ -91,11 +91,11 @@ def read_nft(zone: str, times: list[datetime]) -> pl.DataFrame:
 
 
 def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float) -> None:
-    """Lines just before and after a change of the clocks, and somewhere in what they skip or repeat."""
+    """Check lines just before and after a clock change, and somewhere in what it skips or repeats."""
     here, second = ZoneInfo(zone), timedelta(seconds=1)
     before = (changed_at - second).replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
     after = changed_at.replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
-    first = min(before + second, after)  # what is skipped or repeated, and what stands behind it
+    first = min(before + second, after)  # what is skipped or repeated, and what follows it
     behind = first + abs(shift)
     inside = first + timedelta(seconds=int((abs(shift).total_seconds() - 1) * into))
     times = [first - second, first, inside, behind - second, behind]
@@ -108,7 +108,7 @@ def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float)
         assert records["is_time_ambiguous"].to_list() == [False, True, True, True, False]
         seconds = find_second_passes(zone, records["event_at"])
         for local, at, later in zip(times, records["event_at"], seconds, strict=True):
-            # Python tells the passes apart by `fold`.
+            # Python distinguishes the passes by `fold`.
             assert at == local.replace(tzinfo=here, fold=0).astimezone(UTC)
             assert later == local.replace(tzinfo=here, fold=1).astimezone(UTC)
             assert at.astimezone(here).replace(tzinfo=None) == local
@@ -116,9 +116,7 @@ def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float)
 
 @settings(deadline=None, max_examples=200)
 @given(zone=st.sampled_from(ZONES), year=st.integers(1985, 2030), into=st.floats(0, 1))
-def test_what_clocks_skip_is_rejected_and_what_they_repeat_is_flagged(
-    zone: str, year: int, into: float
-) -> None:
+def test_skipped_times_are_rejected_and_repeated_times_are_flagged(zone: str, year: int, into: float) -> None:
     for changed_at, shift in find_changes(zone, year):
         check_change(zone, changed_at, shift, into)
 
@@ -140,7 +138,7 @@ def test_what_clocks_skip_is_rejected_and_what_they_repeat_is_flagged(
         ("Asia/Pyongyang", 2015, [-30]),
         ("Asia/Pyongyang", 2018, [30]),
         ("Europe/Moscow", 2014, [-60]),
-        ("Pacific/Apia", 2011, [-60, 60, 1440]),  # a whole day, and summer time on both sides of it
+        ("Pacific/Apia", 2011, [-60, 60, 1440]),  # a whole day, with summer time on both sides of it
         ("Asia/Tokyo", 1997, []),
     ],
 )
@@ -153,8 +151,8 @@ def test_known_changes(zone: str, year: int, shifts_minutes: list[int]) -> None:
 
 
 @pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Kolkata"])
-def test_years_of_two_digits_at_their_edges(zone: str) -> None:
-    """69 to 99 are of the last century; NFT and STAT write years so, and the window begins in 1985."""
+def test_two_digit_years_at_their_limits(zone: str) -> None:
+    """69 to 99 belong to the last century; NFT and STAT write years so, and the window begins in 1985."""
     years = {"69": None, "84": None, "85": 1985, "99": 1999, "00": 2000, "30": 2030, "68": None}
     for text, year in years.items():
         line = f"000001 {text}/06/15 12:00:00 ks 1000 1.000"

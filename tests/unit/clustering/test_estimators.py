@@ -22,7 +22,7 @@ def draw_mixture(seed: int, count: int = 20_000, spread: float = 0.15) -> tuple[
 
 
 def bin_rows(rows: Floats) -> tuple[Floats, Floats]:
-    """What mart.workload_cells does: means and counts of buckets of an eighth of an octave."""
+    """As mart.workload_cells does: means and counts of buckets of an eighth of an octave."""
     buckets = np.floor(8 * rows / np.log10(2))
     _, inverse, counts = np.unique(buckets, axis=0, return_inverse=True, return_counts=True)
     means = np.column_stack([np.bincount(inverse, rows[:, feature]) / counts for feature in (0, 1)])
@@ -30,7 +30,7 @@ def bin_rows(rows: Floats) -> tuple[Floats, Floats]:
 
 
 @parametrize_with_checks([CellKMeans(random_state=0)])
-def test_scikit_learns_contract(estimator, check):
+def test_the_estimator_follows_scikit_learns_contract(estimator, check):
     check(estimator)
 
 
@@ -40,16 +40,16 @@ def test_a_known_mixture_is_recovered(seed):
     cells, counts = bin_rows(rows)
     found = CellKMeans(random_state=seed).fit(cells, sample_weight=counts)
     assert found.n_clusters_ == len(CENTERS)
-    # Five standard errors of a mean of the smallest class, and of a share, as they are for the drawn sample.
+    # Five standard errors of a mean of the smallest class, and of a share, for the drawn sample.
     assert np.abs(found.cluster_centers_ - CENTERS).max() < 5 * 0.15 / np.sqrt(SHARES.min() * len(rows))
     shares = np.bincount(found.labels_, counts) / counts.sum()
     assert np.abs(shares - SHARES).max() < 5 * np.sqrt(0.25 / len(rows))
-    # The classes are those that were drawn, nearly all of them.
+    # Nearly all requests get the class from which they were drawn.
     assert (found.predict(rows) == labels).mean() > 0.999
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_shuffled_data_are_worse_than_real_ones(seed):
+def test_shuffled_data_score_worse_than_real_data(seed):
     rows, _ = draw_mixture(seed)
     shuffled = np.column_stack([rows[:, 0], np.random.default_rng(seed).permutation(rows[:, 1])])
     real, worse = (
@@ -59,7 +59,7 @@ def test_shuffled_data_are_worse_than_real_ones(seed):
     assert max(worse.criterion_values_.values()) < max(real.criterion_values_.values()) - 0.05
 
 
-def test_cells_give_what_plain_k_means_of_the_rows_gives():
+def test_cells_give_the_same_classes_as_plain_k_means_of_the_rows():
     rows, _ = draw_mixture(7, 50_000, spread=0.5)
     cells, counts = bin_rows(rows)
     start = rows[:5]
@@ -71,17 +71,17 @@ def test_cells_give_what_plain_k_means_of_the_rows_gives():
     assert inertia <= 1.005 * plain.inertia_
 
 
-def test_a_cell_of_many_counts_as_many():
+def test_a_cell_counts_as_often_as_it_has_requests():
     cells = np.array([[0.0, 0.0], [1.0, 0.0], [10.0, 0.0], [11.0, 0.0]])
     found = CellKMeans(2, random_state=0).fit(cells, sample_weight=[3, 1, 1, 1])
     assert found.cluster_centers_.tolist() == [[0.25, 0.0], [10.5, 0.0]]
     assert found.inertia_ == pytest.approx(3 * 0.25**2 + 0.75**2 + 2 * 0.5**2)
-    # Of each its distance to its own centre over that to the other.
+    # For each: its distance to its own centre over that to the other centre.
     expected = 1 - (3 * 0.25 / 10.5 + 0.75 / 9.5 + 0.5 / 9.75 + 0.5 / 10.75) / 6
     assert found.criterion_values_ == {2: pytest.approx(expected)}
 
 
-def test_values_of_all_candidates_are_kept_and_the_best_is_taken():
+def test_all_candidates_criterion_values_are_kept_and_the_best_is_chosen():
     cells, counts = bin_rows(draw_mixture(3)[0])
     found = CellKMeans(random_state=3).fit(cells, sample_weight=counts)
     values = found.criterion_values_
@@ -90,13 +90,13 @@ def test_values_of_all_candidates_are_kept_and_the_best_is_taken():
     assert values[4] == measure_silhouette(cells, counts, found.cluster_centers_)
 
 
-def test_more_classes_than_different_cells_are_not_tried():
+def test_no_more_classes_are_tried_than_there_are_different_cells():
     found = CellKMeans(random_state=0).fit([[1.0, 1.0], [1.0, 1.0], [5.0, 5.0]])
     assert found.criterion_values_ == {2: 1.0} | dict.fromkeys(range(3, 13))
     alike = CellKMeans(random_state=0).fit([[1.0, 1.0], [1.0, 1.0]])
     assert (alike.n_clusters_, set(alike.criterion_values_.values())) == (1, {None})
     assert alike.cluster_centers_.tolist() == [[1.0, 1.0]]
-    # A cell without requests is none.
+    # A cell without requests does not count.
     weightless = CellKMeans(random_state=0).fit([[1.0, 1.0], [5.0, 5.0]], sample_weight=[1, 0])
     assert weightless.n_clusters_ == 1
 
@@ -116,12 +116,12 @@ def test_the_same_seed_gives_the_same_bits():
     assert again.criterion_values_ == first.criterion_values_
 
 
-def test_a_resolution_keeps_cells_from_being_classes_of_their_own():
+def test_a_resolution_keeps_single_cells_from_becoming_classes():
     # Two kinds of requests, each in a few neighbouring cells.
     cells = np.array([[place + 0.04 * step, 0.0] for place in (0.0, 5.0) for step in range(6)])
     assert CellKMeans(random_state=0).fit(cells).n_clusters_ == 12
     found = CellKMeans(resolution=0.04, random_state=0).fit(cells)
     assert found.n_clusters_ == 2
-    # Of the outer cells of each kind 0.1 from their centre, and so on; the others are 5 away.
+    # The outer cells of each kind are 0.1 from their centre, and so on; the other kind is 5 away.
     own = np.sqrt(np.array([0.1, 0.06, 0.02]) ** 2 + 0.04**2)
     assert found.criterion_values_[2] == pytest.approx(1 - own.mean() / 5, abs=1e-3)

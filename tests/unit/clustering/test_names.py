@@ -1,4 +1,4 @@
-"""Names of classes: what they are called by, and that no two are called alike."""
+"""Names of classes: what they describe, and that no two classes have the same name."""
 
 import pytest
 
@@ -19,11 +19,11 @@ from tapewise.clustering.names import Character, format_bytes, format_seconds, n
         ("get", 1000, 20, 80, "small gets from tape"),
     ],
 )
-def test_a_name_is_what_the_class_is(direction, size_bytes, cached, uncached, name):
+def test_a_name_describes_the_class(direction, size_bytes, cached, uncached, name):
     assert name_classes([Character(direction, size_bytes, 1.0, cached, uncached)]) == [name]
 
 
-def test_classes_that_are_alike_say_their_centre():
+def test_names_of_similar_classes_give_their_centre():
     characters = [
         Character("put", 1.2e6, 0.5, 0, 0),
         Character("put", 5e7, 8.25, 0, 0),

@@ -19,7 +19,7 @@ from tapewise.ingest.records.format import (
 from tapewise.schema.errors import FormatError
 
 DAY = date(1998, 5, 5)
-# Without control characters, which no log shows raw, and surrogates, which are no text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 DESCRIPTIONS = st.builds(
     lambda word, rest: f"{word} {rest}".strip(" "),
@@ -48,7 +48,7 @@ def line_of(tail: str = "2360 103     35 put -d /a", start: str = "00:20:29", en
 
 
 def read_tail(tail: str) -> tuple[object, ...] | None:
-    """Persona, session, job and description of a line that ends so; None if it is rejected."""
+    """Persona, session, job and description of a line with this tail; None if it is rejected."""
     [record] = parse(line_of(tail))
     if record["rejected"] is not None:
         return None
@@ -90,14 +90,14 @@ def assert_record(parsed: dict[str, object], record: dict[str, object]) -> None:
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(
     record=records(),
     alignments=st.tuples(*[st.sampled_from("<>")] * 3),
     gap=st.sampled_from(["", " ", "  "]),
     end=st.sampled_from(["", "  ", "\r"]),
 )
-def test_a_line_in_columns_gives_its_record_back(
+def test_a_line_in_columns_is_read_back_as_its_record(
     record: dict[str, object], alignments: tuple[str, str, str], gap: str, end: str
 ) -> None:
     of_user, of_persona, of_job = alignments
@@ -110,14 +110,14 @@ def test_a_line_in_columns_gives_its_record_back(
     assert_record(parsed, record)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(
     record=records(),
     blanks=st.tuples(*[st.sampled_from([" ", "  ", "      "])] * 6),
     begin=st.sampled_from(["", " ", "   "]),
     end=st.sampled_from(["", " ", "\r"]),
 )
-def test_a_line_of_fields_between_blanks_gives_its_record_back(
+def test_a_line_of_fields_between_blanks_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], begin: str, end: str
 ) -> None:
     fields = [record["user"], f"{record['start']:%H:%M:%S}", f"{record['end']:%H:%M:%S}"]
@@ -127,7 +127,7 @@ def test_a_line_of_fields_between_blanks_gives_its_record_back(
     assert_record(parsed, record)
 
 
-def test_the_real_line_lands(sample_logs: Path) -> None:
+def test_the_real_line_gives_its_record(sample_logs: Path) -> None:
     lines = (sample_logs / "llnl-unitree" / "cond.980505").read_text().splitlines()
     [record] = parse(*lines, timezone="America/Los_Angeles")
     assert {name: value for name, value in record.items() if value not in (None, False)} == {
@@ -144,7 +144,7 @@ def test_the_real_line_lands(sample_logs: Path) -> None:
         "duration_s": 27.0,
         "description": "put -d /usr/tmp/001314/001315/001316/...",
     }
-    # As the paper's scan prints it: the blanks of the columns run together.
+    # As the paper's scan prints it: the blanks of the columns are collapsed.
     [scanned] = parse("005641 00:20:29 00:20:56 2360 103 35 put -d/usr/tmp/001314/001315/001316/...")
     assert [scanned[name] for name in NUMBERS] == [2360, 3, 35]
 
@@ -160,17 +160,17 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
 @pytest.mark.parametrize(
     ("tail", "expected"),
     [
-        # Five digits abut the session; in the same columns, blanks apart, they would be one number.
+        # Five digits abut the session; separated by blanks in the same columns, they would be one number.
         ("12361100      1 get x", (12361, 0, 1, "get x")),
         ("12361100 123456 get x", (12361, 0, 123456, "get x")),
         ("12361100 123456get x", (12361, 0, 123456, "get x")),
         ("12361100 1     get x", (12361, 0, 1, "get x")),
         ("12361 100 1 get x", (12361, 0, 1, "get x")),
-        # A number that runs over its columns is no number of theirs.
+        # A number that extends beyond its columns does not belong to them.
         ("2360 103 1234567 put x", (2360, 3, 1234567, "put x")),
         ("2360 1000    35 put x", (2360, 900, 35, "put x")),
         ("236001 103 35 put x", (236001, 3, 35, "put x")),
-        # Out of the columns, the session cannot be told from the persona before it.
+        # Outside the columns, the persona and the session after it cannot be told apart.
         ("12361100 1 get x", None),
         ("  12361100     17 get x", None),
         (" 12361100 17 2 get x", None),
@@ -185,14 +185,14 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
         # The first session is 100.
         ("2360 099     35 put x", None),
         ("2360 3     35 put x", None),
-        # Digits at the head of a description.
+        # Digits at the start of a description.
         ("2360 103     35 7zip x", (2360, 3, 35, "7zip x")),
         ("2360 103 35    7zip x", (2360, 3, 35, "7zip x")),
         ("2360 103 12345 6 x", (2360, 3, 12345, "6 x")),
         # Odd padding.
         (" 2360   103   35   put   x", (2360, 3, 35, "put   x")),
         ("2360 103\t35 put x", None),
-        # A job that asks for nothing.
+        # A job without a command.
         ("2360 103     35", None),
         ("2360 103     35 ", None),
         ("2360 103     35 \t", None),
@@ -200,14 +200,14 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
         ("2360 103     35 \u00a0", (2360, 3, 35, "\u00a0")),
     ],
 )
-def test_columns_are_believed_where_they_hold_one_number_each(
+def test_columns_are_trusted_where_each_holds_one_number(
     tail: str, expected: tuple[object, ...] | None
 ) -> None:
     assert read_tail(tail) == expected
 
 
-def test_blanks_within_the_head_leave_the_columns() -> None:
-    # One blank more, and what stands in the columns of the persona is no longer it.
+def test_extra_blanks_in_the_head_shift_the_columns() -> None:
+    # With one more blank, the columns of the persona no longer contain the persona.
     [record] = parse("005641 00:20:29  00:20:56 12361100     35 put x")
     assert record["rejected"] == UNRECOGNISED
     [record] = parse("005641 00:20:29  00:20:56 2360 103     35 put x")
@@ -215,13 +215,13 @@ def test_blanks_within_the_head_leave_the_columns() -> None:
 
 
 @pytest.mark.parametrize("user", ["5641", "005641", "  5641", "5641  ", "123456789", "    123456789"])
-def test_the_users_number_is_kept_as_it_is_written(user: str) -> None:
+def test_the_users_number_is_kept_as_written(user: str) -> None:
     [record] = parse(f"{user} 00:20:29 00:20:56 2360 103     35 put x")
     assert record["user"] == user.strip()
 
 
 @pytest.mark.parametrize("user", ["", "      ", "5 641", "u05641", "1234567890", "-05641"])
-def test_a_user_that_is_no_number_is_none(user: str) -> None:
+def test_a_user_that_is_not_a_number_is_rejected(user: str) -> None:
     [record] = parse(f"{user} 00:20:29 00:20:56 2360 103     35 put x")
     assert record["rejected"] == UNRECOGNISED
 
@@ -242,7 +242,7 @@ def test_a_user_that_is_no_number_is_none(user: str) -> None:
         ("\u00e9crire secret", "other", None),
     ],
 )
-def test_an_operation_is_a_command_and_no_name(
+def test_an_operation_is_a_command_and_not_a_name(
     description: str, operation: str, direction: str | None
 ) -> None:
     [record] = parse(line_of(f"2360 103     35 {description}"))
@@ -276,7 +276,7 @@ def test_a_start_after_the_end_is_kept_and_flagged(
 
 
 def test_equal_lines_are_equal_records() -> None:
-    # A persona that repeats in a day ties nothing, but each of its jobs is one.
+    # A persona that repeats in a day links nothing, but each of its jobs has it.
     lines = [line_of(), line_of(), line_of(start="09:00:00", end="09:00:01")]
     records = parse(*lines)
     assert [record["persona"] for record in records] == [2360] * 3
@@ -295,7 +295,7 @@ def test_equal_lines_are_equal_records() -> None:
         ("00:59:59", "02:00:00", False, 7201.0, False),
     ],
 )
-def test_a_start_or_end_that_comes_twice_is_taken_as_the_first_and_flagged(
+def test_a_start_or_end_that_occurs_twice_is_read_as_the_first_and_flagged(
     start: str, end: str, is_ambiguous: bool, duration_s: float | None, is_after: bool
 ) -> None:
     [record] = parse(line_of(start=start, end=end), day=date(1997, 10, 26), timezone="America/Los_Angeles")
@@ -318,21 +318,23 @@ def test_a_start_or_end_that_comes_twice_is_taken_as_the_first_and_flagged(
         ("01:00", "03:00:00", UNRECOGNISED),
     ],
 )
-def test_a_start_or_end_that_never_was_rejects_the_line(start: str, end: str, reason: str | None) -> None:
+def test_a_start_or_end_that_never_occurred_rejects_the_line(
+    start: str, end: str, reason: str | None
+) -> None:
     [record] = parse(line_of(start=start, end=end), day=date(1998, 4, 5), timezone="America/Los_Angeles")
     assert record["rejected"] == reason
     if reason is None:
         assert record["duration_s"] == 1.0
 
 
-def test_the_day_is_the_files() -> None:
+def test_the_day_comes_from_the_file() -> None:
     [record] = parse(line_of(), day=date(2000, 2, 29), timezone="Asia/Kathmandu")
     assert record["event_at"] == datetime(2000, 2, 28, 18, 35, 56, tzinfo=UTC)
     [record] = parse(line_of(), day=date(1984, 12, 30))
     assert record["rejected"] == OUTSIDE_WINDOW
 
 
-def test_without_a_day_nothing_is_read() -> None:
+def test_nothing_is_read_without_a_day() -> None:
     with pytest.raises(FormatError, match="no date"):
         COND.parse(pl.Series([line_of()]), settings_of(None))
 
@@ -357,11 +359,11 @@ def test_without_a_day_nothing_is_read() -> None:
         ("", UNRECOGNISED),
     ],
 )
-def test_what_is_rejected_and_why(tail: str, reason: str | None) -> None:
+def test_lines_are_rejected_with_the_reason(tail: str, reason: str | None) -> None:
     assert parse(line_of(tail))[0]["rejected"] == reason
 
 
-def test_bytes_that_are_no_text_do_not_move_the_columns() -> None:
+def test_invalid_bytes_do_not_shift_the_columns() -> None:
     content = b"005641 00:20:29 00:20:56 12361103     35 put \xff\xe9/\xc3\xa9\r\n"
     [text] = split_lines(content)["text"]
     [record] = parse(text)

@@ -1,4 +1,4 @@
-"""What holds for every format, whatever its lines look like."""
+"""What must hold for every format, whatever its lines look like."""
 
 import itertools
 import re
@@ -67,14 +67,15 @@ REJECTED = {
     JOINED,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
-# Machines that build are slow at times; and of so many formats, most are read by the same code.
+# Build machines are slow at times; and most of these many formats are read by the same code.
 EXAMPLE_COUNT = settings(deadline=None, max_examples=20)
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
-# Those whose times the clocks of the source's zone show. (A report tells of a day, and has no clock times.)
+# Formats whose times are those of clocks in the source's zone. (A report covers a day, and has no clock
+# times.)
 LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) and name != "hpss-daily"}
-# Those whose lines have no time at all, and stand at noon of their file's day.
+# Formats whose lines have no time at all and are dated at noon of their file's day.
 TIMELESS = {"hsi-client", "hpss-daily"}
-# Each with code of its own, and one that a layout describes, as it does many.
+# The formats with code of their own, and one layout for the many that layouts describe.
 CODES = {
     name: each for name, each in FORMATS.items() if name == "dcache" or name not in {*LAYOUTS, *TIMELESS}
 }
@@ -103,9 +104,9 @@ def parse(format_: Format, lines: list[str], settings: LineSettings | None = Non
 
 
 def line_at(format_: Format, date_text: str, clock: str) -> str:
-    """A line of the format with the time `YYYY-MM-DD` and `HH:MM:SS`, neither of which need exist.
+    """A line of the format with the time `YYYY-MM-DD` and `HH:MM:SS`, which need not be valid.
 
-    Where the lines have no date, the file has to give it.
+    If the lines have no date, the file has to give it.
     """
     year, month, day = date_text.split("-")
     if format_.name == "cond":
@@ -129,7 +130,7 @@ def line_at(format_: Format, date_text: str, clock: str) -> str:
     if format_.name == "nft":
         return f"002718 {year[2:]}/{month}/{day} {clock} ks 73400320 41.902"
     if format_.name in LAYOUTS:
-        # Of one with times since 1970 no line has a time that is none.
+        # A format with times since 1970 cannot express an invalid time.
         at = (
             f"{date_text} {clock}"
             if format_.name in LOCAL
@@ -151,8 +152,8 @@ def record_at(
     return records.row(0, named=True)
 
 
-def telling_lines(format_: Format) -> list[str]:
-    """Lines of every fate, most of them facts, so that two that could disturb each other often meet."""
+def lines_of_every_fate(format_: Format) -> list[str]:
+    """Lines of every fate, mostly facts, so that two that could affect each other often meet."""
     times = ["1997-10-26 01:30:00", "1998-04-05 02:30:00", "2031-01-01 00:00:00"]
     times += ["1998-02-30 12:00:00"] * (format_.name in LOCAL)
     return [*format_.examples, *(line_at(format_, *time.split()) for time in times), "", "no line"]
@@ -160,7 +161,7 @@ def telling_lines(format_: Format) -> list[str]:
 
 @st.composite
 def mutated_lines(draw: st.DrawFn, lines: list[str]) -> str:
-    """One of the lines, cut, or with a piece of it replaced."""
+    """One of the lines, truncated, or with a piece of it replaced."""
     line = draw(st.sampled_from(lines))
     start, end = sorted(draw(st.tuples(*[st.integers(0, len(line))] * 2)))
     pieces = ["", " ", "\t", "\r", "-1", "9" * 30, "1e5", "nan", "60", "Feb 30", "_Cmd", "0" * 400]
@@ -169,7 +170,7 @@ def mutated_lines(draw: st.DrawFn, lines: list[str]) -> str:
 
 
 def any_lines(format_: Format) -> st.SearchStrategy[list[str]]:
-    telling = telling_lines(format_)
+    telling = lines_of_every_fate(format_)
     return st.lists(
         st.sampled_from(telling)
         | mutated_lines(telling)
@@ -182,14 +183,14 @@ def any_lines(format_: Format) -> st.SearchStrategy[list[str]]:
 
 @cache
 def parse_alone(format_name: str, line: str) -> tuple[object, ...]:
-    """The record of a line that stands alone."""
+    """The record of a line that is parsed alone."""
     return parse(FORMATS[format_name], [line]).row(0)
 
 
 @EVERY_FORMAT
 @EXAMPLE_COUNT
 @given(data=st.data())
-def test_any_text_has_one_fate_a_line_whatever_its_neighbours_and_never_raises(
+def test_every_line_of_any_text_has_one_fate_whatever_its_neighbours(
     format_: Format, data: st.DataObject
 ) -> None:
     lines = data.draw(any_lines(format_))
@@ -203,10 +204,10 @@ def test_any_text_has_one_fate_a_line_whatever_its_neighbours_and_never_raises(
         if table is None:
             assert sum(value is not None for value in record.values()) == 1
         else:
-            assert_it_has_what_its_table_demands(record)
+            assert_it_has_the_columns_its_table_requires(record)
 
 
-def assert_it_has_what_its_table_demands(record: dict[str, Any]) -> None:
+def assert_it_has_the_columns_its_table_requires(record: dict[str, Any]) -> None:
     flags = [name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.Boolean()]
     known = [name for name in flags if (name, record["table"]) not in UNKNOWN]
     assert all(record[name] is not None for name in ["event_at", "interface", "operation", *known])
@@ -221,18 +222,18 @@ def assert_it_has_what_its_table_demands(record: dict[str, Any]) -> None:
 
 
 @EVERY_CODE
-def test_any_two_lines_leave_each_other_alone(format_: Format) -> None:
-    for first, second in itertools.combinations_with_replacement(telling_lines(format_), 2):
+def test_no_line_affects_the_record_of_another(format_: Format) -> None:
+    for first, second in itertools.combinations_with_replacement(lines_of_every_fate(format_), 2):
         lines = [first, second, first]
         assert parse(format_, lines).rows() == [parse_alone(format_.name, line) for line in lines]
 
 
 @EVERY_CODE
-def test_a_long_column_keeps_the_order_of_its_lines(format_: Format) -> None:
+def test_a_long_column_is_parsed_in_order(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(0, 86400, 5)]
     lines = [line_at(format_, "1997-11-05", clock) for clock in clocks]
-    # More than the 100,000 rows of which the streaming engine makes one piece.
+    # More than the 100,000 rows that the streaming engine processes in one piece.
     event_at = parse(format_, lines * 7, settings_of(format_, "UTC"))["event_at"]
     assert event_at.dt.strftime("%H:%M:%S").to_list() == clocks * 7
 
@@ -245,7 +246,7 @@ def test_no_lines_give_an_empty_frame(format_: Format) -> None:
 
 
 @EVERY_EXAMPLE
-def test_an_example_is_a_sound_line(format_: Format, line: str) -> None:
+def test_an_example_is_a_valid_line(format_: Format, line: str) -> None:
     assert parse(format_, [line])["rejected"].to_list() == [None]
 
 
@@ -255,14 +256,14 @@ def test_a_carriage_return_at_the_end_changes_nothing(format_: Format, line: str
 
 
 @EVERY_FORMAT
-def test_a_line_is_a_line_of_one_format_only(format_: Format) -> None:
+def test_a_line_belongs_to_only_one_format(format_: Format) -> None:
     others = [line for other, line in EXAMPLES if other is not format_]
     assert len(others) > 50
     assert parse(format_, others)["rejected"].to_list() == [UNRECOGNISED] * len(others)
 
 
-# What can be left of a first line and look like a part of the second one: the second line is read then, with
-# more digits of the user's or the cartridge's number, or with a prefix that no record depends on.
+# What can be left of a first line and look like a part of the second one: then the second line is read, with
+# more digits in the user's or the cartridge's number, or with a prefix that no record depends on.
 UNDECIDABLE = {
     "nft": r"[0-9]{1,9}",
     "cond": r"[0-9]{1,9}",
@@ -272,13 +273,13 @@ UNDECIDABLE = {
 }
 
 
-# The lines of a report are unfolded: of a line of the file that is none of its table, no such line is made.
+# The lines of a report are unfolded: a line of the file outside its tables never becomes such a line.
 WRITTEN = {name: each for name, each in FORMATS.items() if name != "hpss-daily"}
 EVERY_WRITTEN_FORMAT = pytest.mark.parametrize("format_", WRITTEN.values(), ids=WRITTEN)
 
 
 @EVERY_WRITTEN_FORMAT
-def test_a_line_behind_a_whole_or_a_broken_one_is_never_read_as_one(format_: Format) -> None:
+def test_a_line_appended_to_another_is_never_read_as_one(format_: Format) -> None:
     pairs = [(first, second) for first in format_.examples for second in format_.examples]
     cuts = [(first[:length], second) for first, second in pairs for length in range(1, len(first) + 1)]
     undecidable = re.compile(UNDECIDABLE.get(format_.name, "$."))
@@ -302,7 +303,7 @@ def test_blank_lines_are_ignored(format_: Format) -> None:
 @given(
     local=st.datetimes(datetime(1985, 1, 2), datetime(2029, 12, 30)),
 )
-def test_local_times_are_brought_to_utc(format_: Format, local: datetime) -> None:
+def test_local_times_are_converted_to_utc(format_: Format, local: datetime) -> None:
     local = local.replace(microsecond=0)
     date_text, clock = local.strftime("%Y-%m-%d %H:%M:%S").split()
     record = record_at(format_, date_text, clock, "America/Phoenix")  # 7 hours behind all year round
@@ -311,7 +312,7 @@ def test_local_times_are_brought_to_utc(format_: Format, local: datetime) -> Non
 
 
 @EVERY_LOCAL_FORMAT
-def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: Format) -> None:
+def test_a_repeated_hour_is_read_as_the_first_and_flagged(format_: Format) -> None:
     before, first, after = (
         record_at(format_, "1997-10-26", clock) for clock in ("00:59:59", "01:30:00", "02:00:00")
     )
@@ -321,14 +322,14 @@ def test_an_hour_that_comes_twice_is_taken_as_the_first_and_flagged(format_: For
 
 
 @EVERY_LOCAL_FORMAT
-def test_an_hour_that_never_was_is_rejected(format_: Format) -> None:
+def test_a_skipped_hour_is_rejected(format_: Format) -> None:
     assert record_at(format_, "1998-04-05", "02:30:00")["rejected"] == SKIPPED_TIME
     assert record_at(format_, "1998-04-05", "01:59:59")["rejected"] is None
     assert record_at(format_, "1998-04-05", "03:00:00")["rejected"] is None
 
 
 @EVERY_LOCAL_FORMAT
-def test_a_zone_without_summer_time_knows_neither(format_: Format) -> None:
+def test_a_zone_without_summer_time_has_neither(format_: Format) -> None:
     for date_text, clock in (("1997-10-26", "01:30:00"), ("1998-04-05", "02:30:00")):
         record = record_at(format_, date_text, clock, "UTC")
         assert record["event_at"] == datetime.fromisoformat(f"{date_text}T{clock}+00:00")
@@ -356,12 +357,12 @@ def test_a_time_that_no_clock_shows_is_rejected(format_: Format, date_text: str,
 
 
 @EVERY_FORMAT
-def test_leap_days_exist(format_: Format) -> None:
+def test_leap_days_are_accepted(format_: Format) -> None:
     assert record_at(format_, "2000-02-29", "12:00:00")["rejected"] is None
 
 
 @EVERY_LOCAL_FORMAT
-def test_the_window_holds_its_beginning_and_not_its_end(format_: Format) -> None:
+def test_the_window_includes_its_beginning_but_not_its_end(format_: Format) -> None:
     settings = LineSettings(
         timezone="UTC",
         clock_resolution_s=format_.clock_resolution_s,
@@ -382,7 +383,7 @@ def test_the_window_holds_its_beginning_and_not_its_end(format_: Format) -> None
 
 @pytest.mark.parametrize("format_", [FORMATS["hsi"], FORMATS["pftp"]], ids=["hsi", "pftp"])
 @pytest.mark.parametrize("year", ["0000", "0001", "9999"])
-def test_years_that_are_none_are_outside_the_window(format_: Format, year: str) -> None:
+def test_impossible_years_are_outside_the_window(format_: Format, year: str) -> None:
     for day in ("01-01", "12-31"):
         assert record_at(format_, f"{year}-{day}", "23:30:00")["rejected"] == OUTSIDE_WINDOW
 
@@ -391,7 +392,7 @@ def test_a_format_is_found_by_its_name() -> None:
     assert find_format("nft") is FORMATS["nft"]
 
 
-def test_an_unknown_format_is_refused_with_the_names_of_those_there_are() -> None:
+def test_an_unknown_format_is_refused_with_the_names_of_the_known_ones() -> None:
     with pytest.raises(FormatError) as raised:
         find_format("adsm")
     assert raised.value.message == "no log format is called 'adsm'"

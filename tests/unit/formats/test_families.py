@@ -1,4 +1,4 @@
-"""HSI and HTAR client lines, SDSC's records, SRB sessions, dCache's billing: what their lines tell."""
+"""HSI and HTAR client lines, SDSC's records, SRB sessions, dCache's billing: what their lines contain."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ DAY = date(2019, 3, 5)
 
 
 def record(name: str, line: str) -> dict[str, Any]:
-    """The record of one line, read in UTC, as of `DAY` where it has no date or no year."""
+    """The record of one line, read in UTC; `DAY` supplies the date or year if the line has none."""
     return parse(FORMATS[name], [line], settings_of(FORMATS[name], "UTC", DAY)).row(0, named=True)
 
 
@@ -28,33 +28,33 @@ PUT = "put  'test' : '/home/u/test' ( 1024000000 bytes, 250138.1 KBS (cos=11))"
 GET = "get  '/tmp/f' : '/home/u/f' (2011/10/04 16:28:50 1024000000 bytes, 325844.9 KBS )"
 
 
-def test_a_clients_line_stands_on_its_files_day_and_says_that_the_time_is_not_known():
+def test_a_clients_line_is_dated_by_its_file_with_an_unknown_time_of_day():
     for line in (PUT, GET):
         found = record("hsi-client", line)
         assert found["event_at"] == datetime(2019, 3, 5, 12, tzinfo=UTC)
         assert found["is_time_of_day_unknown"] is True
-        # The clocks have nothing to do with it.
+        # Changes of the clocks do not matter.
         assert found["is_time_ambiguous"] is False
         assert found["started_at"] is None
 
 
-def test_noon_is_that_of_the_sources_clock():
+def test_noon_is_by_the_sources_clock():
     settings = settings_of(FORMATS["hsi-client"], "America/Los_Angeles", DAY)
     (at,) = parse(FORMATS["hsi-client"], [PUT], settings)["event_at"]
     assert at == datetime(2019, 3, 5, 20, tzinfo=UTC)
 
 
-def test_the_stamp_of_a_get_is_the_files_and_not_taken_for_the_events():
+def test_the_stamp_of_a_get_is_the_files_and_not_the_time_of_the_event():
     stamped, other = (
         record("hsi-client", GET.replace("2011/10/04 16:28:50", stamp))
         for stamp in ("2011/10/04 16:28:50", "2018/12/31 23:59:59")
     )
     assert stamped == other
-    # No matter what the stamp is of, it need not be a time.
+    # Whatever the stamp refers to, it need not be a valid time.
     assert record("hsi-client", GET.replace("2011/10/04", "2011/13/44")) == stamped
 
 
-def test_hsi_says_who_moved_what_and_the_duration_is_bytes_by_rate():
+def test_an_hsi_line_names_both_files_and_its_duration_is_bytes_divided_by_rate():
     put, got = record("hsi-client", PUT), record("hsi-client", GET)
     assert (put["direction"], put["client_path"], put["archive_path"]) == ("put", "test", "/home/u/test")
     assert (got["direction"], got["client_path"], got["archive_path"]) == ("get", "/tmp/f", "/home/u/f")
@@ -64,7 +64,7 @@ def test_hsi_says_who_moved_what_and_the_duration_is_bytes_by_rate():
     assert put["is_failed"] is False and put["user"] is None and put["host"] is None
 
 
-def test_names_may_hold_quotes_colons_and_blanks():
+def test_names_may_contain_quotes_colons_and_blanks():
     found = record(
         "hsi-client", PUT.replace("'test'", "'it's : 'a'").replace("/u/test", "/u/it's (1) bytes, x")
     )
@@ -75,7 +75,7 @@ def test_names_may_hold_quotes_colons_and_blanks():
 @pytest.mark.parametrize("colon", ["", ":"])
 @pytest.mark.parametrize("tail", ["", " wallclock/user/sys: 0.281 0.012 0.007 seconds"])
 @pytest.mark.parametrize("commas", [True, False])
-def test_htars_lines_with_and_without_what_is_optional(colon: str, tail: str, commas: bool):
+def test_htars_lines_with_and_without_optional_parts(colon: str, tail: str, commas: bool):
     create = (
         f"HTAR{colon} Create complete for nova.tar. 28,396,544 bytes written for 4 member files,"
         f" max threads: 4 Transfer time: 0.420 seconds (67.534 MB/s){tail}"
@@ -114,7 +114,7 @@ def test_htars_lines_with_and_without_what_is_optional(colon: str, tail: str, co
         "[Fortress HSI]/home/kim->put data1.fits",
     ],
 )
-def test_what_else_the_clients_say_is_ignored(line: str):
+def test_the_clients_other_output_is_ignored(line: str):
     assert record("hsi-client", line)["ignored"] is not None
 
 
@@ -139,14 +139,14 @@ def test_what_else_the_clients_say_is_ignored(line: str):
         ("72 = htar -vx -L list -f k.tar", ("get", 72, None, "k.tar")),
     ],
 )
-def test_what_a_client_says_of_a_failure_is_a_failed_transfer(line: str, expected: tuple[Any, ...]):
+def test_a_clients_error_line_is_a_failed_transfer(line: str, expected: tuple[Any, ...]):
     found = record("hsi-client", line)
     assert (found["table"], found["is_failed"], found["is_time_of_day_unknown"]) == ("transfers", True, True)
-    told = found["direction"], found["status_code"], found["status_text"], found["archive_path"]
-    assert told == expected
+    values = found["direction"], found["status_code"], found["status_text"], found["archive_path"]
+    assert values == expected
 
 
-def test_a_failure_of_which_the_direction_is_not_known_is_an_open_that_failed():
+def test_a_failure_in_an_unknown_direction_is_a_failed_open():
     for line in ("HTAR: HTAR FAILED", "HTAR HTAR FAILED ", "HTAR: HTAR FAILED (unknown) No such file: a.idx"):
         found = record("hsi-client", line)
         assert (found["table"], found["is_failed"], found["direction"]) == ("opens", True, None)
@@ -164,11 +164,11 @@ def test_a_failure_of_which_the_direction_is_not_known_is_an_open_that_failed():
         "   72 = /usr/bin/htar -tvf /k/a.tar",
     ],
 )
-def test_what_is_said_beside_a_failure_is_not_counted(line: str):
+def test_the_other_lines_around_a_failure_are_not_counted(line: str):
     assert record("hsi-client", line)["ignored"] is not None
 
 
-def test_what_a_client_says_of_nothing_known_is_rejected_and_not_passed_over():
+def test_unknown_client_lines_are_rejected_and_not_ignored():
     for line in ("HPSS Unavailable", "*** hpss_Open: No such file or directory [-2: HPSS_ENOENT]"):
         assert record("hsi-client", line)["rejected"] == UNRECOGNISED
 
@@ -208,14 +208,14 @@ ENDS = [
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 100])
-def test_the_end_of_a_run_says_what_the_lines_before_it_say(size: int):
+def test_the_end_of_a_run_is_completed_from_the_lines_before_it(size: int):
     make_unfold = FORMATS["hsi-client"].make_unfold
     assert make_unfold is not None
     unfold, lines = make_unfold(), JOB.splitlines()
     found = [text for at in range(0, len(lines), size) for text in unfold(pl.Series(lines[at : at + size]))]
     pairs = enumerate(zip(lines, found, strict=True), 1)
     assert [(number, new) for number, (old, new) in pairs if old != new] == ENDS
-    # And what is unfolded stays as it is.
+    # Lines that are already unfolded stay as they are.
     assert make_unfold()(pl.Series(found)).to_list() == found
 
 
@@ -232,7 +232,7 @@ pattern = '(?<operation>get) (?<PATH>.*)'
 """
 
 
-def test_a_layout_may_have_lines_of_a_day_only_where_that_can_be_told():
+def test_a_layout_may_omit_the_time_of_day_only_where_its_table_allows_it():
     stages = DAY_ONLY.replace("TABLE", "stages").replace("PATH", "archive_path")
     made = make_format("made-up", stages, "made-up.toml", is_own=True)
     (is_unknown,) = parse(made, ["get a"], settings_of(made, "UTC", DAY))["is_time_of_day_unknown"]
@@ -243,7 +243,7 @@ def test_a_layout_may_have_lines_of_a_day_only_where_that_can_be_told():
         make_format("made-up", jobs, "made-up.toml", is_own=True)
 
 
-def test_of_several_groups_the_first_that_is_there_can_be_taken():
+def test_a_column_can_take_the_first_group_that_is_present():
     text = DAY_ONLY.replace("TABLE", "stages").replace("(?<PATH>.*)", "(?<a>x.*)?(?<b>y.*)?(?<c>z.*)?")
     text += 'columns = { archive_path = { groups = ["a", "b", "c"], first = true } }\n'
     made = make_format("made-up", text.replace("get a", "get x"), "made-up.toml", is_own=True)
@@ -288,7 +288,7 @@ def test_each_type_of_the_papers(kind: str, direction: str, expected: tuple[str,
 # SRB
 
 
-def test_a_session_is_no_transfer_and_has_no_duration():
+def test_a_session_is_not_a_transfer_and_has_no_duration():
     found = record("srb", FORMATS["srb"].examples[0])
     assert found["table"] == "srb_sessions"
     assert (found["session_s"], found["duration_s"], found["size_bytes"]) == (318.25, None, None)
@@ -299,7 +299,7 @@ def test_a_session_is_no_transfer_and_has_no_duration():
     assert found["is_failed"] is None
 
 
-def test_a_count_that_is_no_count_is_out_of_range():
+def test_an_impossible_count_is_out_of_range():
     line = FORMATS["srb"].examples[0].replace("\t12\t", f"\t{2**53 + 1}\t")
     assert record("srb", line)["rejected"] == NUMBER_OUT_OF_RANGE
 
@@ -327,21 +327,23 @@ def mover(protocol: str = "{GFtp-2.0 192.0.2.7 60893}", path: str = "/a", ending
         ("{null}", "dcache", None),
     ],
 )
-def test_a_protocol_tells_the_interface_and_the_client(protocol: str, interface: str, host: str | None):
+def test_the_protocol_determines_the_interface_and_the_client(
+    protocol: str, interface: str, host: str | None
+):
     found = record("dcache", mover(protocol))
     assert (found["table"], found["interface"], found["host"]) == ("transfers", interface, host)
     assert (found["direction"], found["duration_s"], found["size_bytes"]) == ("put", 0.323, 964_544)
     assert found["class_of_service"] is None
 
 
-def test_the_year_is_that_of_the_file():
+def test_the_year_comes_from_the_file():
     assert record("dcache", mover())["event_at"] == datetime(2019, 8, 5, 7, 47, 49, tzinfo=UTC)
     settings = settings_of(FORMATS["dcache"], "UTC", date(2020, 1, 1))
     (at,) = parse(FORMATS["dcache"], [mover().replace("08.05", "12.31")], settings)["event_at"]
     assert at == datetime(2019, 12, 31, 7, 47, 49, tzinfo=UTC)
 
 
-def test_paths_may_hold_brackets_and_where_there_is_none_the_pnfs_id_stands():
+def test_paths_may_contain_brackets_and_the_pnfs_id_replaces_an_unknown_path():
     assert record("dcache", mover(path="/a] [b"))["archive_path"] == "/a] [b"
     assert record("dcache", mover(path="Unknown"))["archive_path"] == "0000FA09"
 
@@ -354,12 +356,12 @@ def test_a_code_other_than_0_is_a_failure_with_its_message():
 
 
 @pytest.mark.parametrize("initiator", ["[pool:pool7@pool7Domain:1]", "[<undefined>]"])
-def test_a_copy_between_pools_is_no_transfer(initiator: str):
+def test_a_copy_between_pools_is_not_a_transfer(initiator: str):
     line = mover().replace("[door:WebDAV-dcache@dCacheDomain:AAWPWeyoBWg:1564991268926000]", initiator)
     assert record("dcache", line)["ignored"] == "a copy between pools"
 
 
-def test_flush_and_fetch_have_their_time_and_that_in_the_queue():
+def test_flush_and_fetch_have_their_duration_and_their_time_in_the_queue():
     examples = FORMATS["dcache"].examples
     fetched, flushed = (record("dcache", examples[number]) for number in (2, 5))
     assert (fetched["table"], fetched["duration_s"], fetched["queue_s"]) == ("stages", 71.9, 5.12)
@@ -374,7 +376,7 @@ def test_a_hit_says_whether_the_file_was_on_disk(text: str, is_cached: bool):
     assert (found["host"], found["archive_path"]) == (None, "000051E6")
 
 
-def test_other_logs_do_not_say_it():
+def test_other_logs_do_not_say_whether_it_was_on_disk():
     assert record("pftp", FORMATS["pftp"].examples[0])["is_cached"] is None
     assert record("sdsc", FORMATS["sdsc"].examples[0])["is_cached"] is None
 
@@ -387,7 +389,7 @@ def test_other_logs_do_not_say_it():
         "## pool-hit-info-message $date$ [$cellType$:$cellName.cell$:$type$] [$pnfsid$,$filesize$]",
     ],
 )
-def test_doors_own_lines_copies_removed_and_comments_are_ignored(line: str):
+def test_lines_of_doors_removed_copies_and_comments_are_ignored(line: str):
     assert record("dcache", line)["ignored"] is not None
 
 
@@ -401,7 +403,7 @@ def test_a_door_that_removes_a_file_deletes_it():
 
 
 @pytest.mark.parametrize("name", ["hsi-client", "sdsc", "srb", "dcache"])
-def test_no_real_line_of_another_log_is_taken(sample_logs: Path, name: str):
+def test_no_real_line_of_another_log_is_accepted(sample_logs: Path, name: str):
     format_ = FORMATS[name]
     for path in sorted(sample_logs.rglob("*")):
         if path.name.startswith(name):

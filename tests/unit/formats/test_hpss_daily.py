@@ -1,4 +1,4 @@
-"""HPSS's daily report: lines unfolded, and what they become."""
+"""HPSS's daily report: its lines unfolded, and the records they become."""
 
 import json
 from datetime import UTC, date, datetime
@@ -25,7 +25,7 @@ DAILY = FORMATS["hpss-daily"]
 SETTINGS = LineSettings(
     "America/Los_Angeles", 1.0, datetime(1985, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
 )
-# Made up, in the grammar of the real one.
+# Made up, in the grammar of the real report.
 REPORT = """\
 HPSS Report for Date 2019-03-05
 
@@ -59,7 +59,7 @@ def read(text: str) -> list[dict[str, object]]:
     return parse(*unfold(text)).to_dicts()
 
 
-def test_a_table_tells_of_its_system_and_day():
+def test_a_table_gives_its_system_and_day():
     hsi, total = (row for row in read(REPORT) if row["operation"] == "io_by_application")
     assert (hsi["reported_on"], hsi["system"], hsi["item"]) == (date(2019, 3, 5), "Archive", "hsi")
     assert hsi["event_at"] == datetime(2019, 3, 5, 20, tzinfo=UTC)  # noon in California
@@ -97,12 +97,12 @@ def test_the_same_row_under_another_heading_is_another_line():
     assert wider != REPORT
 
 
-def test_several_reports_stand_in_one_file():
+def test_a_file_may_contain_several_reports():
     days = {row["reported_on"] for row in read(REPORT + REPORT.replace("03-05", "03-06"))} - {None}
     assert days == {date(2019, 3, 5), date(2019, 3, 6)}
 
 
-def test_unfolding_goes_on_where_a_block_ends():
+def test_unfolding_continues_across_the_end_of_a_block():
     lines = REPORT.splitlines()
     for cut in range(len(lines)):
         going = make_unfold()
@@ -110,32 +110,32 @@ def test_unfolding_goes_on_where_a_block_ends():
         assert pl.concat(pieces).to_list() == unfold(REPORT)
 
 
-def test_what_is_unfolded_stays_as_it_is():
+def test_unfolding_twice_changes_nothing():
     assert unfold("\n".join(unfold(REPORT))) == unfold(REPORT)
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("  1250.5        40", "  1250.5        4x"),  # no number
+        ("  1250.5        40", "  1250.5        4x"),  # not a number
         ("hsi                  3 ", "a client with a long name 3 "),  # crosses the columns
-        ("  W_Ops  ", "  New_Ops"),  # a heading that nobody has named
-        ("Client Application", "Client Colour"),  # a table that nobody has named
+        ("  W_Ops  ", "  New_Ops"),  # an unnamed heading
+        ("Client Application", "Client Colour"),  # an unnamed table
     ],
 )
-def test_what_is_not_understood_is_rejected_and_not_guessed(old, new):
+def test_unrecognised_lines_are_rejected_and_not_guessed(old, new):
     assert old in REPORT
     changed = [row for row in read(REPORT.replace(old, new, 1)) if row["rejected"] is not None]
     assert changed
     assert {row["rejected"] for row in changed} == {UNRECOGNISED}
 
 
-def test_rows_without_a_report_are_no_lines_of_this_format():
+def test_rows_outside_a_report_are_not_lines_of_this_format():
     rows = read(REPORT.partition("\n")[2])
     assert {row["rejected"] for row in rows if row["ignored"] != BLANK} == {UNRECOGNISED}
 
 
-def test_numbers_and_names_have_their_limits():
+def test_numbers_and_names_have_limits():
     assert (
         parse("2019-03-05\tArchive\tHPSS Accounting\tTotal=100000001")["rejected"][0] == NUMBER_OUT_OF_RANGE
     )
@@ -150,7 +150,7 @@ def test_every_line_of_the_real_report_has_its_fate(sample_logs):
     assert dict(records.group_by("ignored").len().drop_nulls().iter_rows()) == {
         BLANK: 20,
         TABLE_HEADING: 58,
-        NO_FIGURES: 6,  # no changes of the configuration, twice; LSMs that no cartridge left
+        NO_FIGURES: 6,  # no configuration changes, twice; LSMs that no cartridge left
     }
     facts = records.filter(table="daily_reports")
     assert dict(facts.group_by("operation").len().iter_rows()) == {
@@ -168,11 +168,11 @@ def test_every_line_of_the_real_report_has_its_fate(sample_logs):
     }
     # The tables' own totals are the sums of their rows.
     for operation, figure in (("io_by_application", "operation_count"), ("migration", "migrated_count")):
-        told = facts.filter(operation=operation)
+        section = facts.filter(operation=operation)
         for system in ("Archive", "Hpss"):
             own = [
                 (row["is_total"], json.loads(row["figures"])[figure])
-                for row in told.filter(system=system).to_dicts()
+                for row in section.filter(system=system).to_dicts()
             ]
             assert sum(n for is_total, n in own if not is_total) == sum(n for is_total, n in own if is_total)
 
@@ -210,7 +210,7 @@ def test_any_row_is_read_back(name, figures):
     assert hpss_report.SEPARATOR not in row
 
 
-def test_free_slots_are_told_of_all(sample_logs):
+def test_free_slots_are_read_for_every_lsm(sample_logs):
     lines = pl.Series("text", (sample_logs / "hpss-nersc" / "hpss_daily.txt").read_text().splitlines())
     records = DAILY.parse(unfold_lines(lines, DAILY), SETTINGS)
     figures = {}

@@ -21,7 +21,7 @@ SETTINGS = LineSettings(
     earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
     latest_at=datetime(2030, 1, 1, tzinfo=UTC),
 )
-# Without control characters, which no log shows raw, and surrogates, which are no text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
 PATHS = st.text(PRINTED, min_size=1, max_size=30) | st.sampled_from(["<stdin>", "/a htar b", " a ", "LH"])
@@ -71,9 +71,11 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
     assert parsed["is_size_saturated"] is False
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(record=records(), operation=st.sampled_from(["LH", "HL", "HH"]), open_cs=st.integers(0, 10**10))
-def test_an_hsi_line_gives_its_record_back(record: dict[str, object], operation: str, open_cs: int) -> None:
+def test_an_hsi_line_is_read_back_as_its_record(
+    record: dict[str, object], operation: str, open_cs: int
+) -> None:
     fields = [operation, record["status_code"], f"{open_cs // 100}.{open_cs % 100:02}", record["size_bytes"]]
     fields += [rate_of(record), record["class_of_service"]]
     fields += [record["first"], record["second"], record["account"]]
@@ -99,9 +101,9 @@ def test_an_hsi_line_gives_its_record_back(record: dict[str, object], operation:
         assert parsed["rate_bytes_per_s"] == pytest.approx(rate)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(record=records(), operation=st.sampled_from(["FU", "FR"]), has_end=st.booleans())
-def test_a_change_of_names_gives_its_record_back(
+def test_a_namespace_change_is_read_back_as_its_record(
     record: dict[str, object], operation: str, has_end: bool
 ) -> None:
     record["account"] = ""
@@ -120,7 +122,7 @@ def test_a_change_of_names_gives_its_record_back(
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(
     record=records(),
     verb=st.sampled_from(["create", "extract"]),
@@ -128,7 +130,7 @@ def test_a_change_of_names_gives_its_record_back(
     seconds_cs=st.integers(0, 10**10),
     ftp_host=st.just("") | WORDS,
 )
-def test_an_htar_line_gives_its_record_back(
+def test_an_htar_line_is_read_back_as_its_record(
     record: dict[str, object], verb: str, way: str, seconds_cs: int, ftp_host: str
 ) -> None:
     seconds = f"{seconds_cs // 100}.{seconds_cs % 100:02}"
@@ -147,14 +149,14 @@ def test_an_htar_line_gives_its_record_back(
     assert (parsed["client_path"], parsed["open_s"], parsed["kind"]) == (None, None, None)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(size_bytes=st.integers(1, 2**45), seconds=st.floats(0.01, 100), decimals=st.sampled_from([0, 1, 2, 3]))
-def test_rounding_makes_no_rate_inconsistent(size_bytes: int, seconds: float, decimals: int) -> None:
+def test_rounding_alone_makes_no_rate_inconsistent(size_bytes: int, seconds: float, decimals: int) -> None:
     line = htar_line(str(size_bytes), f"{seconds:.{decimals}f}", f"{size_bytes / seconds / 1000:.1f}")
     assert parse(line)[0]["is_rate_inconsistent"] is False
 
 
-def test_the_real_lines_land(sample_logs: Path) -> None:
+def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "hpss-nersc" / "hsilog.txt").read_text().splitlines()
     frame = HSI.parse(pl.Series(lines), SETTINGS)
     assert frame["table"].null_count() == 0
@@ -251,7 +253,7 @@ def test_a_rate_that_rounding_cannot_explain_is_flagged(
         (hsi_line(rate="9" * 400), NUMBER_OUT_OF_RANGE),
         (hsi_line(rate="9007199254741.0"), NUMBER_OUT_OF_RANGE),
         (hsi_line(rate="nan"), UNRECOGNISED),
-        # Each number is one, but together they would make a transfer of three thousand years.
+        # Each number is valid, but together they would make a transfer of three thousand years.
         (hsi_line(size=str(10**13), rate="0.1"), NUMBER_OUT_OF_RANGE),
         (htar_line(seconds="100000000.01"), NUMBER_OUT_OF_RANGE),
         (htar_line(size="9" * 30), SIZE_OUT_OF_RANGE),
@@ -263,7 +265,7 @@ def test_a_rate_that_rounding_cannot_explain_is_flagged(
         (hsi_line().replace(" hsi ", " hsi  "), None),
         (hsi_line("XX"), UNRECOGNISED),
         (hsi_line().replace("Mar", "Foo"), NO_SUCH_TIME),
-        (hsi_line(end="a\t/a"), UNRECOGNISED),  # cut before the account
+        (hsi_line(end="a\t/a"), UNRECOGNISED),  # truncated before the account
         (hsi_line(end="a\t/a\t"), None),
         (hsi_line(end="\t/a\tm"), UNRECOGNISED),
         (hsi_line(end="a\t\tm"), UNRECOGNISED),
@@ -278,5 +280,5 @@ def test_a_rate_that_rounding_cannot_explain_is_flagged(
         (hsi_line()[:-40], UNRECOGNISED),
     ],
 )
-def test_what_is_rejected_and_why(line: str, reason: str | None) -> None:
+def test_lines_are_rejected_with_the_reason(line: str, reason: str | None) -> None:
     assert parse(line)[0]["rejected"] == reason

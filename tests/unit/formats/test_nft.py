@@ -65,9 +65,9 @@ def write(record: dict[str, object]) -> str:
     return "".join(f"{field}{blank}" for field, blank in zip(fields, blanks, strict=True))
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(record=records())
-def test_a_line_gives_its_record_back(record: dict[str, object]) -> None:
+def test_a_line_is_read_back_as_its_record(record: dict[str, object]) -> None:
     [parsed] = parse(write(record))
     is_copy = record["direction"] is None
     duration_ms = record["duration_ms"]
@@ -90,7 +90,7 @@ def test_a_line_gives_its_record_back(record: dict[str, object]) -> None:
     assert parsed["is_time_ambiguous"] is False
 
 
-def test_the_real_lines_land(sample_logs: Path) -> None:
+def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "llnl-unitree" / "nft-971001.log").read_text().splitlines()
     parsed = parse(*lines)
     assert [record["table"] for record in parsed] == ["transfers"] * 10
@@ -112,7 +112,7 @@ def test_the_real_lines_land(sample_logs: Path) -> None:
 @pytest.mark.parametrize(
     ("year", "expected"), [("00", 2000), ("68", 2068), ("69", 1969), ("70", 1970), ("97", 1997), ("99", 1999)]
 )
-def test_two_digit_years_turn_at_69(year: str, expected: int) -> None:
+def test_two_digit_years_change_century_at_69(year: str, expected: int) -> None:
     [record] = parse(f"002718 {year}/11/05 14:07:31 ks 73400320 41.902")
     assert record["event_at"] == datetime(expected, 11, 5, 21, 7, 31, tzinfo=UTC)
 
@@ -144,16 +144,16 @@ def test_durations_of_the_coarse_clock_are_flagged(duration: str, coarse: bool, 
 
 
 @pytest.mark.parametrize("pair", ["kw", "kk", "kS", "Sk", "SS"])
-def test_lines_without_the_archive_are_passed_over(pair: str) -> None:
+def test_lines_that_do_not_involve_the_archive_are_ignored(pair: str) -> None:
     assert parse(line_of(pair=pair))[0]["ignored"] == NO_ARCHIVE
 
 
-def test_a_line_without_the_archive_must_still_be_sound() -> None:
+def test_a_line_that_does_not_involve_the_archive_must_still_be_valid() -> None:
     [record] = parse(line_of(pair="kw", size="9" * 20))
     assert (record["ignored"], record["rejected"]) == (None, SIZE_OUT_OF_RANGE)
 
 
-def test_a_size_of_two_gigabytes_is_no_saturated_counter_here() -> None:
+def test_a_size_of_two_gigabytes_is_not_a_saturated_counter_here() -> None:
     [record] = parse(line_of(size="2147483647"))
     assert record["is_size_saturated"] is False
 
@@ -183,5 +183,5 @@ def test_a_size_of_two_gigabytes_is_no_saturated_counter_here() -> None:
         (line_of().replace(" ", "\t"), UNRECOGNISED),
     ],
 )
-def test_what_is_rejected_and_why(line: str, reason: str | None) -> None:
+def test_lines_are_rejected_with_the_reason(line: str, reason: str | None) -> None:
     assert parse(line)[0]["rejected"] == reason

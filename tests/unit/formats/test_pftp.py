@@ -33,10 +33,10 @@ INTERFACES = {
     "LFRTR_Cmd": "pftp",
 }
 PUTS = {"STOR_Cmd", "PSTO_Cmd", "LFSTO_Cmd", "APPE_Cmd"}
-# Without control characters, which no log shows raw, and surrogates, which are no text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
-# Paths that hold what looks like the rest of a line, too.
+# Including paths that contain what looks like the rest of a line.
 PATHS = st.text(PRINTED, min_size=1, max_size=30) | st.sampled_from(
     [
         "/a b o RETR_Cmd r ftp bob",
@@ -83,14 +83,14 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
     assert parsed["is_time_ambiguous"] is False
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(
     record=records(),
     command=st.sampled_from(sorted(INTERFACES)),
     size_bytes=st.integers(0, 2**53) | st.sampled_from([2**31 - 2, 2**31 - 1, 2**31]),
     duration_cs=st.integers(0, 10**10),
 )
-def test_a_transfer_line_gives_its_record_back(
+def test_a_transfer_line_is_read_back_as_its_record(
     record: dict[str, object], command: str, size_bytes: int, duration_cs: int
 ) -> None:
     way = "i" if command in PUTS else "o"
@@ -113,9 +113,9 @@ def test_a_transfer_line_gives_its_record_back(
     assert parsed["client_path"] is None
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(record=records(), mode=st.sampled_from(["r", "w", "a", "rw", "r+"]))
-def test_an_open_line_gives_its_record_back(record: dict[str, object], mode: str) -> None:
+def test_an_open_line_is_read_back_as_its_record(record: dict[str, object], mode: str) -> None:
     [parsed] = parse(
         f"{stamp_of(record)} {record['host']} {record['path']} {record['type']} POPN_Cmd {mode}"
         f" {record['access']} ftp {record['user']}{record['descriptor']}"
@@ -128,7 +128,7 @@ def test_an_open_line_gives_its_record_back(record: dict[str, object], mode: str
     assert (parsed["size_bytes"], parsed["duration_s"], parsed["open_s"]) == (None, None, None)
 
 
-def test_the_real_lines_land(sample_logs: Path) -> None:
+def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "hpss-nersc" / "hpssftplog.txt").read_text().splitlines()
     parsed = parse(*lines)
     assert [record["rejected"] for record in parsed] == [None] * 6
@@ -219,5 +219,5 @@ def test_durations_below_the_clock_are_flagged(duration: str, is_below: bool) ->
         (line_of()[:-30], UNRECOGNISED),
     ],
 )
-def test_what_is_rejected_and_why(line: str, reason: str | None) -> None:
+def test_lines_are_rejected_with_the_reason(line: str, reason: str | None) -> None:
     assert parse(line)[0]["rejected"] == reason

@@ -87,13 +87,13 @@ def pair_of(record: dict[str, object]) -> str:
     return {"put": f"{record['client']}-s", "get": f"s-{record['client']}", None: "s-s"}[record["direction"]]
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(record=records(), blanks=st.tuples(*[BLANKS] * 10), end=st.sampled_from(["", "  ", "\r"]))
-def test_a_transfer_gives_its_record_back(
+def test_a_transfer_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], end: str
 ) -> None:
     duration_ms, is_copy = record["duration_ms"], record["direction"] is None
-    # What a code is must not depend on what follows it, so a text alone begins with no digit.
+    # What counts as a code must not depend on what follows it, so a text alone does not begin with a digit.
     text = record["text"].strip(" ")
     if record["code"] is None:
         text = text.lstrip("-0123456789 ")
@@ -130,14 +130,14 @@ def test_a_transfer_gives_its_record_back(
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(
     record=records(),
     seconds=st.integers(0, 10**8),
     blanks=st.tuples(*[BLANKS] * 7),
     end=st.sampled_from(["", " ", "\r"]),
 )
-def test_a_stage_gives_its_record_back(
+def test_a_stage_is_read_back_as_its_record(
     record: dict[str, object], seconds: int, blanks: tuple[str, ...], end: str
 ) -> None:
     fields = [*stamp_of(record).split(), record["persona"], "File", "staged", "in", seconds]
@@ -159,7 +159,7 @@ def test_a_stage_gives_its_record_back(
     } == expected | {"event_at": parsed["event_at"]}
 
 
-def test_the_real_lines_land(sample_logs: Path) -> None:
+def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "llnl-unitree" / "stat.980505").read_text().splitlines()
     moved, stage, failure = parse(*lines, timezone="America/Los_Angeles")
     assert moved["event_at"] == datetime(1998, 5, 5, 7, 20, 56, 383000, tzinfo=UTC)
@@ -192,7 +192,7 @@ def test_fractions_of_a_second_are_kept_to_the_microsecond(fraction: str, micros
 
 
 @pytest.mark.parametrize("fraction", [".", ".1234567", ",383", ".38x", ". 383"])
-def test_fractions_that_are_none_reject_the_line(fraction: str) -> None:
+def test_invalid_fractions_reject_the_line(fraction: str) -> None:
     assert parse(line_of(stamp=f"98/05/05 00:20:56{fraction}"))[0]["rejected"] == UNRECOGNISED
 
 
@@ -214,18 +214,18 @@ def test_fractions_that_are_none_reject_the_line(fraction: str) -> None:
         (" 98/05/05 12:00:00.000", UNRECOGNISED),
     ],
 )
-def test_dates_and_times_that_never_were(stamp: str, reason: str | None) -> None:
+def test_impossible_dates_and_times_are_rejected(stamp: str, reason: str | None) -> None:
     assert parse(line_of(stamp=stamp), timezone="America/Los_Angeles")[0]["rejected"] == reason
 
 
-def test_an_hour_that_comes_twice_is_flagged_with_its_fraction() -> None:
+def test_a_repeated_hour_is_flagged_and_keeps_its_fraction() -> None:
     [record] = parse(line_of(stamp="97/10/26 01:30:00.250"), timezone="America/Los_Angeles")
     assert record["event_at"] == datetime(1997, 10, 26, 8, 30, 0, 250000, tzinfo=UTC)
     assert record["is_time_ambiguous"] is True
 
 
 @pytest.mark.parametrize(("year", "expected"), [("00", 2000), ("68", 2068), ("69", 1969), ("98", 1998)])
-def test_two_digit_years_turn_at_69(year: str, expected: int) -> None:
+def test_two_digit_years_change_century_at_69(year: str, expected: int) -> None:
     [record] = parse(line_of(stamp=f"{year}/05/05 00:20:56.383"))
     assert record["event_at"].year == expected
 
@@ -250,7 +250,7 @@ def test_personas_of_every_length(persona: str) -> None:
         (" /home/x", None, False),
     ],
 )
-def test_tails_are_kept_whole(tail: str, status_code: int | None, is_failed_transfer: bool) -> None:
+def test_tails_are_kept_unchanged(tail: str, status_code: int | None, is_failed_transfer: bool) -> None:
     text = tail.strip() or None
     moved, failure = parse(transfer(tail=tail), transfer(tail=tail, verb="failure"))
     for record in (moved, failure):
@@ -265,24 +265,24 @@ def test_tails_are_kept_whole(tail: str, status_code: int | None, is_failed_tran
 
 @pytest.mark.parametrize("pair", ["k-w", "k-k", "k-S", "S-k", "S-S"])
 @pytest.mark.parametrize("verb", ["transfer", "failure"])
-def test_lines_without_the_archive_are_passed_over(pair: str, verb: str) -> None:
+def test_lines_that_do_not_involve_the_archive_are_ignored(pair: str, verb: str) -> None:
     assert parse(transfer(pair=pair, verb=verb))[0]["ignored"] == NO_ARCHIVE
 
 
-def test_a_line_without_the_archive_must_still_be_sound() -> None:
+def test_a_line_that_does_not_involve_the_archive_must_still_be_valid() -> None:
     [record] = parse(transfer(pair="k-w", size="9" * 20))
     assert (record["ignored"], record["rejected"]) == (None, SIZE_OUT_OF_RANGE)
 
 
 @pytest.mark.parametrize("verb", ["transfer", "failure"])
-def test_what_goes_from_the_archive_to_itself_is_a_copy(verb: str) -> None:
+def test_a_transfer_from_the_archive_to_itself_is_a_copy(verb: str) -> None:
     [record] = parse(transfer(pair="s-s", verb=verb))
     assert (record["table"], record["kind"], record["direction"]) == ("namespace_events", "copy", None)
     assert (record["host"], record["is_failed"]) == (None, verb == "failure")
 
 
 @pytest.mark.parametrize("duration", ["0", "12", "12.000", "0.499", "0.4990", "0.001", "0.000", "12.001"])
-def test_durations_are_flagged_as_those_of_the_same_transfer_in_the_nft_log(duration: str) -> None:
+def test_durations_are_flagged_like_those_of_the_same_transfer_in_the_nft_log(duration: str) -> None:
     nft = f"002718 98/05/05 00:20:56 js 34713600 {duration}"
     [expected] = NFT.parse(pl.Series([nft]), SETTINGS).to_dicts()
     [record] = parse(transfer(duration))
@@ -331,11 +331,11 @@ def test_durations_are_flagged_as_those_of_the_same_transfer_in_the_nft_log(dura
         (line_of()[:-1], UNRECOGNISED),
     ],
 )
-def test_what_is_rejected_and_why(line: str, reason: str | None) -> None:
+def test_lines_are_rejected_with_the_reason(line: str, reason: str | None) -> None:
     assert parse(line)[0]["rejected"] == reason
 
 
-def test_bytes_that_are_no_text_are_kept_in_the_tail() -> None:
+def test_invalid_bytes_are_kept_in_the_tail() -> None:
     [text] = split_lines(transfer(tail=" -192 ").encode() + b"\xff\r\n")["text"]
     [record] = parse(text)
     assert (record["status_code"], record["status_text"]) == (-192, r"-192 \xff")

@@ -1,4 +1,4 @@
-"""UniTree's events at DKRZ: what is written by the layout is read back, and nothing else is read."""
+"""UniTree's events at DKRZ: lines written according to the layout are read back, and no other lines are."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -41,9 +41,9 @@ def stamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(data=st.data())
-def test_what_a_client_event_says_is_read_back(data: st.DataObject) -> None:
+def test_a_client_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
     event = draw(st.sampled_from(["start", "stage", "end"]))
     operation = "RETR" if event == "stage" else draw(st.sampled_from(["RETR", "STOR", "STOU", "APPE"]))
@@ -76,9 +76,9 @@ def test_what_a_client_event_says_is_read_back(data: st.DataObject) -> None:
     assert record["is_duration_below_clock"] == (event != "start" and seconds < 0.001)
 
 
-@settings(deadline=None)  # machines that build are slow at times
+@settings(deadline=None)  # build machines are slow at times
 @given(data=st.data())
-def test_what_a_tape_event_says_is_read_back(data: st.DataObject) -> None:
+def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
     event, kind = draw(st.sampled_from(list(KINDS.items())))
     moment, server = draw(MOMENTS), draw(st.sampled_from(["tapesrvr", "pdmsrvr"]))
@@ -94,12 +94,12 @@ def test_what_a_tape_event_says_is_read_back(data: st.DataObject) -> None:
         "size_bytes": draw(st.none() | st.integers(0, 2**53)),
         "status_code": draw(st.none() | st.integers(-(2**31), 2**31 - 1)),
     }
-    told = ["-" if number is None else number for number in numbers.values()]
+    said = ["-" if number is None else number for number in numbers.values()]
     line = (
         f"{stamp(moment)} {server} {event} op={task} by={requester} cap={texts['capability']}"
-        f" family={texts['class_of_service']} location={texts['location']} copy={told[0]} frag={told[1]}"
-        f" vsn={texts['vsn']} type={texts['tape_type']} unit={texts['drive']} block={told[2]} size={told[3]}"
-        f" rc={told[4]}"
+        f" family={texts['class_of_service']} location={texts['location']} copy={said[0]} frag={said[1]}"
+        f" vsn={texts['vsn']} type={texts['tape_type']} unit={texts['drive']} block={said[2]} size={said[3]}"
+        f" rc={said[4]}"
     )
     record = parse(line, "unitree-tape")
     assert {name: record[name] for name in texts | numbers} == texts | numbers
@@ -117,12 +117,12 @@ def test_what_a_tape_event_says_is_read_back(data: st.DataObject) -> None:
         ("start op=RETR cache=miss", "purge", UNKNOWN_EVENT),
         ("uftpd", "nftd", UNRECOGNISED),
         ("op=RETR", "op=DELE", UNRECOGNISED),
-        # What one event tells stands in another.
+        # A field of one event in another.
         ("start", "stage", UNRECOGNISED),
         ("cache=miss", "tape_s=1.5", UNRECOGNISED),
         ("start op=RETR cache=miss", "stage op=STOR tape_s=1.5", UNRECOGNISED),
         ("cap=4f21.0007 uid=2718", "uid=2718 cap=4f21.0007", UNRECOGNISED),
-        # Who asked is what events are put together by.
+        # Events are combined by who asked for them.
         ("uid=2718", "uid=-", UNRECOGNISED),
         ("host=cray", "host=-", UNRECOGNISED),
         (" path=/run 7/out.tar", "", UNRECOGNISED),
@@ -132,7 +132,7 @@ def test_what_a_tape_event_says_is_read_back(data: st.DataObject) -> None:
         ("start op=RETR cache=miss", "stage op=RETR tape_s=1000000000", NUMBER_OUT_OF_RANGE),
     ],
 )
-def test_a_client_line_that_is_none_is_rejected_with_the_reason(old: str, new: str, reason: str) -> None:
+def test_an_invalid_client_line_is_rejected_with_the_reason(old: str, new: str, reason: str) -> None:
     assert parse(START, "unitree-client")["rejected"] is None
     assert START.count(old) == 1
     assert parse(START.replace(old, new), "unitree-client")["rejected"] == reason
@@ -158,7 +158,7 @@ def test_a_client_line_that_is_none_is_rejected_with_the_reason(old: str, new: s
         ("rc=0", "rc=99999999999", NUMBER_OUT_OF_RANGE),
     ],
 )
-def test_a_tape_line_that_is_none_is_rejected_with_the_reason(old: str, new: str, reason: str) -> None:
+def test_an_invalid_tape_line_is_rejected_with_the_reason(old: str, new: str, reason: str) -> None:
     assert parse(TAPE, "unitree-tape")["rejected"] is None
     assert TAPE.count(old) == 1
     assert parse(TAPE.replace(old, new), "unitree-tape")["rejected"] == reason

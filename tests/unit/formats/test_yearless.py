@@ -1,4 +1,4 @@
-"""Stamps without a year, as of the day of their file."""
+"""Stamps without a year, read relative to the day of their file."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -39,7 +39,7 @@ def read(stamp: str, day: date, layout: str = LAYOUT) -> datetime | None:
         ("Dec 31 23:59:59", date(2018, 12, 31), 2018),
         ("Jan  1 00:00:01", date(2018, 12, 31), 2019),
         ("Mar  5 09:14:22", date(2019, 3, 5), 2019),
-        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # just as far from 2019: a log tells of the past
+        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # just as far from 2019: a log is about the past
         ("Dec 29 23:59:59", date(2019, 6, 30), 2019),
         ("Jan  1 00:00:00", date(2019, 7, 2), 2019),
         ("Dec 31 23:59:59", date(2019, 7, 2), 2019),
@@ -48,7 +48,7 @@ def read(stamp: str, day: date, layout: str = LAYOUT) -> datetime | None:
         ("Feb 29 12:00:00", date(2000, 1, 1), 2000),
     ],
 )
-def test_the_year_nearest_to_the_files_day(stamp: str, day: date, year: int) -> None:
+def test_a_stamp_gets_the_year_nearest_to_the_files_day(stamp: str, day: date, year: int) -> None:
     assert read(stamp, day) == datetime.strptime(f"{year} {stamp}", "%Y %b %d %H:%M:%S")
 
 
@@ -66,13 +66,13 @@ def test_a_time_less_than_half_a_year_from_the_files_day_is_read_as_written(
 ) -> None:
     day = local.date() + timedelta(days=days)
     assert read(f"{local:%m.%d %H:%M:%S}", day, "%m.%d %H:%M:%S") == local
-    # And what says whether another day reads the same is never wrong, whatever the zone.
+    # It must never be wrong about whether another day reads the same, whatever the zone.
     if is_same_year(day, local - timedelta(hours=14), local + timedelta(hours=12)):
         assert abs(days) < REACH.days
 
 
 @given(day=st.dates(date(1969, 1, 1), date(2068, 12, 31)), minute=st.integers(0, 366 * 1440 - 1))
-def test_every_stamp_has_the_nearest_year_that_has_it(day: date, minute: int) -> None:
+def test_every_stamp_gets_the_nearest_year_in_which_it_exists(day: date, minute: int) -> None:
     leap = datetime(2000, 1, 1) + timedelta(minutes=minute)
     noon = datetime(day.year, day.month, day.day, 12)
     years = [
@@ -88,7 +88,7 @@ def test_every_stamp_has_the_nearest_year_that_has_it(day: date, minute: int) ->
 @pytest.mark.parametrize(
     ("stamp", "day"),
     [
-        ("Feb 29 12:00:00", date(2019, 1, 5)),  # neither 2018 nor 2019 has it, and 2020 is far
+        ("Feb 29 12:00:00", date(2019, 1, 5)),  # neither 2018 nor 2019 has it, and 2020 is too far away
         ("Feb 29 12:00:00", date(2019, 8, 20)),  # more than half a year ahead
         ("Feb 30 12:00:00", date(2020, 1, 5)),
         ("Mar  5 23:59:60", date(2019, 3, 5)),
@@ -97,11 +97,11 @@ def test_every_stamp_has_the_nearest_year_that_has_it(day: date, minute: int) ->
         ("", date(2019, 3, 5)),
     ],
 )
-def test_no_such_time(stamp: str, day: date) -> None:
+def test_invalid_stamps_have_no_time(stamp: str, day: date) -> None:
     assert read(stamp, day) is None
 
 
-def test_a_line_of_a_day_that_no_near_year_has_is_rejected() -> None:
+def test_a_line_of_a_day_missing_from_all_near_years_is_rejected() -> None:
     lines = pl.Series([f"Feb {day} 12:00:00 anna cray put 1000 1.5" for day in (28, 29)])
     records = YEARLESS.parse(lines, settings_of(date(2019, 1, 5)))
     assert records["rejected"].to_list() == [None, NO_SUCH_TIME]
@@ -109,7 +109,7 @@ def test_a_line_of_a_day_that_no_near_year_has_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("day", [date.min, date.max])
-def test_any_day_can_be_said(day: date) -> None:
+def test_any_day_can_be_given(day: date) -> None:
     lines = pl.Series(["Dec 31 23:59:59 anna cray put 1000 1.5", *YEARLESS.examples])
     assert set(YEARLESS.parse(lines, settings_of(day))["rejected"]) <= {OUTSIDE_WINDOW, NO_SUCH_TIME}
     assert is_same_year(day, datetime(2000, 1, 1), datetime(2000, 1, 1)) is False
@@ -120,5 +120,5 @@ def test_a_file_without_a_day_is_refused() -> None:
         yearless_time(pl.col("stamp"), LAYOUT, settings_of(None))
 
 
-def test_without_times_nothing_is_known_of_the_year() -> None:
+def test_without_times_the_year_is_unknown() -> None:
     assert not is_same_year(date(2019, 1, 1), None, None)

@@ -46,7 +46,7 @@ def make(folder: Path, text: str = SITE, name: str = "site") -> Format:
 
 
 def read(log_format: Format, *lines: str, zone: str = "UTC") -> list[dict[str, Any]]:
-    """The records of the lines, without what is null or false."""
+    """The records of the lines, without null or false values."""
     records = log_format.parse(pl.Series(lines, dtype=pl.String), settings_of(log_format, zone))
     return [
         {name: value for name, value in row.items() if value is not None and value is not False}

@@ -19,7 +19,7 @@ def record(line: str) -> dict[str, Any]:
     return found
 
 
-def test_the_lines_of_todays_versions_land(sample_logs: Path) -> None:
+def test_lines_of_current_versions_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "today" / "eos-report-5.constructed.log").read_text().splitlines()
     found = read(EOS, *lines)
     assert [each.get("table", each.get("ignored", each.get("rejected"))) for each in found] == [
@@ -39,7 +39,7 @@ def test_the_lines_of_todays_versions_land(sample_logs: Path) -> None:
     assert (stage["direction"], stage.get("is_cached"), stage["user"]) == ("get", None, "kim")
 
 
-def test_the_lines_of_the_documentation_land(sample_logs: Path) -> None:
+def test_lines_of_the_documentation_give_their_records(sample_logs: Path) -> None:
     lines = (sample_logs / "today" / "eos-report-doc.real.log").read_text().splitlines()
     put, *others = read(EOS, *lines)
     assert (put["direction"], put["size_bytes"], put["user"]) == ("put", 2202, "daemon")
@@ -57,16 +57,14 @@ def test_a_path_on_the_disk_server_changes_nothing() -> None:
     ("osize", "csize", "size_bytes"),
     [(0, 49834, 49834), (0, 0, 0), (20000, 49834, None), (49834, 49834, None)],
 )
-def test_writing_that_is_counted_in_calls_only_is_a_put(
-    osize: int, csize: int, size_bytes: int | None
-) -> None:
+def test_writes_counted_only_in_calls_are_a_put(osize: int, csize: int, size_bytes: int | None) -> None:
     found = record(FUSE.replace("osize=0", f"osize={osize}").replace("csize=31744", f"csize={csize}"))
     assert found["direction"] == "put"
-    # What was moved is known only of a file that was empty before.
+    # The bytes moved are only known if the file was empty before.
     assert found.get("size_bytes") == size_bytes
 
 
-def test_counts_of_calls_may_stand_behind_the_bytes() -> None:
+def test_counts_of_calls_may_follow_the_bytes() -> None:
     # As before 2018.
     calls = "nrc=0&nwc=3&"
     old = FUSE.replace(calls, "").replace("&rt=0.00", f"&{calls}nfwds=0&rt=0.00")
@@ -79,7 +77,7 @@ def test_counts_of_calls_may_stand_behind_the_bytes() -> None:
 )
 def test_a_read_or_write_error_is_a_failure(errors: str, is_failed: bool | None) -> None:
     assert record(FAILED_PUT.replace("0&iow_err=1", errors)).get("is_failed") is is_failed
-    # Older versions do not say.
+    # Older versions do not report it.
     assert "is_failed" not in record(FAILED_PUT.replace("&ior_err=0&iow_err=1", ""))
 
 
@@ -92,7 +90,7 @@ def test_the_path_of_a_removed_file_is_decoded(written: str, path: str | None) -
     assert (found["kind"], found.get("archive_path")) == ("delete", path)
 
 
-def test_a_removal_of_unknown_form_is_not_passed_over() -> None:
+def test_a_removal_in_an_unknown_form_is_not_ignored() -> None:
     assert record(RM.replace("&ruid=507", "&new=1&ruid=507"))["rejected"] == UNRECOGNISED
 
 

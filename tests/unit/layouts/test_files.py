@@ -1,4 +1,4 @@
-"""A layout's file: what is wrong with it is said with file and key; what it means has a number."""
+"""A layout's file: errors name file and key, and the version is a number derived from its meaning."""
 
 import pickle
 
@@ -17,7 +17,7 @@ def change(old: str, new: str) -> str:
     return SITE.replace(old, new, 1)
 
 
-def test_a_layout_is_called_as_its_file(tmp_path):
+def test_a_layout_is_named_after_its_file(tmp_path):
     found = make(tmp_path, name="our-movers")
     assert (found.name, found.title, found.clock_resolution_s) == (
         "our-movers",
@@ -29,7 +29,7 @@ def test_a_layout_is_called_as_its_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("title = ", "is not valid TOML: Invalid value (at end of document)"),
         (change('title = "movers of a made-up site"\n', ""), "title: is missing"),
@@ -107,11 +107,11 @@ def test_a_layout_is_called_as_its_file(tmp_path):
         (change("2024-03-05 09", "2024-13-05 09"), "examples[0]: no such date or time: 2024-13-05"),
     ],
 )
-def test_what_is_wrong_is_said_with_file_and_key(tmp_path, text, told):
+def test_errors_name_file_and_key(tmp_path, text, expected):
     with pytest.raises(LayoutError) as raised:
         make(tmp_path, text)
     assert raised.value.message.startswith(f"{tmp_path}/site.toml: ")
-    assert told is None or told in raised.value.message
+    assert expected is None or expected in raised.value.message
     assert raised.value.hint is None or raised.value.hint.endswith(".")
 
 
@@ -130,7 +130,9 @@ def test_times_with_and_without_dates_do_not_mix(tmp_path):
         ("%F %T", False, False),
     ],
 )
-def test_what_the_lines_lack_the_file_must_tell(tmp_path, layout, is_dated_by_file, is_year_by_file):
+def test_the_file_must_supply_a_day_or_year_that_the_lines_lack(
+    tmp_path, layout, is_dated_by_file, is_year_by_file
+):
     stamp = {"%m.%d %H:%M:%S": "03.05 09:14:22", "%H:%M:%S": "09:14:22"}.get(layout, "2024-03-05 09:14:22")
     text = SITE.replace("%Y-%m-%d %H:%M:%S", layout).replace("2024-03-05 09:14:22", stamp)
     found = make(tmp_path, text.replace(".{19}", f".{{{len(stamp)}}}"))
@@ -138,22 +140,22 @@ def test_what_the_lines_lack_the_file_must_tell(tmp_path, layout, is_dated_by_fi
 
 
 @pytest.mark.parametrize("name", ["site.txt/x", "a b.toml", ".toml", "ä.toml", "no/such.toml"])
-def test_a_file_that_cannot_be_one_is_refused(name):
+def test_a_file_that_cannot_be_a_layout_is_refused(name):
     with pytest.raises(LayoutError):
         find_format(name)
 
 
-def test_a_name_of_ours_is_refused_unless_it_is_ours(tmp_path):
+def test_a_bundled_formats_name_is_refused_for_other_layouts(tmp_path):
     assert make(tmp_path, show_layout("xferlog"), "xferlog") is FORMATS["xferlog"]
     for name in ("xferlog", "hsi"):
         with pytest.raises(LayoutError, match=f"a format called '{name}' already exists"):
             make(tmp_path, SITE, name)
 
 
-def test_the_version_is_that_of_the_meaning(tmp_path):
+def test_the_version_depends_only_on_the_meaning(tmp_path):
     first = make(tmp_path)
-    for told in ("title", "examples"):
-        old = next(line for line in SITE.splitlines() if line.startswith(told))
+    for key in ("title", "examples"):
+        old = next(line for line in SITE.splitlines() if line.startswith(key))
         same = SITE.replace(old, old.replace("made-up", "real").replace("kim", "lee")) + "# a comment\n"
         assert make(tmp_path, same).version == first.version
     versions = {
@@ -171,7 +173,7 @@ def test_the_version_is_that_of_the_meaning(tmp_path):
     assert all(0 <= version < 2**31 for version in versions)
 
 
-def test_only_lines_may_be_added_and_only_behind(tmp_path):
+def test_lines_may_only_be_added_and_only_at_the_end(tmp_path):
     held = make(tmp_path)
     check_layouts("source 's'", held, make(tmp_path, SITE.replace("made-up", "real") + DELETE))
     at = SITE.index("[[lines]]")
@@ -186,18 +188,18 @@ def test_only_lines_may_be_added_and_only_behind(tmp_path):
             SourceError, match=r"source 's' was read with a layout other than the one in site\.toml now"
         ):
             check_layouts("source 's'", held, make(tmp_path, text))
-    with pytest.raises(SourceError):  # what was known is not known any more
+    with pytest.raises(SourceError):  # what was read before is no longer described
         check_layouts("source 's'", make(tmp_path, SITE + DELETE), held)
 
 
-def test_a_format_goes_to_another_process_and_stays_the_same(tmp_path):
+def test_a_format_is_the_same_in_another_process(tmp_path):
     for each in (make(tmp_path), FORMATS["gridftp"]):
         copy = pickle.loads(pickle.dumps(each))
         assert copy == each and hash(copy) == hash(each)
 
 
 @pytest.mark.parametrize("name", [name for name, each in FORMATS.items() if find_layout(each)])
-def test_what_comes_with_tapewise_is_sound_and_has_an_example_of_each_pattern(name, tmp_path):
+def test_bundled_layouts_are_valid_and_have_an_example_of_each_pattern(name, tmp_path):
     found = make(tmp_path, show_layout(name), name)
     assert found is FORMATS[name]
     layout = find_layout(found)

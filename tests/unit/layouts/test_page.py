@@ -1,4 +1,4 @@
-"""The page of the reference names each key that a layout can have."""
+"""The reference page names each key that a layout can have."""
 
 import re
 from pathlib import Path

@@ -17,11 +17,11 @@ from tapewise.ingest.layouts.prefixes import Failure, find_failure, split_patter
         (r"\(\[(\))", [r"\(", r"\[", r"(\))"]),
     ],
 )
-def test_a_pattern_in_pieces(pattern, pieces):
+def test_a_pattern_is_split_into_pieces(pattern, pieces):
     assert split_pattern(pattern) == pieces
 
 
-def test_the_pieces_of_our_patterns_are_the_patterns():
+def test_the_pieces_of_our_patterns_add_up_to_the_patterns():
     for log_format in FORMATS.values():
         layout = find_layout(log_format)
         for kind in layout.lines if layout else ():
@@ -39,9 +39,9 @@ def test_the_pieces_of_our_patterns_are_the_patterns():
         ("", Failure(0, "(?<id>[0-9]+)", "id")),
     ],
 )
-def test_where_it_ceases_to_match(line, failure):
+def test_the_failing_piece_and_position_are_found(line, failure):
     assert find_failure("(?<id>[0-9]+) (?<user>[a-z]+) (?<size>[0-9]+)", line) == failure
 
 
-def test_plain_characters_are_told_together():
+def test_literal_characters_are_reported_as_one_piece():
     assert find_failure(r"(?<id>[0-9]+) NBYTES=(?<n>[0-9]+)", "12 nbytes=1") == Failure(3, "NBYTES=", None)

@@ -1,4 +1,4 @@
-"""What a layout makes of lines: values, units, times, and the reason where it can make none."""
+"""What a layout makes of lines: values, units and times, or the reason why it can make none."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -75,18 +75,18 @@ def test_a_line_becomes_its_record(tmp_path):
         ("1998-04-05 02:30:00 put kim n7 12.5 1024 /a", SKIPPED_TIME),
     ],
 )
-def test_a_line_of_which_there_is_no_record_is_rejected_with_the_reason(tmp_path, line, reason):
+def test_a_line_that_gives_no_record_is_rejected_with_the_reason(tmp_path, line, reason):
     assert read(make(tmp_path), line, zone="America/Los_Angeles") == [{"rejected": reason}]
 
 
-def test_the_first_pattern_that_matches_has_the_line(tmp_path):
+def test_the_first_pattern_that_matches_decides(tmp_path):
     line = f"{STAMP} put kim n7 12.5 1024 /a"
     whole = "[[lines]]\nname = 'rest'\nignored = 'of no interest'\npattern = '.*'\n"
     at = SITE.index("[[lines]]")
     behind, before = make(tmp_path, SITE + whole), make(tmp_path, SITE[:at] + whole + SITE[at:])
     assert [row.get("table") for row in read(behind, line, "x")] == ["transfers", None]
     assert read(before, line, "x") == [{"ignored": "of no interest"}] * 2
-    # Also where it can make nothing of it: what is added behind changes no record.
+    # Even if it can make nothing of the line: a pattern added at the end changes no record.
     assert read(behind, line.replace("put", "move")) == [{"rejected": UNRECOGNISED}]
 
 
@@ -120,7 +120,7 @@ def test_units_of_seconds(tmp_path, unit, duration_s):
     assert read(found, f"{STAMP} put kim n7 71 3 /a")[0]["duration_s"] == duration_s
 
 
-def test_thousands_sums_and_what_is_missing(tmp_path):
+def test_thousands_separators_sums_and_missing_values(tmp_path):
     text = SITE.replace('size_bytes = { group = "kbytes", unit = "KiB" }', "")
     text = text.replace("(?<kbytes>[^ ]+)", "(?<read>[0-9,]+|-)(?:/(?<written>[0-9,]+))?")
     both = make(
@@ -144,14 +144,14 @@ def test_thousands_sums_and_what_is_missing(tmp_path):
         ('epoch = "ms"', "1720170862125", "2024-07-05 09:14:22.125"),
     ],
 )
-def test_times_that_no_zone_changes(tmp_path, zone, column, stamp, at):
+def test_times_that_do_not_depend_on_the_zone(tmp_path, zone, column, stamp, at):
     text = SITE.replace('layout = "%Y-%m-%d %H:%M:%S"', column).replace(".{19}", "[^ ]+( [^ ]+)??")
     found = make(tmp_path, text.replace("2024-03-05 09:14:22", stamp))
     (record,) = read(found, f"{stamp} put kim n7 1 3 /a", zone=zone)
     assert record["event_at"] == datetime.fromisoformat(f"{at}+00:00")
 
 
-def test_a_fraction_in_a_group_of_its_own(tmp_path):
+def test_a_fraction_in_its_own_group(tmp_path):
     fraction = 'layout = "%Y-%m-%d %H:%M:%S", fraction = { group = "us", unit = "us" }'
     text = SITE.replace('layout = "%Y-%m-%d %H:%M:%S"', fraction).replace(".{19})", ".{19})[.](?<us>[0-9]+)")
     found = make(tmp_path, text.replace("09:14:22 ", "09:14:22.5 "))
@@ -197,7 +197,7 @@ def test_start_and_end_give_the_duration(tmp_path):
     assert (zero["duration_s"], zero["is_duration_below_clock"]) == (0.0, True)
 
 
-def test_in_the_hour_that_comes_twice_a_start_after_the_end_is_no_fault(tmp_path):
+def test_a_start_after_the_end_is_no_error_in_a_repeated_hour(tmp_path):
     (record,) = read(
         make(tmp_path, START), "1997-10-26 01:50:00 1997-10-26 01:10:00 put", zone="America/Los_Angeles"
     )
@@ -220,7 +220,7 @@ def test_a_start_and_a_duration_give_the_end(tmp_path):
         assert read(found, line) == [{"rejected": NUMBER_OUT_OF_RANGE}]
 
 
-def test_lines_without_a_time_are_of_their_files_day_at_no_certain_time(tmp_path):
+def test_lines_without_a_time_have_their_files_day_and_an_unknown_time(tmp_path):
     text = SITE.replace('layout = "%Y-%m-%d %H:%M:%S"', "day_of_file = true")
     text = text.replace("(?<event_at>.{19}) ", "").replace("2024-03-05 09:14:22 ", "")
     found = make(tmp_path, text)
@@ -241,7 +241,7 @@ def test_lines_without_a_time_are_of_their_files_day_at_no_certain_time(tmp_path
     path=WORDS,
     operation=st.sampled_from(["put", "get"]),
 )
-def test_what_is_written_by_the_grammar_is_read_back(
+def test_lines_written_by_the_grammar_are_read_back(
     tmp_path_factory, at, user, host, seconds, kbytes, path, operation
 ):
     found = make(tmp_path_factory.getbasetemp())
@@ -339,7 +339,7 @@ def test_xferlog_is_read_back(
         ("%2fhome%2F%C3%A9", "/home/é"),
         ("100%25%41", "100%A"),
         ("/a", "/a"),
-        # No such writing, so that it is the name itself.
+        # Not a valid escape, so it is the name itself.
         ("/a%2", "/a%2"),
         ("/a%", "/a%"),
         ("/a%zz%20", "/a%zz%20"),
@@ -349,14 +349,14 @@ def test_xferlog_is_read_back(
         ("/%E2%82%AC%f0%9F%92%BE", "/€\U0001f4be"),
     ],
 )
-def test_percent_signs_are_decoded_if_asked_for(tmp_path, written, path):
+def test_percent_escapes_are_decoded_if_requested(tmp_path, written, path):
     text = SITE.replace("[[lines]]", 'archive_path = { decode = "percent" }\n\n[[lines]]')
     (found,) = read(make(tmp_path, text), LINE.replace("/home/k/a 7", written))
     assert found["archive_path"] == path
     assert read(make(tmp_path), LINE.replace("/home/k/a 7", written))[0]["archive_path"] == written
 
 
-def test_otherwise_is_for_other_texts_and_missing_for_none(tmp_path):
+def test_otherwise_applies_to_other_texts_and_missing_to_absent_ones(tmp_path):
     text = (
         SITE.replace("(?<archive_path>.+)'", "(?<archive_path>[^ ]+)(?: (?<result>.+))?'")
         + "[lines.columns.is_failed]\n"

@@ -1,4 +1,4 @@
-"""Machines small enough to work by hand, and traces for them."""
+"""Machines small enough to check by hand, and traces for them."""
 
 import polars as pl
 
@@ -6,7 +6,7 @@ from tapewise.simulator.machines import Machine, parse_machine
 
 
 def make_machine(**changes: object) -> Machine:
-    """One chain of 10 B/s, a network of 100 B/s, two ports, no latency, no tapes.
+    """A machine with one chain of 10 B/s, a network of 100 B/s, two ports, no latency and no tapes.
 
     `disk__chain_count=2` changes a field, `tapes={...}` sets a table.
     """

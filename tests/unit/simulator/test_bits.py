@@ -19,7 +19,7 @@ PRINT = "from tests.unit.simulator.test_bits import digest; print(digest({queuei
 
 
 def digest(queueing: str) -> str:
-    """Of a run in which everything happens: bursts, stages by the law of draws, stores and purges."""
+    """A digest of a run in which everything happens: bursts, stages drawn from a law, stores and purges."""
     machine = bundled_machine("llnl-unitree-1998").model_dump()
     machine["ports"]["queueing"] = queueing
     machine["disk"]["lvs_per_chain"] = 4

@@ -16,15 +16,15 @@ def cache_folder(**variables: str) -> str:
     return done.stdout.strip()
 
 
-def test_it_lies_in_the_users_cache_and_never_in_the_tree(tmp_path: Path):
+def test_it_is_in_the_users_cache_and_never_in_the_tree(tmp_path: Path):
     folder = Path(cache_folder(XDG_CACHE_HOME=str(tmp_path)))
     assert folder.parent == tmp_path / "tapewise" / "numba"
     assert folder.is_dir()
-    # A folder for each state of the room, and the same one for the same state.
+    # A folder for each state of the code, and the same one for the same state.
     assert cache_folder(XDG_CACHE_HOME=str(tmp_path)) == str(folder)
     assert cache_folder(NUMBA_CACHE_DIR=str(tmp_path / "own")) == str(tmp_path / "own")
 
 
-def test_where_there_is_no_place_for_it_nothing_is_kept(tmp_path: Path):
+def test_nothing_is_kept_if_there_is_no_place_for_it(tmp_path: Path):
     (tmp_path / "file").touch()
     assert cache_folder(XDG_CACHE_HOME=str(tmp_path / "file")) == ""

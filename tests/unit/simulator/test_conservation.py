@@ -1,4 +1,4 @@
-"""Whatever is asked of whatever machine: bytes, tokens and jobs are conserved, and nothing is overused."""
+"""For any machine and any trace, bytes, tokens and jobs are conserved, and nothing is overused."""
 
 import numpy as np
 import polars as pl
@@ -62,7 +62,7 @@ def draw_machine(data: st.DataObject) -> Machine:
 
 
 def draw_trace(seed: int, count: int, span_s: float) -> pl.DataFrame:
-    """Jobs in whole seconds, so that many happen at once; files from a million on lie on tape."""
+    """Jobs at whole seconds, so that many happen at once; files numbered from a million up are on tape."""
     rng = np.random.default_rng(seed)
     rows, sizes = [], {}
     for number, at in enumerate(np.sort(rng.integers(0, max(1, int(span_s)), count))):
@@ -85,12 +85,12 @@ def check(run: Run, machine: Machine) -> None:
     done = jobs.filter(pl.col("ended_s").is_not_null())
     assert done.height == jobs.height - totals.unfinished_count
     assert (done["stuck_in"].null_count(), jobs["stuck_in"].null_count()) == (done.height, done.height)
-    # Every job's time is split without rest.
+    # The parts of every job's time add up to all of it.
     assert all((jobs[name] >= 0).all() for name in TIME_COLUMNS)
     split = jobs.select(pl.sum_horizontal(TIME_COLUMNS)).to_series().to_numpy()
     whole = jobs["ended_s"].fill_null(totals.ended_s).to_numpy() - jobs["submitted_s"].to_numpy()
     assert split == pytest.approx(whole, abs=1e-6)
-    # Who joined a stage waited for one of the same file that was under way, and started none.
+    # A job that joined a stage waited for one of the same file that was in progress, and started none.
     numbered = jobs.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     joined = numbered.filter(pl.col("joined_row").is_not_null()).join(
         numbered, left_on="joined_row", right_on="row", suffix="_stager"
@@ -99,7 +99,7 @@ def check(run: Run, machine: Machine) -> None:
     assert (joined["is_staged_stager"] & ~joined["is_staged"]).all()
     assert (joined["file"] == joined["file_stager"]).all()
     assert (joined["submitted_s"] >= joined["submitted_s_stager"]).all()
-    # Every byte is moved over all that it must pass.
+    # Every byte passes every resource on its way.
     moved = totals.moved_bytes
     put = int(done.filter(direction="put")["size_bytes"].sum())
     got = int(done.filter(direction="get")["size_bytes"].sum())
@@ -109,20 +109,20 @@ def check(run: Run, machine: Machine) -> None:
     tape = sum(value for name, value in moved.items() if name.startswith("tape"))
     disk = sum(value for name, value in moved.items() if name.startswith("disk"))
     assert tape >= staged + totals.stored_bytes - 1e-6
-    if totals.unfinished_count == 0:  # else something may be half moved
-        # Only storing can be under way at the end.
+    if totals.unfinished_count == 0:  # otherwise something may be half moved
+        # Only storing can still be in progress at the end.
         assert moved["network_in"] == pytest.approx(put + staged, abs=1e-6)
         under_way = tape - staged - totals.stored_bytes
         assert moved["network_out"] == pytest.approx(got + totals.stored_bytes + under_way, abs=1e-6)
         assert totals.disk_used_bytes == put + staged - totals.purged_bytes
     assert disk == pytest.approx(moved["network_in"] + moved["network_out"], abs=1e-6)
     assert 0 <= totals.disk_used_bytes <= machine.disk.capacity_bytes
-    # Nothing is used more than there is.
+    # Nothing is used beyond its capacity.
     samples = run.samples
     for name in samples.columns:
         if name.endswith("_ratio"):
             assert samples[name].is_between(-1e-9, 1 + 1e-9).all()
-            # Only what is a mean since the sample before is not known of the first.
+            # Only means since the previous sample are unknown for the first one.
             assert samples[name].null_count() == name.endswith("_utilisation_ratio")
     assert samples["busy_ports_count"].max() <= PORTS
     assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
@@ -139,7 +139,7 @@ def check(run: Run, machine: Machine) -> None:
 
 
 def most_at_a_time(held: pl.DataFrame) -> int:
-    # Rounding may let a job begin just before the one ends that it waited for.
+    # Because of rounding, a job may begin just before the one ends that it waited for.
     changes = [(at + 1e-6, 1) for at in held["begun_s"]] + [(at, -1) for at in held["ended_s"]]
     return max(np.cumsum([change for _, change in sorted(changes)]), default=0)
 
@@ -156,8 +156,8 @@ def test_nothing_is_lost_and_nothing_overused(data, seed, count, span):
     check(run_trace(machine, trace, seed=seed, sample_s=3.0), machine)
 
 
-def test_a_machine_that_is_busy_beyond_its_means_ends_too():
-    # Stages that wait for room hold the drive that storing needs to make room.
+def test_a_run_on_an_overloaded_machine_ends_too():
+    # Stages that wait for space hold the drive that storing needs to free space.
     machine = make_machine(tapes=make_tapes(store={"interval_s": 60, "min_age_s": 0, "cartridge_bytes": 500}),
                            purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": 10})  # fmt: skip
     run = run_trace(machine, draw_trace(1, 3000, 3000), seed=1)

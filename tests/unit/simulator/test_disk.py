@@ -1,4 +1,4 @@
-"""Staging, storing and purging, worked by hand; and what never ends."""
+"""Staging, storing and purging, checked by hand; and runs that never end."""
 
 import pytest
 
@@ -40,8 +40,8 @@ def test_a_get_of_a_file_that_is_being_put_waits_for_it():
     assert jobs["ended_s"].to_list() == [10, 20]
 
 
-def test_a_file_that_was_put_and_purged_is_joined_as_any_other():
-    # The get at 9000 s finds it purged and stages it; the next one waits for that, and not for the put.
+def test_a_file_that_was_put_and_purged_is_joined_like_any_other():
+    # The get at 9000 s finds it purged and stages it; the next one waits for that, not for the put.
     gets = [(9000, "get", 1, 9, 500), (9001, "get", 1, 9, 500)]
     table = run(purging(), (0, "put", 1, 9, 500), (8000, "put", 1, 10, 400), *gets)
     assert table.jobs["is_staged"].to_list() == [False, False, True, False]
@@ -52,7 +52,8 @@ def test_a_file_that_was_put_and_purged_is_joined_as_any_other():
 def test_a_drive_serves_one_stage_at_a_time():
     jobs = run(make_machine(tapes=make_tapes()), (0, "get", 1, 1, 100), (0, "get", 1, 2, 100)).jobs
     assert jobs["drive_wait_s"].to_list() == [0, 27]
-    # While the second is staged, from 34 s, it takes half of the disk chain from the first one's transfer.
+    # While the second is staged, from 34 s, it takes half of the disk chain away from the first one's
+    # transfer.
     assert jobs["ended_s"].to_list() == [40, 64]
 
 
@@ -65,22 +66,22 @@ def test_drives_are_pooled_by_silo_or_by_chain(drive_queue, is_waiting):
     assert (table["drive_wait_s"].sum() > 0) == is_waiting
 
 
-def test_files_are_stored_once_old_enough_after_a_sleep():
-    # Both files arrive before 50 s, so they are ripe at 100 s; the cartridge of 300 bytes is full in the
-    # middle of the second: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next one.
+def test_files_are_stored_after_a_sleep_once_they_are_old_enough():
+    # Both files arrive before 50 s, so they are old enough at 100 s; the cartridge of 300 bytes is full in
+    # the middle of the second: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next one.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 200), (25, "put", 1, 2, 200), (1000, "get", 1, 1, 200)]
     result = run(machine, *jobs, sample_s=0.5)
     assert (result.totals.stored_count, result.totals.stored_bytes) == (2, 400)
     assert result.totals.moved_bytes["tape_chain_1"] == pytest.approx(400)
     busy = result.samples.filter(result.samples["busy_drives_count"] > 0)["sample_s"]
-    assert (busy.min(), busy.max()) == (100.5, 194)  # a sample on the stroke is taken before the event
+    assert (busy.min(), busy.max()) == (100.5, 194)  # a sample due at the time of an event is taken before it
     # A stage gets the drive when the cartridge is full.
     assert run(machine, *jobs[:2], (101, "get", 1, 3, 1)).jobs["drive_wait_s"].to_list() == [0, 0, 66]
 
 
-def test_what_is_young_at_the_wake_up_waits_for_the_next():
-    # Ripe at 90 + 50; the sleeps end at 100 and 200 s.
+def test_a_file_too_young_at_one_wake_up_waits_for_the_next():
+    # Old enough at 90 + 50 s; the sleeps end at 100 and 200 s.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(80, "put", 1, 1, 100), (500, "put", 1, 2, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -88,8 +89,9 @@ def test_what_is_young_at_the_wake_up_waits_for_the_next():
     assert (busy.min(), busy.max()) == (201, 227)
 
 
-def test_a_list_holds_what_was_ripe_when_it_was_made():
-    # The second is ripe at 140 s only; the next list is made a sleep after the end of the first, at 127 s.
+def test_a_list_holds_the_files_that_were_old_enough_when_it_was_made():
+    # The second is old enough only at 140 s; the next list is made a sleep after the end of the first, at 127
+    # s.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 100), (80, "put", 1, 2, 100), (500, "put", 1, 3, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -98,7 +100,7 @@ def test_a_list_holds_what_was_ripe_when_it_was_made():
 
 
 def test_a_list_is_stored_in_the_order_of_the_volumes():
-    # The second file is on disk first, but lies on the second volume.
+    # The second file was on disk first, but is on the second volume.
     tapes = make_tapes(store=STORE)
     machine = make_machine(tapes=tapes, disk__chain_count=2, disk__allocation="chain_round_robin")
     jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 10), (500, "put", 1, 3, 1)]
@@ -117,8 +119,9 @@ def purging(**changes):
     )
 
 
-def test_at_the_high_mark_the_heaviest_files_go_until_the_low_mark():
-    # Of equal size the one used longest ago weighs most. 10 B on top of 790 make 800: two of 200 go, to 400.
+def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
+    # Of files of equal size the least recently used weighs most. 10 B on top of 790 make 800: two of 200 go,
+    # down to 400.
     held = make_held(
         (1, 200, 9000, True), (2, 200, 90_000, True), (3, 200, 50_000, True), (4, 190, 100, True)
     )
@@ -135,8 +138,8 @@ def test_at_the_high_mark_the_heaviest_files_go_until_the_low_mark():
 
 
 def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
-    # 400 B lie there; 110 more pass the mark of 500 at 30 s and 300 the high one at 60 s, and a purge empties
-    # the disk to 410, all between two samples.
+    # 400 B are there at first; 110 more pass the mark of 500 at 30 s and 300 the high one at 60 s, and a
+    # purge empties the disk to 410, all between two samples.
     held = make_held((1, 400, 90_000, True))
     jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
     result = run(purging(), *jobs, held=held, sample_s=1000)
@@ -149,33 +152,34 @@ def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
 
 def test_young_unstored_and_locked_files_stay():
     held = make_held((1, 300, 3000, True), (2, 300, 90_000, False), (3, 190, 90_000, True))
-    # At 1 s the mark is reached: 1 is young, 2 not on tape, 3 being read. At 167 s 2 has come to tape.
+    # At 1 s the mark is reached: file 1 is young, 2 is not on tape, 3 is being read. At 167 s file 2 has been
+    # stored.
     jobs = [(0, "get", 1, 3, 190), (0, "put", 1, 9, 10), (500, "put", 1, 10, 1)]
     before, after = (run(purging(), *jobs[:count], held=held).totals for count in (2, 3))
     assert before.purged_bytes == 0
     assert (after.purge_count, after.purged_bytes) == (1, 300)
 
 
-def test_a_put_waits_for_room_until_a_file_is_old_enough_to_go():
+def test_a_put_waits_for_space_until_a_file_is_old_enough_to_be_purged():
     held = make_held((1, 990, 3000, True))
     job = run(purging(), (0, "put", 1, 9, 100), held=held).jobs.row(0, named=True)
     assert (job["space_wait_s"], job["ended_s"]) == (600, 610)
 
 
-def test_nobody_overtakes_who_waits_for_room():
+def test_no_job_overtakes_one_that_waits_for_space():
     held = make_held((1, 990, 3000, True))
     jobs = run(purging(), (0, "put", 1, 9, 100), (1, "put", 1, 10, 5), held=held).jobs
     assert jobs["space_wait_s"].to_list() == [600, 599]
 
 
-def test_who_waits_for_room_gets_it_though_the_disk_is_below_its_low_mark():
+def test_a_job_that_waits_for_space_gets_it_even_below_the_low_mark():
     held = make_held((1, 240, 9000, True), (2, 240, 9000, True))
     result = run(purging(), (0, "put", 1, 9, 530), held=held)
     assert result.jobs["space_wait_s"].to_list() == [0]
     assert result.totals.purged_bytes == 240
 
 
-def test_a_file_that_was_read_may_go_an_hour_later():
+def test_a_file_that_was_read_may_be_purged_an_hour_later():
     held = make_held((3, 790, 5000, True))
     jobs = [(0, "get", 1, 3, 790), (3000, "put", 1, 9, 10), (4000, "put", 1, 10, 1)]
     assert [run(purging(), *jobs[:n], held=held).totals.purged_bytes for n in (2, 3)] == [0, 790]
@@ -195,13 +199,13 @@ def test_weights_grow_with_size_and_faster_with_age(size, is_staged):
     assert run(machine, *jobs, held=held).jobs["is_staged"].to_list() == [False, is_staged]
 
 
-def test_what_waits_for_ever_is_told_and_the_run_ends():
-    # Without a purge nothing makes room.
+def test_a_deadlock_is_reported_and_the_run_ends():
+    # Without a purge nothing frees space.
     jobs = run(make_machine(disk__lvs_per_chain=1, disk__largest_file_bytes=1000),
                (0, "put", 1, 1, 900), (1, "put", 1, 2, 200), (2, "get", 1, 2, 200)).jobs  # fmt: skip
     assert jobs["stuck_in"].to_list() == [None, "space", "file"]
     assert jobs["ended_s"].to_list() == [90, None, None]
-    # Both drives are held by stages that wait for room, which storing could make if it had a drive.
+    # Both drives are held by stages that wait for space, which storing could free if it had a drive.
     held = make_held((1, 999, 90_000, False))
     run_ = run(purging(), (0, "get", 1, 2, 100), held=held)
     assert run_.jobs["stuck_in"].to_list() == ["space"]

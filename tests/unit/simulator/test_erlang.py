@@ -11,7 +11,7 @@ from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_ports
 
 SERVERS = 13
-# A job of so many bytes takes a second at its client's own limit, which nothing else slows.
+# A job takes one second at its client's own limit, which nothing else slows down.
 SECOND_BYTES = 1_000_000
 WAIT_S = {0.5: 0.002742, 0.8: 0.13501, 0.9: 0.48224, 0.95: 1.2328}
 
@@ -48,7 +48,7 @@ def erlang_c_wait_s(load: float) -> float:
 
 
 @pytest.mark.parametrize("load", WAIT_S)
-def test_the_stored_waits_are_erlangs(load):
+def test_the_stored_waits_agree_with_erlangs_formula(load):
     assert erlang_c_wait_s(load) == pytest.approx(WAIT_S[load], rel=2e-4)
 
 
@@ -57,12 +57,12 @@ def test_the_stored_waits_are_erlangs(load):
     [(20_000, 40), pytest.param(60_000, 30, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("load", WAIT_S)
-def test_mean_waits_lie_within_the_interval_of_the_replications(load, count, replications):
-    # An interval of 95 % misses one time in twenty: of seeds 0 to 39, 200,000 jobs each, the one at load 0.95
+def test_mean_waits_are_within_the_interval_of_the_replications(load, count, replications):
+    # A 95 % interval misses one time in twenty: of seeds 0 to 39, 200,000 jobs each, the one at load 0.95
     # does; that of 160 other seeds holds Erlang's wait near its middle.
     begin = 0 if count < 60_000 else 1000
     means = np.array([mean_wait_s(load, count, begin + seed) for seed in range(replications)])
     half = stats.t.ppf(0.975, replications - 1) * means.std(ddof=1) / math.sqrt(replications)
     assert abs(means.mean() - WAIT_S[load]) <= half
-    # An interval that holds everything would show nothing.
+    # A very wide interval would prove nothing.
     assert half < 0.35 * WAIT_S[load]

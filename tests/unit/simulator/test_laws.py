@@ -1,4 +1,4 @@
-"""Laws of a few quantiles and a mean."""
+"""Laws given by a few quantiles and a mean."""
 
 import numpy as np
 import pytest
@@ -21,20 +21,20 @@ def make_law(values, mean: float, *, smallest: float = 1.0, largest_excess: floa
     st.floats(1, 1e15),
     st.sampled_from([0.0, 1e3, 1e18]),
 )
-def test_the_mean_is_the_one_asked_for(values, mean, largest_excess):
+def test_the_mean_is_the_requested_one(values, mean, largest_excess):
     law = make_law(values, mean, largest_excess=largest_excess)
-    # Of equal values there is nothing to scale.
+    # Equal values leave nothing to scale.
     if values[0] > 1 or values[-1] > 1 or largest_excess > mean * 101:
         assert law.mean == pytest.approx(mean, rel=1e-9)
     drawn = law.draw(np.random.default_rng(1), 100)
     assert (drawn >= 1 - 1e-9).all()
 
 
-def test_lognormal_values_are_told_exactly():
+def test_a_lognormal_law_is_reproduced_between_its_levels():
     law = make_law(np.exp(SCORES + 10).tolist(), np.exp(10.5), smallest=1.0)
     assert law.scale == pytest.approx(1)
     drawn = np.log(law.draw(np.random.default_rng(1), COUNT)) - 10
-    # The quantiles between the levels too: within five standard errors of each.
+    # Also the quantiles between the levels: within five standard errors of each.
     for level, score in ((0.3, -0.5244), (0.6, 0.2533), (0.8, 0.8416), (0.97, 1.8808)):
         density = np.exp(-(score**2) / 2) / np.sqrt(2 * np.pi)
         error = 5 * np.sqrt(level * (1 - level) / COUNT) / density
@@ -52,7 +52,7 @@ def test_drawn_values_have_the_quantiles_and_the_mean(mean):
     assert below == pytest.approx(QUANTILE_LEVELS[4:], abs=0.006)
 
 
-def test_whole_numbers_keep_the_mean_and_the_least():
+def test_whole_numbers_keep_the_mean_and_the_minimum():
     law = make_law([1.0, 1.0, 1.0, 1.2, 1.5, 2.5, 4.0, 5.0, 9.0], 2.2)
     drawn = draw_whole(law, np.random.default_rng(1), COUNT)
     assert (drawn == np.floor(drawn)).all()
@@ -65,7 +65,7 @@ def test_equal_values_stay_as_they_are():
     assert set(drawn) == {10.0}
 
 
-def test_what_the_top_may_not_have_all_have():
+def test_an_excess_that_the_top_may_not_have_is_spread_over_all():
     law = make_law([10.0] * 9, 20.0, largest_excess=5.0)
     drawn = law.draw(np.random.default_rng(1), COUNT)
     assert np.quantile(drawn, 0.5) == pytest.approx(20.0, rel=0.01)

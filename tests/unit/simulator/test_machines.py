@@ -34,7 +34,7 @@ def change(path: str, value: object) -> dict:
     return tables
 
 
-def test_the_bundled_machine_is_llnls():
+def test_the_bundled_machine_has_llnls_values():
     machine = bundled_machine("llnl-unitree-1998")
     assert machine.disk.capacity_bytes == 384_000_000_000
     assert machine.tapes.drive_count == 20
@@ -76,7 +76,7 @@ def test_the_bundled_machine_is_llnls():
         ("tapes", None, "m.toml: machine: purge needs tapes"),
     ],
 )
-def test_what_is_wrong_is_named(path: str, value: object, message: str | None):
+def test_errors_name_what_is_wrong(path: str, value: object, message: str | None):
     tables = change(path, value)
     if message is None:
         parse_machine(tables, "m.toml")
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_named(path: str, value: object, message: str | None):
     assert caught.value.message.startswith(message)
 
 
-def test_a_file_that_is_no_machine_is_named(tmp_path: Path):
+def test_a_file_that_is_not_a_machine_is_named(tmp_path: Path):
     path = tmp_path / "m.toml"
     with pytest.raises(MachineError, match=r"m\.toml: No such file"):
         read_machine(path)
@@ -104,7 +104,7 @@ def test_the_two_exponential_law_has_the_mean_that_follows_from_its_figures():
     assert law.mean_s == pytest.approx(133.7, abs=0.05)
 
 
-# What is written in place of what in the bundled file, and what the message says of it.
+# A text of the bundled file, its replacement, and the error message.
 BROKEN = {
     "a hole in the ports: no range for small files": (
         "over_bytes = -1,",
@@ -131,7 +131,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_broken_file_is_told_by_file_and_field(tmp_path: Path, what: str):
+def test_errors_name_file_and_field(tmp_path: Path, what: str):
     old, new, message = BROKEN[what]
     text = read_machine_text("llnl-unitree-1998")
     assert old in text

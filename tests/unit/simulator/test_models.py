@@ -1,4 +1,4 @@
-"""Exported workload models as the simulator reads them: what is wrong is told by file and field."""
+"""Exported workload models as the simulator reads them: errors name file and field."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def make_document() -> dict[str, Any]:
     } | document
 
 
-def test_both_rooms_mean_the_same_document():
+def test_both_packages_describe_the_same_document():
     fields = documents.WorkloadModel.model_fields
     assert (fields["format"].default, fields["format_version"].default) == (
         models.FORMAT,
@@ -126,7 +126,7 @@ BURSTS = ("groups", 1, "bursts")
         ),
     ],
 )
-def test_what_is_wrong_is_named(tmp_path: Path, apply, message: str):
+def test_errors_name_what_is_wrong(tmp_path: Path, apply, message: str):
     document = make_document()
     apply(document)
     path = tmp_path / "spring.json"
@@ -139,7 +139,7 @@ def test_what_is_wrong_is_named(tmp_path: Path, apply, message: str):
 @pytest.mark.parametrize(
     "text, message", [("{", "no JSON: "), ("[]", "format is not"), ("\xff", "no JSON: ")]
 )
-def test_what_is_no_model_is_told(tmp_path: Path, text: str, message: str):
+def test_a_file_that_is_not_a_model_is_reported(tmp_path: Path, text: str, message: str):
     path = tmp_path / "spring.json"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(WorkloadError) as caught:
@@ -147,6 +147,6 @@ def test_what_is_no_model_is_told(tmp_path: Path, text: str, message: str):
     assert caught.value.message.startswith(f"{path}: {message}")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path):
+def test_a_missing_file_is_reported(tmp_path: Path):
     with pytest.raises(WorkloadError, match=r"none\.json: No such file or directory"):
         load_model_file(tmp_path / "none.json")

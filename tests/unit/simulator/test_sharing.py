@@ -1,4 +1,4 @@
-"""Bandwidth shared by few flows, worked by hand."""
+"""Bandwidth shared by a few flows, checked by hand."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def test_one_flow_alone_takes_its_latency_and_the_slowest_resource():
     assert ends(machine, (3, "put", 1, 1, 100)) == [pytest.approx(13.5)]
 
 
-def test_two_flows_on_one_chain_have_half_of_it_each_until_one_ends():
+def test_two_flows_on_one_chain_get_half_each_until_one_ends():
     # Both at 5 B/s until the smaller ends at 4 s; the other's 80 bytes left then move at 10 B/s.
     run = run_trace(make_machine(), make_trace((0, "put", 1, 1, 20), (0, "put", 1, 2, 100)), seed=1)
     assert run.jobs["ended_s"].to_list() == pytest.approx([4, 12])
@@ -26,9 +26,9 @@ def test_two_flows_on_one_chain_have_half_of_it_each_until_one_ends():
 @pytest.mark.parametrize(
     ("network", "client", "rates"),
     [
-        (12, None, [4, 4, 4]),  # the network is full first
-        (16, None, [5, 6, 5]),  # the chain of the first and third is full first, the second has the rest
-        (40, None, [5, 10, 5]),  # both chains are full
+        (12, None, [4, 4, 4]),  # the network is saturated first
+        (16, None, [5, 6, 5]),  # the chain of the first and third is saturated first, the second has the rest
+        (40, None, [5, 10, 5]),  # both chains are saturated
         (40, 4.0, [4, 4, 4]),  # each client is at its own limit
         (40, 7.0, [5, 7, 5]),
     ],
@@ -36,12 +36,12 @@ def test_two_flows_on_one_chain_have_half_of_it_each_until_one_ends():
 def test_shares_are_max_min_fair(network, client, rates):
     network = {"in_bytes_per_s": network, "out_bytes_per_s": 1, "client_bytes_per_s": client}
     machine = make_machine(disk__chain_count=2, network=network, ports=make_ports(3))
-    # Files come on chains 1, 2, 1; sizes make all three end at the same time, so that no rate changes.
+    # Files are placed on chains 1, 2, 1; sizes make all three end at the same time, so that no rate changes.
     jobs = [(0, "put", 1, number, rate * 60) for number, rate in enumerate(rates)]
     assert ends(machine, *jobs) == pytest.approx([60, 60, 60])
 
 
-def test_the_ways_of_the_network_do_not_share_but_a_disk_chain_serves_both():
+def test_the_networks_directions_are_separate_but_share_a_disk_chain():
     network = {"in_bytes_per_s": 10, "out_bytes_per_s": 10}
     jobs = [(0, "put", 1, 1, 100), (0, "get", 1, 9, 100)]
     held = make_held((9, 100, 0, True))
@@ -51,7 +51,7 @@ def test_the_ways_of_the_network_do_not_share_but_a_disk_chain_serves_both():
     assert ends(fast_chain, *jobs, held=held) == pytest.approx([10, 10])
 
 
-def test_a_file_of_no_bytes_takes_its_latency():
+def test_an_empty_file_takes_its_latency():
     machine = make_machine(latency__put_s=0.76)
     assert ends(machine, (1, "put", 1, 1, 0)) == [pytest.approx(1.76)]
     machine = make_machine(latency__put_s=0.76, disk__smallest_transfer_bytes=1)
@@ -61,7 +61,7 @@ def test_a_file_of_no_bytes_takes_its_latency():
 @pytest.mark.parametrize(
     ("allocation", "expected"), [("lv_round_robin", [20, 20]), ("chain_round_robin", [10, 10])]
 )
-def test_volumes_in_turn_put_a_burst_on_one_chain_unless_chains_take_turns(allocation, expected):
+def test_consecutive_volumes_put_a_burst_on_one_chain_unless_chains_alternate(allocation, expected):
     machine = make_machine(disk__chain_count=2, disk__allocation=allocation)
     assert ends(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 100)) == pytest.approx(expected)
 
@@ -71,7 +71,7 @@ def test_a_file_larger_than_a_volume_takes_two():
         disk__chain_count=2, disk__lvs_per_chain=2, disk__lv_bytes=100, disk__allocation="lv_round_robin",
         disk__largest_file_bytes=200,
     )  # fmt: skip
-    # The first takes volumes 1 and 2, so the second lies on the other chain.
+    # The first takes volumes 1 and 2, so the second is on the other chain.
     assert ends(machine, (0, "put", 1, 1, 150), (0, "put", 1, 2, 50)) == pytest.approx([15, 5])
-    # One that just fills a volume takes no other.
+    # One that exactly fills a volume takes no other.
     assert ends(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 100)) == pytest.approx([20, 20])

@@ -33,7 +33,7 @@ def make_singles(**changes) -> Group:
 
 
 def draw(*groups: Group, seeds=SEEDS, **changes) -> pl.DataFrame:
-    """The streams of several seeds, as long as the model's range each."""
+    """The streams of several seeds, each as long as the model's range."""
     model = make_model(*groups)
     arguments = {"began_at": FIRST, "duration_s": SPAN_S} | changes
     return pl.concat(
@@ -52,7 +52,7 @@ def expect_shares(found: list[int], shares: list[float]) -> None:
         assert count / total == pytest.approx(share, abs=5 * np.sqrt(share * (1 - share) / total) + 1e-12)
 
 
-def test_a_stream_has_the_columns_that_its_module_tells():
+def test_a_stream_has_the_columns_that_its_module_documents():
     stream = make_stream(make_model(), began_at=FIRST, duration_s=86_400, seed=1)
     assert stream.schema == {
         "submitted_at": pl.Datetime("us", "UTC"),
@@ -88,25 +88,25 @@ def test_bursts_begin_in_the_hours_that_the_model_says():
     hours = np.arange(168)
     begun = 3 * (hours % 24) * (hours < 120) + 4
     group = make_singles(week_burst_counts=tuple(begun.tolist()), in_bursts=int(begun.sum()))
-    # Many are set apart; the shares of the hours are what counts.
+    # Many bursts are set apart; what counts is the hours' shares.
     found = count_by_hour(draw(group))
     assert stats.chisquare(found, begun * found.sum() / begun.sum()).pvalue > 1e-3
 
 
-def test_bursts_are_as_large_and_as_dense_as_the_models():
+def test_bursts_are_as_large_and_as_dense_as_in_the_model():
     bursts = make_group().bursts
     found = draw_requests(bursts, np.arange(50_000) * 1e6, np.random.default_rng(1))
     counts = np.bincount(found.burst)
     assert counts.mean() == pytest.approx(5, abs=5 * counts.std() / np.sqrt(len(counts)))
     for level, value in zip(QUANTILE_LEVELS, bursts.request_count_quantiles, strict=True):
-        # Whole numbers stand for half a request to either side.
+        # Each whole number covers half a request to either side.
         assert np.mean(counts <= value) >= level - 0.01
         assert np.mean(counts < value) <= level + 0.01
     gaps = np.diff(found.asked_s)[np.diff(found.burst) == 0]
     for level, value in zip(QUANTILE_LEVELS, bursts.gap_quantiles_s, strict=True):
         assert np.mean(gaps <= value + 0.02) >= level - 0.01
         assert np.mean(gaps < value - 0.02) <= level + 0.01
-    # A burst is one user's.
+    # A burst belongs to one user.
     users = (
         pl.DataFrame({"burst": found.burst, "user": found.user})
         .group_by("burst")
@@ -115,12 +115,12 @@ def test_bursts_are_as_large_and_as_dense_as_the_models():
     assert users["user"].max() == 1
 
 
-def test_a_few_users_ask_for_most():
+def test_a_few_users_make_most_requests():
     users = draw(make_singles())["user"]
     counts = np.bincount(users, minlength=11)[1:].tolist()
     assert users.min() == 1
     assert len(counts) == 10
-    # Those between two ranks that the model tells share evenly.
+    # Ranks between two that the model gives share evenly.
     expect_shares(counts, [0.4, 0.2, 0.1, 0.1, 0.1, 0.02, 0.02, 0.02, 0.02, 0.02])
 
 
@@ -145,7 +145,7 @@ def test_classes_have_their_shares_sizes_and_origins():
 
 @pytest.mark.parametrize("said, wanted", [(0.9, 0.9), (None, 0.52), (0.3, 0.52), (1.0, 1.0)])
 def test_classes_repeat_in_a_burst_as_often_as_the_model_says(said, wanted):
-    # Users of their own for each burst, far apart, so that the bursts can be told.
+    # Each burst has its own users, far apart, so that the bursts can be told apart.
     shares = (UserShare(1_000_000_000, 1.0),)
     stream = draw(make_group(same_class_ratio=said, user_shares=shares, in_bursts=6720)).sort(
         "seed", "user", "file"
@@ -156,16 +156,16 @@ def test_classes_repeat_in_a_burst_as_often_as_the_model_says(said, wanted):
     pairs = stream.with_columns(last=pl.col("class_number").shift(1).over("seed", "user")).drop_nulls("last")
     assert same.height == pairs.height
     ratio = (pairs["class_number"] == pairs["last"]).mean()
-    # Pairs of one burst are not independent: at most bursts are, so their number is taken.
+    # Pairs of one burst are not independent, but bursts are, so the number of bursts is used.
     error = 5 * np.sqrt(wanted * (1 - wanted) / (1344 * len(SEEDS)))
     assert ratio == pytest.approx(wanted, abs=error + 1e-12)
-    # At worst each burst is of one class, and the large ones count for more.
+    # At worst each burst has one class, and the large ones count for more.
     lengths = stream.group_by("seed", "user").len()["len"].to_numpy()
     error = 5 * np.sqrt(0.24 * (lengths**2).sum()) / stream.height
     assert (stream["class_number"] == 1).mean() == pytest.approx(0.6, abs=error)
 
 
-def test_requests_of_nobody_come_singly_and_by_the_hours_of_the_others():
+def test_requests_without_a_user_come_singly_and_by_the_hours_of_the_others():
     group = make_singles(unattributed_count=1344, classes=(make_class(1, 2688),))
     stream = draw(group)
     nobody = stream.filter(pl.col("user") < 0)
@@ -174,7 +174,7 @@ def test_requests_of_nobody_come_singly_and_by_the_hours_of_the_others():
     assert not set(nobody["submitted_at"].dt.hour()) - set(range(8, 20))
 
 
-def test_where_nobody_is_known_requests_come_evenly():
+def test_without_known_users_requests_come_evenly():
     group = make_singles(
         week_burst_counts=(0,) * 168, week_request_counts=(0,) * 168, in_bursts=0, unattributed_count=2016,
         user_shares=(), request_count_quantiles=(), classes=(make_class(1, 2016),),
@@ -226,7 +226,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not():
     assert first.filter(direction="get").select(columns).equals(alone.select(columns))
 
 
-def test_a_zone_of_the_beginning_makes_no_difference():
+def test_the_zone_of_the_beginning_makes_no_difference():
     local = FIRST.astimezone(ZoneInfo("Asia/Kolkata"))
     one, other = (make_stream(make_model(), began_at=at, duration_s=86_400, seed=1) for at in (FIRST, local))
     assert one.equals(other)
@@ -234,7 +234,7 @@ def test_a_zone_of_the_beginning_makes_no_difference():
 
 @st.composite
 def models(draw_one) -> Model:
-    """Small models of any shape, whose files the bundled machine takes."""
+    """Small models of any shape, with files that the bundled machine accepts."""
     groups = []
     for interface in draw_one(st.lists(st.sampled_from(["nft", "ftp", "hsi"]), unique=True, max_size=2)):
         begun = draw_one(st.lists(st.integers(0, 2), min_size=168, max_size=168))
@@ -263,7 +263,7 @@ def models(draw_one) -> Model:
 
 @settings(max_examples=60, deadline=None)
 @given(models(), st.integers(0, 2**63), st.floats(1, 1e6))
-def test_every_stream_is_a_trace(model, seed, duration_s):
+def test_every_stream_is_a_valid_trace(model, seed, duration_s):
     stream = make_stream(model, began_at=FIRST, duration_s=duration_s, seed=seed)
     demand = check_trace(stream, bundled_machine("llnl-unitree-1998"))
     assert len(demand.submitted_s) == stream.height
@@ -283,7 +283,7 @@ def test_every_stream_is_a_trace(model, seed, duration_s):
         ({"duration_s": 1e10, "rate_factor": 100.0}, "more than 50,000,000"),
     ],
 )
-def test_wrong_arguments_are_told(changes, message):
+def test_wrong_arguments_are_reported(changes, message):
     arguments = {"began_at": FIRST, "duration_s": 60.0, "seed": 1} | changes
     with pytest.raises(SimulationError, match=message):
         make_stream(make_model(), **arguments)
@@ -301,7 +301,7 @@ def test_spread_requests_are_the_same_at_even_times():
     assert stats.kstest((times - first) / (last - first), "uniform").pvalue > 1e-3
     since = (spread["submitted_at"] - FIRST).dt.total_microseconds() / 1e6
     assert since.to_list() == pytest.approx(times.tolist(), abs=2e-6)
-    # The gaps are a Poisson process's; those of the stream are not.
+    # The gaps are those of a Poisson process, unlike the stream's.
     mean_s = (last - first) / stream.height
     assert stats.kstest(np.diff(times) / mean_s, "expon").pvalue > 1e-3
     assert stats.kstest(np.diff(stream["submitted_s"].to_numpy()) / mean_s, "expon").pvalue < 1e-9

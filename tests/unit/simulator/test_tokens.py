@@ -1,4 +1,4 @@
-"""User limits and ports, worked by hand: all puts of 100 bytes, 10 s alone on a chain each."""
+"""User limits and ports, checked by hand: all puts of 100 bytes, each 10 s alone on a chain."""
 
 import pytest
 
@@ -28,16 +28,16 @@ def test_a_user_at_the_limit_waits_while_others_pass():
         assert waits == ([0, 9, 0], [0, 0, 0], [10, 20, 12])
 
 
-def test_serialised_a_job_waits_for_a_port_with_its_users_token():
+def test_serialised_a_job_holds_its_users_token_while_it_waits_for_a_port():
     # One port. User 1's second job holds the user's second token from 0 s on; the third waits for that one.
     jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (0, "put", 1, 3, 100), (1, "put", 2, 4, 100)]
     user, port, ended = run(machine_of(1, 2, "serialised"), *jobs)
     assert user == [0, 0, 10, 0]
     assert port == [0, 10, 20, 19]
-    assert ended == [10, 20, 40, 30]  # at 10 s the third joins the line for the port behind user 2
+    assert ended == [10, 20, 40, 30]  # at 10 s the third joins the port's queue behind user 2
 
 
-def test_joint_nobody_holds_a_token_that_waits():
+def test_joint_no_waiting_job_holds_a_token():
     jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (0, "put", 1, 3, 100), (1, "put", 2, 4, 100)]
     user, port, ended = run(machine_of(1, 2, "joint"), *jobs)
     assert user == [0, 0, 0, 0]  # user 1 never has two transfers, so the limit binds nobody
@@ -45,9 +45,9 @@ def test_joint_nobody_holds_a_token_that_waits():
     assert ended == [10, 20, 30, 40]
 
 
-def test_joint_the_wait_is_split_by_what_binds():
-    # Two ports, limit 1. Job 2 waits for its user until 10 s. Then job 3 has had the other port; user 3's
-    # job 4 waits for a port from 2 s to 10 s, and job 2, first in line, takes the port first.
+def test_joint_the_wait_is_split_by_its_cause():
+    # Two ports, limit 1. Job 2 waits for its user until 10 s. Meanwhile job 3 has had the other port; user
+    # 3's job 4 waits for a port from 2 s to 10 s, and job 2, first in the queue, takes the port first.
     jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (1, "put", 2, 3, 100), (2, "put", 3, 4, 100)]
     user, port, ended = run(machine_of(2, 1, "joint"), *jobs)
     assert user == [0, 10, 0, 0]
@@ -72,7 +72,7 @@ def test_large_files_use_few_ports_and_small_ones_the_lowest_free():
 
 
 @pytest.mark.parametrize(("large_s", "small_s"), [(1, 2), (2, 1)])
-def test_a_freed_port_goes_to_whoever_waited_longest_whatever_the_size(large_s, small_s):
+def test_a_freed_port_goes_to_the_longest_waiting_job_whatever_its_size(large_s, small_s):
     ports = {
         "count": 2,
         "queueing": "serialised",
@@ -81,17 +81,18 @@ def test_a_freed_port_goes_to_whoever_waited_longest_whatever_the_size(large_s, 
     machine = make_machine(
         disk__chain_count=10, ports=ports, network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1}
     )
-    # Port 1 is busy until 10 s and port 2 until 5 s, for which both wait.
+    # Port 1 is busy until 10 s and port 2 until 5 s; both jobs wait for a port.
     waiting = sorted([(large_s, "put", 1, 3, 200), (small_s, "put", 1, 4, 100)])
     _, port, _ = run(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 50), *waiting)
     first_waited_s = 5 - waiting[0][0]
-    # The second has the other port at 10 s if it is small, else this one again at 15 s.
+    # The second gets the other port at 10 s if it is small, otherwise this one again at 15 s.
     second_waited_s = (10 if large_s < small_s else 15) - waiting[1][0]
     assert port == [0, 0, first_waited_s, second_waited_s]
 
 
-def test_joint_the_queue_stays_whole_when_its_last_is_let_in():
-    # At 10 s the third user's job is let in past the first user's second, which still waits for its user.
+def test_joint_the_queue_stays_intact_when_its_last_job_is_admitted():
+    # At 10 s the third user's job is admitted past the first user's second job, which still waits for its
+    # user.
     jobs = [
         (0, "put", 1, 1, 200), (0, "put", 2, 2, 100), (1, "put", 1, 3, 100), (2, "put", 3, 4, 100),
         (11, "put", 4, 5, 100),

@@ -1,4 +1,4 @@
-"""What trace files leave out, and what they say of time."""
+"""What trace files omit, and how they give times."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ def with_times(trace: pl.DataFrame = BARE, begin: datetime = BEGIN) -> pl.DataFr
     return trace.with_columns(submitted_at=pl.lit(begin).cast(pl.Datetime("us", "UTC")) + passed)
 
 
-def test_what_is_left_out_is_filled_in():
+def test_omitted_columns_are_filled_in():
     trace, began_at = complete_trace(BARE)
     assert began_at == EPOCH
     assert trace["interface"].to_list() == ["simulated"] * 3
@@ -33,7 +33,7 @@ def test_what_is_left_out_is_filled_in():
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 @pytest.mark.parametrize("first_s", [0.0, 100.0])
-def test_a_file_with_times_begins_where_its_seconds_do(tmp_path: Path, suffix: str, first_s: float):
+def test_a_file_with_times_begins_at_its_zero_second(tmp_path: Path, suffix: str, first_s: float):
     trace = with_times(BARE.with_columns(pl.col("submitted_s") + first_s))
     path = tmp_path / f"trace.{suffix}"
     if suffix == "csv":
@@ -64,12 +64,12 @@ def test_a_file_with_times_begins_where_its_seconds_do(tmp_path: Path, suffix: s
         ),
     ],
 )
-def test_times_that_cannot_be_meant_are_refused(column: pl.Series, message: str):
+def test_unclear_or_inconsistent_times_are_refused(column: pl.Series, message: str):
     with pytest.raises(TraceError, match=message):
         complete_trace(BARE.with_columns(submitted_at=column))
 
 
-def test_whole_seconds_beside_parts_of_them_are_no_contradiction():
+def test_whole_seconds_do_not_contradict_fractional_times():
     texts = pl.Series(["1998-10-18T00:06:25-07:00", "1998-10-18T07:06:26Z", "1998-10-18T07:06:27Z"])
     _, began_at = complete_trace(BARE.with_columns(submitted_at=texts))
     assert began_at == datetime(1998, 10, 18, 7, 6, 25, tzinfo=UTC)
@@ -80,7 +80,7 @@ def test_an_empty_trace_is_refused():
         complete_trace(BARE.clear())
 
 
-def test_seconds_that_are_none_are_left_to_the_check():
+def test_invalid_seconds_are_left_to_the_check():
     _, began_at = complete_trace(with_times().with_columns(submitted_s=pl.lit(float("nan"))))
     assert began_at == EPOCH
 
@@ -100,7 +100,7 @@ HEADER = "submitted_s,direction,user,file,size_bytes\n"
         (HEADER + "soon,put,1,1,5\n", "submitted_s 'soon' is no number"),
     ],
 )  # fmt: skip
-def test_a_broken_trace_is_told_by_row_and_column(tmp_path: Path, text: str, message: str):
+def test_errors_name_row_and_column(tmp_path: Path, text: str, message: str):
     path = tmp_path / "broken.csv"
     path.write_text(text)
     with pytest.raises(TraceError, match=message):

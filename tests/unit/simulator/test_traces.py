@@ -1,4 +1,4 @@
-"""Traces and inventories that are wrong: the message names the row."""
+"""Invalid traces and inventories: the message names the row."""
 
 from pathlib import Path
 
@@ -90,13 +90,13 @@ def test_arguments_are_checked():
         run_trace(machine, make_trace(GOOD), seed=1)
 
 
-def test_an_empty_trace_is_a_run_of_nothing():
+def test_an_empty_trace_gives_an_empty_run():
     run = run_trace(make_machine(), make_trace(), seed=1)
     assert run.jobs.height == 0
     assert run.totals.event_count == 0
 
 
-def test_a_trace_of_texts_is_read_from_parquet(tmp_path: Path):
+def test_a_trace_with_text_columns_is_read_from_parquet(tmp_path: Path):
     trace = make_trace(GOOD, (1, "get", 2, 1, 10)).with_columns(pl.col("user", "file").cast(pl.String))
     trace.write_parquet(tmp_path / "trace.parquet")
     run = run_trace(make_machine(), read_trace(tmp_path / "trace.parquet"), seed=1)
@@ -108,7 +108,7 @@ def test_a_trace_of_texts_is_read_from_parquet(tmp_path: Path):
         read_trace(tmp_path / "nothing.parquet")
 
 
-def test_an_inventory_is_made_up_to_the_fill():
+def test_an_inventory_is_generated_up_to_the_fill():
     machine = make_machine(tapes=make_tapes())
     trace = make_trace(*((0, "put", 1, number, 10 + number) for number in range(20)))
     held = make_inventory(trace, machine, fill_ratio=0.7, seed=1)

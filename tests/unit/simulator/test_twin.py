@@ -32,7 +32,7 @@ def llnl(**tables: dict) -> Machine:
     ],
     ids=["as published", "limit 3, chain first", "slow clients, two exponentials", "joint, limit 8"],
 )  # fmt: skip
-def test_times_waits_and_stages_have_the_twins_distributions(machine):
+def test_times_waits_and_stages_have_the_same_distributions_as_the_simpy_model(machine):
     ours: dict[str, list] = {"ended_s": [], "user_wait_s": [], "port_wait_s": [], "stage_s": []}
     twins: dict[str, list] = {name: [] for name in ours}
     for seed in SEEDS:
@@ -52,5 +52,5 @@ def test_times_waits_and_stages_have_the_twins_distributions(machine):
         assert distance.pvalue > 0.05, (name, distance)
     for name in ("time_s", "stage_s"):
         assert np.mean(ours[name]) == pytest.approx(np.mean(twins[name]), rel=0.1)
-    # Both queues were there to be compared.
+    # Both queues occurred, so they could be compared.
     assert np.mean(ours["user_wait_s"]) + np.mean(ours["port_wait_s"]) > 0.3

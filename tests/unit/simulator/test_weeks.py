@@ -1,4 +1,4 @@
-"""Rates by the hour of the archive's own week, worked by hand."""
+"""Rates by the hour of the archive's own week, checked by hand."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,11 +30,11 @@ def test_hours_of_the_week_are_by_the_local_clock():
     moments = pl.Series(["1998-01-05T00:00", "1998-01-11T23:59:59", "1998-07-06T06:30"]).str.to_datetime()
     moments = moments.dt.replace_time_zone("UTC")
     assert find_hours_of_week(moments, ZoneInfo("UTC")).tolist() == [0, 167, 6]
-    # Eight hours back in winter, seven in summer.
+    # Eight hours behind in winter, seven in summer.
     assert find_hours_of_week(moments, LOS_ANGELES).tolist() == [160, 159, 167]
 
 
-def test_the_hours_of_both_ends_are_whole():
+def test_the_first_and_the_last_hour_are_whole():
     assert observe("1998-01-05T00:59:59Z", "1998-01-05T02:00:00Z") == {0: 1, 1: 1, 2: 1}
     assert observe("1998-01-05T00:59:59Z", "1998-01-05T01:59:59.999999Z") == {0: 1, 1: 1}
     assert observe("1998-01-05T00:30:00Z", "1998-01-05T00:30:00Z") == {0: 1}
@@ -42,38 +42,38 @@ def test_the_hours_of_both_ends_are_whole():
     assert observe("1998-01-05T00:29:59Z", "1998-01-05T00:30:00Z", "Asia/Kolkata") == {5: 1, 6: 1}
 
 
-def test_a_week_is_observed_as_often_as_it_passed():
+def test_each_hour_is_observed_once_a_week():
     whole = count_observed_hours(make_model())
     assert set(whole.tolist()) == {8}
     assert set(observe("1998-01-05T00:00Z", "1998-01-19T23:59:59Z").values()) == {2, 3}
 
 
-def test_an_hour_is_observed_twice_where_clocks_go_back_and_not_where_they_go_on():
+def test_an_hour_is_observed_twice_where_clocks_go_back_and_never_where_they_go_forward():
     autumn = observe("1998-10-25T07:00:00Z", "1998-10-25T10:59:59Z", LOS_ANGELES.key)
     assert autumn == {144: 1, SUNDAY_ONE_O_CLOCK: 2, 146: 1}
     spring = observe("1998-04-05T08:00:00Z", "1998-04-05T10:59:59Z", LOS_ANGELES.key)
     assert spring == {144: 1, SUNDAY_ONE_O_CLOCK: 1, 147: 1}
 
 
-def test_what_was_never_observed_is_as_that_hour_of_other_days():
+def test_an_unobserved_hour_is_like_that_hour_of_other_days():
     counts, observed = np.zeros(168), np.zeros(168, np.int64)
-    # Monday and Tuesday from 00:00 to 02:00; 4 and 8 at midnight, nothing at one.
+    # Monday and Tuesday from 00:00 to 02:00; 4 and 8 at midnight, none at one.
     observed[[0, 1, 24, 25]] = [1, 1, 3, 1]
     counts[[0, 24]] = [4, 8]
-    # Asked for on Wednesday at five, though nothing ended then.
+    # Asked for on Wednesday at five, though nothing ended at that time.
     counts[53] = 7
     rates = find_rates(counts, observed)
     assert (rates[0], rates[1], rates[24], rates[25]) == (4, 0, 8 / 3, 0)
     assert rates[53] == 7
-    # 12 in 4 hours at midnight; at one nothing; at five 7; at noon 19 in all 7 hours.
+    # 12 in 4 hours at midnight; at one none; at five 7; at noon 19 in all 7 hours.
     assert (rates[48], rates[49], rates[77], rates[60]) == (3, 0, 7, 19 / 7)
 
 
-def test_a_rate_of_one_local_hour_meets_it_however_the_clocks_change():
+def test_a_rate_applies_to_its_local_hour_however_the_clocks_change():
     rates = np.zeros(168)
     rates[SUNDAY_ONE_O_CLOCK] = 1000.0
     counts = []
-    # An ordinary Sunday, one of 25 hours, and one of 23: two o'clock is missing, and one is not.
+    # An ordinary Sunday, one of 25 hours, and one of 23: two o'clock is missing, one o'clock is not.
     for day in (datetime(1998, 10, 18, 7), datetime(1998, 10, 25, 7), datetime(1998, 4, 5, 8)):
         begin = day.replace(tzinfo=UTC)
         drawn = draw_moments(np.random.default_rng(1), rates, LOS_ANGELES, begin, 25 * 3600.0)
