@@ -113,7 +113,7 @@ FIT = ["workload", "fit", "--archive", "nothing", "--name"]
     [
         ([*FIT, "x"], 1, "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"),
         ([*FIT, " "], 2, "Invalid value for '--name': a name is printable text"),
-        ([*FIT, "x", "--since", "1998-01-02", "--until", "1998-01-02"], 2, "not before --since"),
+        ([*FIT, "x", "--since", "1998-01-02", "--until", "1998-01-02"], 2, "must be later than --since"),
         ([*FIT, "x", "--measure", "rate"], 2, "'rate' is not one of 'service', 'open'"),
         ([*FIT, "x", "--seed", "-1"], 2, "--seed"),
         ([*FIT, "x", "--idle", "-1"], 2, "--idle"),
@@ -214,7 +214,7 @@ WRITE = [*TRACE, "nothing", "--output", "a.csv"]
         (WRITE, 1, "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"),
         ([*TRACE, "nothing"], 2, "Missing option '--output'"),
         ([*TRACE, "nothing", "--output", "a.json"], 2, "'--output': ends neither in .parquet nor in .csv"),
-        ([*WRITE, "--since", "1998-01-02", "--until", "1998-01-02"], 2, "not before --since"),
+        ([*WRITE, "--since", "1998-01-02", "--until", "1998-01-02"], 2, "must be later than --since"),
         ([*WRITE, "--failed", "some"], 2, "'some' is not one of 'retried', 'all', 'none'"),
         ([*WRITE, "--files", "name"], 2, "'name' is not one of 'size', 'key'"),
         ([*WRITE, "--zero-sizes", "two"], 2, "'two' is not one of 'one', 'keep', 'drop'"),

@@ -238,7 +238,7 @@ def test_a_login_that_cannot_be_made_or_dropped_is_refused(warehouse: Warehouse,
             with pytest.raises(DatabaseError, match=name), owner.transaction():
                 add_login(owner, name, sees_names=False)
         for name in ("absent", LOADER, READER, owner.info.user):
-            with pytest.raises(LookupFailedError, match=f"no login '{name}'"):
+            with pytest.raises(LookupFailedError, match=f"no reading login '{name}'"):
                 drop_login(owner, name)
         with pytest.raises(DatabaseError, match="Tapewise's own"):
             drop_login(owner, COMMANDS)
