@@ -234,7 +234,7 @@ class Bench:
         return warehouse
 
     def ingest(self, name: str, *logs: str, without: str | None = None) -> None:
-        """Run the command on logs in the folder, recorded as `name`; `without` leaves out a part of its work."""
+        """Run the command on logs in the folder, recorded as `name`; `without` omits part of its work."""
         self._maintain("CHECKPOINT")
         module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
         command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
