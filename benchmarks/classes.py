@@ -8,9 +8,9 @@ makes up requests, loads them into its own embedded PostgreSQL and measures, one
 - `CellKMeans` of the cells, in one thread as always;
 - scikit-learn's `KMeans` of the requests themselves, with as many threads as it chooses.
 
-Both fits have the same number of classes, initial centres and features, and `tol=0`. Only ratios
-mean anything on another machine. The exit status is 1 if a centre is more than 0.01 standard deviations
-from plain k-means', where the requests' inertia is more than 1.005 times its, or where the fit is not 20
+Both fits have the same number of classes, initial centres and features, and `tol=0`. Only ratios mean
+anything on another machine. The exit status is 1 if a centre is more than 0.01 standard deviations from that
+of plain k-means, if the inertia of the requests is more than 1.005 times as large, or if the fit is not 20
 times as fast.
 """
 

@@ -184,7 +184,7 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
         raise DatabaseError(f"{file}: does not contain a warehouse")
     if found[1] not in known_revisions():
         raise RevisionError(
-            f"{file}: contains a warehouse of revision {found[1]}, which this program does not know",
+            f"{file}: contains a warehouse with revision {found[1]}, which this program does not know",
             hint="It is older than the first release, 0.1.0: restore it with the Tapewise that made it, or"
             " load the logs again."
             if is_unreleased(found[1])

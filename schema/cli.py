@@ -129,7 +129,7 @@ def upgrade_command(settings: Settings, wait_s: float) -> None:
             on_wait=_report_wait,
         )
     click.echo(
-        f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new.")
+        f"The warehouse has revision {newest_revision()}" + (f", was {before}." if before else ", new.")
     )
 
 

@@ -46,7 +46,7 @@ def check_revision(connection: psycopg.Connection) -> None:
     current, newest = check_upgradable(connection), newest_revision()
     if current != newest:
         raise RevisionError(
-            f"the warehouse is of revision {current}, this program expects {newest}",
+            f"the warehouse has revision {current}, but this program expects {newest}",
             hint="Run `tapewise db backup`, then `tapewise db upgrade`.",
         )
 
@@ -58,7 +58,7 @@ def check_upgradable(connection: psycopg.Connection) -> str:
         raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
     if current not in known_revisions():
         raise RevisionError(
-            f"the warehouse is of revision {current}, which this program does not know",
+            f"the warehouse has revision {current}, which this program does not know",
             hint="It is older than the first release, 0.1.0: use the Tapewise that made it, or load the logs"
             " again, into another home or an empty database."
             if is_unreleased(current)

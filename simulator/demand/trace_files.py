@@ -16,7 +16,7 @@ def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     """Return a trace file's rows with all columns, and the moment from which `submitted_s` counts.
 
     Without `submitted_at`, that moment is `EPOCH`; a missing `interface` is `simulated`; a get without
-    `origin` is of a file on tape unless the trace put it before. Files named by strings get numbers. Raises
+    `origin` reads a file on tape unless the trace put it before. Files named by strings get numbers. Raises
     TraceError for an empty trace, and for a `submitted_at` that has no zone or contradicts `submitted_s`.
     """
     if trace.is_empty():

@@ -111,7 +111,7 @@ def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
     """
     trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
     origin = pl.col("origin")
-    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is none of {', '.join(ORIGINS)}")
+    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is not one of {', '.join(ORIGINS)}")
     return (
         trace.filter(origin == "disk")
         .unique("file", keep="first", maintain_order=True)
