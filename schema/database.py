@@ -184,7 +184,7 @@ def shut_other_databases(connection: psycopg.Connection) -> None:
         " AND has_database_privilege('public', oid, 'CONNECT')"
     ).fetchall()
     for (database,) in found:
-        with suppress(psycopg.errors.InternalError_):  # another command does it at the same moment
+        with suppress(psycopg.errors.InternalError_):  # another command is doing it at the same moment
             connection.execute(
                 sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database))
             )

@@ -315,7 +315,7 @@ transfers = _facts(
     sa.Column("archive_path", sa.Text),
     sa.Column("client_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    # UniTree's number of the job that moved the file.
+    # UniTree's number for the job that moved the file.
     sa.Column("persona", sa.Integer),
     sa.Column("status_text", sa.Text),
     flag("is_duration_coarse"),

@@ -56,7 +56,7 @@ class UserShare:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Batches of one user: how large, how dense, whose, when in the week."""
+    """Bursts, each a batch of requests from one user: sizes, gaps, users and hours of the week."""
 
     burst_count: Count
     request_count: Count

@@ -126,7 +126,7 @@ def pop_first(world: World, queue: int) -> int:
 @compiled
 def enter(world: World, job: int, phase: int) -> None:
     """Move a job to another phase, and add the time that it spent in the last one."""
-    if job == world.machine[0].job_count:  # the process that stores
+    if job == world.machine[0].job_count:  # the storing process
         return
     record, now_s = world.jobs[job], world.state[0].now_s
     world.spent[job, record.phase] += now_s - record.since_s
