@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     def _check_version(cls, version: int) -> int:
         if version not in INSTALL_FOLDERS:
             known = " or ".join(map(str, sorted(INSTALL_FOLDERS)))
-            raise ValueError(f"the embedded PostgreSQL can be {known}, not {version}")
+            raise ValueError(f"the embedded PostgreSQL must be {known}, not {version}")
         return version
 
     @field_validator("archives")

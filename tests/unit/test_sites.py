@@ -128,7 +128,7 @@ def test_all_that_is_wrong_is_told_a_line_each(config: Path) -> None:
             GOOD.replace("[[archives.sources]]", "[archives.sources]", 1).split("  [[")[0],
             r"\[\[archives\.sources\]\]",
         ),
-        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL is 16 or 18, not 3"),
+        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL must be 16 or 18, not 3"),
         ("home", "cannot be read: "),
     ],
 )
