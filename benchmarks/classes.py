@@ -2,15 +2,15 @@
 
     python -m benchmarks.classes --requests 10000000
 
-makes up requests, loads them into an embedded PostgreSQL of its own and measures, one after the other:
+makes up requests, loads them into its own embedded PostgreSQL and measures, one after the other:
 
 - the binning in SQL (`mart.workload_cells`, as `tapewise workload fit` reads it);
 - `CellKMeans` of the cells, in one thread as always;
-- scikit-learn's `KMeans` of the requests themselves, with as many threads as it likes.
+- scikit-learn's `KMeans` of the requests themselves, with as many threads as it chooses.
 
-Both fits have the same number of classes, the same first centres, the same features and `tol=0`. Only ratios
-mean anything on another machine. The exit status is 1 where a centre is more than 0.01 standard deviations
-from plain k-means', where the requests' inertia is more than 1.005 times its, or where the fit is not 20
+Both fits have the same number of classes, initial centres and features, and `tol=0`. Only ratios mean
+anything on another machine. The exit status is 1 if a centre is more than 0.01 standard deviations from that
+of plain k-means, if the inertia of the requests is more than 1.005 times as large, or if the fit is not 20
 times as fast.
 """
 
@@ -46,7 +46,7 @@ BLOCK_ROWS = 500_000
 BEGIN = datetime(1998, 3, 1, tzinfo=UTC)
 SPAN_S = 30 * 86_400
 
-# Decades of bytes and of seconds: centre, spread, share. They overlap, as those of an archive do.
+# Decades of bytes and of seconds: centre, spread, share. They overlap, like those of an archive.
 MIXTURE = (
     ((3.6, -0.6), (0.6, 0.30), 0.30),
     ((5.2, 0.1), (0.7, 0.40), 0.30),
@@ -60,7 +60,7 @@ SPEED_LIMIT = 20.0
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 where something is wrong."""
+    """Measure, print, and exit with 1 if something is wrong."""
     parser = argparse.ArgumentParser(description="Compare k-means of cells with plain k-means, in one run.")
     parser.add_argument("--requests", type=int, default=10_000_000)
     parser.add_argument("--classes", type=int, default=6)
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def make_rows(count: int, seed: int) -> Floats:
-    """Sizes in whole bytes and times in seconds, a row each."""
+    """Make sizes in whole bytes and times in seconds, one row each."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(len(MIXTURE), count, p=[share for *_, share in MIXTURE])
     centers = np.array([center for center, *_ in MIXTURE])
@@ -92,7 +92,7 @@ def make_rows(count: int, seed: int) -> Floats:
 @contextmanager
 def _warehouse() -> Iterator[Warehouse]:
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # for root: the server's own account must be able to enter
     settings = Settings(home=folder / "home")
     try:
         with open_warehouse(settings) as warehouse:
@@ -104,7 +104,7 @@ def _warehouse() -> Iterator[Warehouse]:
 
 
 def _load(connection: psycopg.Connection, rows: Floats) -> None:
-    """Put `rows` into core.transfers as gets of one archive and interface."""
+    """Load `rows` into core.transfers as gets of one archive and interface."""
     connection.execute(
         "INSERT INTO core.archives (name, kind, timezone) VALUES (%s, 'synthetic', 'UTC')", [ARCHIVE]
     )
@@ -154,7 +154,7 @@ def _measure_binning(connection: psycopg.Connection) -> tuple[Cells, float]:
 
 
 def _compare(rows: Floats, cells: Cells, start: Floats, binning_s: float) -> list[str]:
-    """Fit both, print what came of it, and give what is wrong."""
+    """Fit both, print the results, and return what is wrong."""
     classes = len(start)
     begin = time.perf_counter()
     ours = CellKMeans(classes, init=start, max_iter=100_000).fit(
@@ -182,9 +182,9 @@ def _compare(rows: Floats, cells: Cells, start: Floats, binning_s: float) -> lis
     print(f"inertia of the requests: {ratio:.6f} times (limit {INERTIA_LIMIT})")
     found = [
         (deviation > DEVIATION_LIMIT, "the centres are too far from those of plain k-means"),
-        (ratio > INERTIA_LIMIT, "the requests lie too far from their centres"),
+        (ratio > INERTIA_LIMIT, "the requests are too far from their centres"),
         (speed < SPEED_LIMIT, "the fit is too slow"),
-        (int(cells.request_counts.sum()) != len(rows), "the cells do not hold all requests"),
+        (int(cells.request_counts.sum()) != len(rows), "the cells do not contain all requests"),
     ]
     return [complaint for is_wrong, complaint in found if is_wrong]
 

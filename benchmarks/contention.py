@@ -1,4 +1,4 @@
-"""What jobs of the SimPy twin contend for: bandwidth, ports, and ports together with users' tokens."""
+"""The resources that jobs of the SimPy twin compete for: bandwidth, ports, and ports with users' tokens."""
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Steps = Generator[simpy.Event, Any, Any]
 
 @dataclass(eq=False)
 class Flow:
-    """Something that moves over resources."""
+    """A flow of bytes over resources."""
 
     resources: tuple[str, ...]
     left: float
@@ -23,7 +23,7 @@ class Flow:
 
 
 class Fluid:
-    """Max-min fair sharing, worked out anew for all flows whenever one begins or ends."""
+    """Max-min fair sharing, calculated again for all flows whenever one begins or ends."""
 
     def __init__(self, env: simpy.Environment, capacities: dict[str, float]) -> None:
         self.env = env
@@ -77,7 +77,7 @@ class Fluid:
 
 
 class Ports:
-    """Ports by size; a freed one goes to the one who has waited longest of those who may have it."""
+    """Ports by size; a freed port goes to the job that has waited longest among those that may use it."""
 
     def __init__(self, env: simpy.Environment, machine: Machine) -> None:
         self.env = env
@@ -86,7 +86,7 @@ class Ports:
         self.waiting: list[tuple[range, simpy.Event]] = []
 
     def ask(self, size: int) -> simpy.Event:
-        """The event happens, with the port, when there is one."""
+        """Return an event that happens, with the port, when one is free."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         event = self.env.event()
         self.waiting.append((range(last.first, last.last + 1), event))
@@ -110,7 +110,7 @@ class Ports:
 
 @dataclass(eq=False)
 class Waiter:
-    """A job in the joint queue, and for what it has waited how long."""
+    """A job in the joint queue, and how long it has waited for each cause."""
 
     user: int
     ports: range
@@ -121,7 +121,7 @@ class Waiter:
 
 
 class Gate:
-    """Joint queueing: one line, along which the first who finds both a token and a port may go on."""
+    """Joint queueing: one line, in which the first job that finds both a token and a port may continue."""
 
     def __init__(self, env: simpy.Environment, machine: Machine) -> None:
         self.env, self.limit, self.ranges = env, machine.users.limit_count, machine.ports.ranges
@@ -130,7 +130,7 @@ class Gate:
         self.line: list[Waiter] = []
 
     def ask(self, user: int, size: int) -> Waiter:
-        """Join the line; `admitted` happens, with the port, when both are there."""
+        """Join the line; `admitted` happens, with the port, when both are free."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         one = Waiter(user, range(last.first, last.last + 1), self.env.event(), self.env.now)
         self.line.append(one)

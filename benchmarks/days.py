@@ -1,10 +1,10 @@
-"""What requests cost a load of a file per day, and of the same lines in one file.
+"""The cost of deriving requests when loading one file per day, and when loading the same lines as one file.
 
     python -m benchmarks.days --lines 1000000
 
-makes up a PFTP log of eight weeks, cuts it by the days of its clock, and measures `tapewise ingest` of the
+makes up a PFTP log of eight weeks, splits it by the days of its clock, and measures `tapewise ingest` of the
 one file and of the many, each with and without requests, in turns. Only ratios mean anything on another
-machine. The exit status is 1 where the requests are not as many.
+machine. The exit status is 1 if the numbers of requests differ.
 """
 
 import argparse
@@ -25,7 +25,7 @@ WITH, WITHOUT = "with requests", "without"
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 where something is wrong."""
+    """Measure, print, and exit with 1 if something is wrong."""
     parser = argparse.ArgumentParser(
         description="Compare loads of one file and of a file per day, with and without requests."
     )
@@ -62,11 +62,11 @@ def main() -> None:
             f" {statistics.median(with_s):8.2f} s {statistics.median(without_s):8.2f} s"
         )
     if len(request_counts[WITH]) != 1 or request_counts[WITHOUT] != {0}:
-        sys.exit(f"the loads made different requests: {dict(request_counts)}")
+        sys.exit(f"the loads derived different numbers of requests: {dict(request_counts)}")
 
 
 def cut_days(log: Path) -> Iterator[str]:
-    """Write the lines of each day to a file of its own; gives the names, in the order of the days."""
+    """Write the lines of each day to a file of its own; yields the names, in the order of the days."""
     with log.open("rb") as lines:
         for number, (_, of_day) in enumerate(groupby(lines, key=lambda line: line[4:10])):
             name = f"log.{number:02}"

@@ -1,6 +1,7 @@
-"""A fortnight like LLNL's of May 1998, made up: 3061 reads, a third of them from tape, and 2444 writes.
+"""A made-up fortnight like LLNL's of May 1998: 3061 reads, a third of them from tape, and 2444 writes.
 
-Users work in sessions and ask for files in bulk; a few users do most. Only the counts are the source's.
+Users work in sessions and request files in bulk; a few users make most requests. Only the counts are from the
+source.
 """
 
 import numpy as np
@@ -12,12 +13,12 @@ STAGED_RATIO = 1 / 3
 
 
 def make_fortnight(seed: int, *, scale: int = 1) -> pl.DataFrame:
-    """A trace of `scale` such fortnights, one after the other."""
+    """Make a trace of `scale` such fortnights, one after the other."""
     rng = np.random.default_rng(seed)
     count, span_s = scale * (READS + WRITES), scale * FORTNIGHT_S
     sizes = np.minimum(rng.lognormal(14.3, 2.2, count), 4e9).astype(np.int64)
     user = np.minimum(rng.zipf(1.6, count), 40)
-    # About fifty jobs a session, most of them at once; "some users tend to transfer files in bulk".
+    # About fifty jobs per session, most of them at once; "some users tend to transfer files in bulk".
     session_count = max(1, count // 50)
     begins = rng.random(session_count) * span_s * 0.98
     owners = user[:session_count]
@@ -28,7 +29,7 @@ def make_fortnight(seed: int, *, scale: int = 1) -> pl.DataFrame:
     trace = pl.DataFrame(
         {"submitted_s": at[order], "user": owners[session[order]], "is_put": is_put, "size": sizes}
     )
-    # A get that is not staged takes up a file written before, if there is one.
+    # A get that is not staged reads a file written before, if there is one.
     file, size = np.arange(count), sizes.copy()
     written: list[int] = []
     for number in range(count):

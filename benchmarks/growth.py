@@ -1,11 +1,11 @@
-"""What a line costs in a warehouse that grows.
+"""The cost of loading a line as the warehouse grows.
 
     python -m benchmarks.growth --rows 50000000
 
-fills a warehouse with one made-up log after the other, and measures `tapewise ingest` of two files at its
-beginning, in between and at its end: one all of whose lines are new, and one that overlaps what is held by
-half of its lines. What starting costs is measured, too, and taken off. It prints the seconds a million lines,
-and ratios to the first. The exit status is 1 where the warehouse does not hold what was made.
+fills a warehouse with one made-up log after the other, and measures `tapewise ingest` of two files at the
+beginning, in between and at the end: one with only new lines, and one with half of its lines already stored.
+The cost of starting is measured too, and subtracted. It prints the seconds per million lines, and ratios to
+the first. The exit status is 1 if the warehouse does not contain what was made.
 """
 
 import argparse
@@ -22,20 +22,20 @@ from benchmarks.peers import count_facts
 from tapewise.schema.database import DATABASE, Role
 from tapewise.schema.server.embedded import EmbeddedServer
 
-# A file's eight weeks are no other's.
+# Each file covers eight weeks of its own.
 WEEKS = 8
-# What the disk does after a large load disturbs one measurement.
+# More than one, because disk activity after a large load disturbs one measurement.
 PROBES = 3
 
 
 class Growth:
-    """A warehouse that grows, and what was measured on the way."""
+    """A growing warehouse, and the measurements along the way."""
 
     def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, probe_lines: int) -> None:
         self._folder = folder
         self._format = format_name
         self._probe_lines = probe_lines
-        # Through the years, and no hour of theirs is skipped.
+        # UTC, because the logs cover years and no hour may be skipped.
         self._bench = Bench(folder, server, format_name, "UTC")
         self._file_count = 0
         self._last = folder / "last"
@@ -45,12 +45,12 @@ class Growth:
         (folder / "empty.log").touch()
 
     def fill(self, line_count: int) -> None:
-        """Load so many new lines, as one file."""
+        """Load `line_count` new lines, as one file."""
         self._write(self._last, line_count)
         self._ingest(self._last)
 
     def probe(self) -> None:
-        """Measure new files, and ones that overlap them by half; print medians of what a line cost."""
+        """Measure new files, and files that overlap them by half; print the median cost of a line."""
         held = self.fact_count
         measured = [self._measure() for _ in range(PROBES)]
         self.report(held, *(statistics.median(costs) for costs in zip(*measured, strict=True)))
@@ -62,7 +62,7 @@ class Growth:
         half, overlapping = self._probe_lines // 2, self._folder / "overlapping"
         self._write(self._folder / "rest", self._probe_lines - half)
         with overlapping.open("wb") as file:
-            # Every other line of what is held: no piece of it is known, and each line must be compared.
+            # Every other stored line: no segment is known, so each line must be compared.
             subprocess.run(["awk", "NR % 2", self._last], stdout=file, check=True)
             subprocess.run(["cat", self._folder / "rest"], stdout=file, check=True)
         overlapping_s = self._ingest(overlapping) - started_s
@@ -70,7 +70,7 @@ class Growth:
         return new_s * per_million, overlapping_s * per_million
 
     def report(self, held: int, new_s: float, overlapping_s: float) -> None:
-        """Print a row of the table; the first is what the others are compared with."""
+        """Print a row of the table; the others are compared with the first."""
         if self._first is None:
             self._first = (new_s, overlapping_s)
             print(f"{'rows held':>12} {'new, s/M':>9} {'ratio':>6} {'overlapping, s/M':>17} {'ratio':>6}")
@@ -93,7 +93,7 @@ class Growth:
         self.fact_count += made.fact_count
 
     def _ingest(self, path: Path) -> float:
-        # Each under a name of its own: what is measured is not a file that has grown.
+        # Each load has its own file name: a file that has grown is not what is measured.
         log = path.rename(self._folder / f"log.{time.monotonic_ns()}")
         self._bench.ingest("growth", log.name)
         log.rename(path)
@@ -101,11 +101,11 @@ class Growth:
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 where something is wrong."""
-    parser = argparse.ArgumentParser(description="What a line costs in a warehouse that grows.")
-    parser.add_argument("--rows", type=int, default=50_000_000, help="how many rows there are in the end")
-    parser.add_argument("--fill-lines", type=int, default=5_000_000, help="lines a file of those between")
-    parser.add_argument("--probe-lines", type=int, default=1_000_000, help="lines of a file that is measured")
+    """Measure, print, and exit with 1 if something is wrong."""
+    parser = argparse.ArgumentParser(description="The cost of loading a line as the warehouse grows.")
+    parser.add_argument("--rows", type=int, default=50_000_000, help="rows in the warehouse at the end")
+    parser.add_argument("--fill-lines", type=int, default=5_000_000, help="lines per unmeasured file")
+    parser.add_argument("--probe-lines", type=int, default=1_000_000, help="lines per measured file")
     parser.add_argument("--format", choices=sorted(MAKE_BLOCK), default="nft")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
     arguments = parser.parse_args()
@@ -125,7 +125,7 @@ def main() -> None:
         finally:
             server.stop()
     if held != growth.fact_count:
-        sys.exit(f"the warehouse holds {held:,} rows, the logs were made of {growth.fact_count:,}")
+        sys.exit(f"the warehouse holds {held:,} rows, but the logs have {growth.fact_count:,} facts")
 
 
 if __name__ == "__main__":

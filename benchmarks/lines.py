@@ -1,9 +1,9 @@
-"""Made-up NFT, HSI and PFTP lines by the million, and what a warehouse must hold when it has read them.
+"""Made-up NFT, HSI and PFTP lines by the million, and what a warehouse must contain after reading them.
 
-Eight weeks of one archive: 2,000 users of whom a few do most, a dozen machines, lines that stand there twice.
-NFT has copies inside the archive (`ss`), transfers that are none of its own (`kw`), and one line in a hundred
-whose size Fortran could not print; HSI has deletes, renames, failures and HTAR's archives; PFTP has two lines
-of each transfer, as HPSS 7.4 writes them: of the three, the one whose requests must be put together.
+Eight weeks of one archive: 2,000 users, of whom a few make most requests, a dozen machines, repeated lines.
+NFT has copies inside the archive (`ss`), transfers that do not involve it (`kw`), and one line in a hundred
+whose size Fortran could not print. HSI has deletes, renames, failures and HTAR's archives. PFTP has two lines
+for each transfer, as HPSS 7.4 writes them: of the three, it is the one whose requests must be derived.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# After the end of summer time, so that every local time is one moment.
+# After the end of summer time, so that every local time is a single moment.
 BEGINS_AT = datetime(1997, 11, 3)
 SPAN_S = 8 * 7 * 86_400
 USERS = 2_000
@@ -24,7 +24,7 @@ COPY_RATIO, FOREIGN_RATIO = 0.01, 0.005
 REPEAT_RATIO = 0.02
 UNREADABLE_RATIO = 0.01
 UNREADABLE_SIZE = "**********"
-# FTP transfers stand in the same log in whole seconds.
+# FTP transfers are in the same log, in whole seconds.
 FTP_RATIO = 0.2
 DELETE_RATIO, RENAME_RATIO, HTAR_RATIO, FAILED_RATIO = 0.04, 0.01, 0.03, 0.02
 
@@ -33,14 +33,14 @@ BLOCK_LINES = 250_000
 
 @dataclass(frozen=True)
 class Made:
-    """What was written: all lines, and the facts among them with the sum of their sizes."""
+    """The lines written: their number, the number of facts among them, and the sum of the facts' sizes."""
 
     line_count: int
     fact_count: int
     size_bytes: int
 
 
-# Of a block: the lines (column `line`), and for each fact among them its size (`size`, null for other lines).
+# Makes a block: the lines (column `line`), and the size of each fact (`size`, null for other lines).
 MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
 
 
@@ -49,7 +49,7 @@ def write_lines(
 ) -> Made:
     """Write `line_count` lines to `path`, in the order of their times; takes 0.3 GB of memory.
 
-    They fill eight weeks, `weeks_later` than those of other calls.
+    The lines fill eight weeks, which begin `weeks_later` weeks after the usual ones.
     """
     rng = np.random.default_rng(seed)
     later_s = weeks_later * 7 * 86_400
@@ -66,7 +66,7 @@ def write_lines(
 
 
 def _draw(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
-    """What lines of all formats tell, in seconds after `BEGINS_AT`; some are the one before once more."""
+    """Draw the values for lines of all formats, in seconds after `BEGINS_AT`; some repeat the one before."""
     size = np.exp(rng.normal(15.5, 2, count)).astype(np.int64) + 1
     drawn = pl.DataFrame(
         {

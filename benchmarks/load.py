@@ -1,22 +1,22 @@
-"""Loading against its peers, in one run on one machine.
+"""Loading compared with its peers, in one run on one machine.
 
     python -m benchmarks.load --lines 5000000 --format nft
 
-makes up a log, starts an embedded PostgreSQL of its own, loads the log once, so that the server has made the
-files of its WAL (a tenth of the first load or more), and measures, one after the other:
+makes up a log, starts its own embedded PostgreSQL, loads the log once, so that the server has created its WAL
+files (which takes a tenth of the first load or more), and measures, one after the other:
 
-- `tapewise ingest` of an empty file: what starting costs;
-- `tapewise ingest` of the log, as a process from its start to its end, with its peak memory;
+- `tapewise ingest` of an empty file: the cost of starting;
+- `tapewise ingest` of the log, as a process from start to end, with its peak memory;
 - `tapewise ingest` of the same file again, unchanged;
-- the bare COPY: the same rows, parsed already and written as CSV, sent by psycopg into the same partitions
+- the bare COPY: the same rows, already parsed and written as CSV, sent by psycopg into the same partitions
   with the same index, in another database of the same server;
-- DuckDB's `read_csv` of the same CSV into a database file of its own;
-- `tapewise ingest` of the file with one byte changed, its size and time of change as they were;
-- `tapewise ingest` of another file, whose first half is the log's second half, and the rest new;
-- the log again in two fresh databases: without keeping `activity_cells`, and without `requests`.
+- DuckDB's `read_csv` of the same CSV into its own database file;
+- `tapewise ingest` of the file with one byte changed, but the same size and modification time;
+- `tapewise ingest` of another file: its first half is the log's second half, and the rest is new;
+- the log again in two new databases: without updating `activity_cells`, and without `requests`.
 
-Only ratios mean anything on another machine. The exit status is 1 where the log as it was made and the
-databases do not agree, or where the peak memory is over its limit; ratios are for the reader to judge.
+Only ratios mean anything on another machine. The exit status is 1 if the databases do not agree with the log
+as it was made, or if the peak memory is over its limit; the reader must judge the ratios.
 """
 
 import argparse
@@ -48,9 +48,9 @@ from tapewise.schema.tables.upgrade import upgrade
 
 PEER_DATABASE = "bare_copy"
 PEAK_LIMIT_BYTES = 1_000_000_000
-# What the operating system counts the peak memory of a process in.
+# The unit in which the operating system counts the peak memory of a process.
 MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
-# The log of the second half and as much again: eight weeks later.
+# The log with the second half and as many new lines: eight weeks later.
 LATER_WEEKS = 8
 
 EMPTY = "tapewise ingest of an empty file"
@@ -68,13 +68,13 @@ Result = TypeVar("Result")
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 where something is wrong."""
+    """Measure, print, and exit with 1 if something is wrong."""
     parser = argparse.ArgumentParser(
         description="Compare `tapewise ingest` with a bare COPY and with DuckDB, in one run."
     )
     parser.add_argument("--lines", type=int, default=5_000_000)
     parser.add_argument("--format", choices=sorted(MAKE_BLOCK), default="nft")
-    parser.add_argument("--repeat", type=int, default=1, help="measure all of it so often and print medians")
+    parser.add_argument("--repeat", type=int, default=1, help="repetitions, of which medians are printed")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
     arguments = parser.parse_args()
     with working_folder(arguments.keep) as folder:
@@ -95,13 +95,13 @@ def main() -> None:
 
 @contextmanager
 def working_folder(kept: Path | None) -> Iterator[Path]:
-    """A folder to work in: `kept`, which stays, or one that goes with the block."""
+    """A folder to work in: `kept`, which stays, or one that is removed after the block."""
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept.absolute()
         return
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # for root: the server's own account must be able to enter
     try:
         yield folder
     finally:
@@ -111,16 +111,16 @@ def working_folder(kept: Path | None) -> Iterator[Path]:
 def run_apart(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call `function` in a process of its own: ours must stay small, see `run_measured`."""
+    """Call `function` in a separate process: ours must stay small, see `run_measured`."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments, **named).result()
 
 
 def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
-    """Run a program in `folder`; the seconds that it took and its peak memory in bytes.
+    """Run a program in `folder`; return the seconds that it took and its peak memory in bytes.
 
-    Until it starts the program, the new process counts as a copy of ours: what we hold is the least
-    that this can measure.
+    Until it starts the program, the new process counts as a copy of ours, so our own memory is the least that
+    this can measure.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TAPEWISE_")}
     environment["TAPEWISE_SYSTEM_FOLDER"] = str(folder / "system")
@@ -135,7 +135,7 @@ def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
 
 
 class Bench:
-    """What was measured so far: in `seconds` one number per repetition, and what the databases held."""
+    """The measurements so far: in `seconds` one number per repetition, in `held` the databases' contents."""
 
     def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, timezone: str = ZONE) -> None:
         self._folder = folder
@@ -162,13 +162,13 @@ class Bench:
         later.unlink()
 
     def warm_up(self) -> None:
-        """Load the log once, unmeasured: the server makes the files of its WAL, and uses them again later."""
+        """Load the log once, unmeasured: the server creates its WAL files, and reuses them later."""
         self.make_warehouse(DATABASE)
         self.ingest(INGEST, "log")
         self.seconds.clear()
 
     def measure(self) -> None:
-        """One repetition: everything once, into fresh databases."""
+        """Run one repetition: everything once, into new databases."""
         warehouse, peer = self.make_warehouse(DATABASE), self.make_warehouse(PEER_DATABASE)
         self.ingest(EMPTY, "empty.log")
         self.ingest(INGEST, "log")
@@ -192,7 +192,7 @@ class Bench:
             self.ingest(name, "log", without=what)
 
     def describe(self) -> list[str]:
-        """The report: ratios first."""
+        """Return the report, with ratios first."""
         report = [
             f"{self._made.line_count:,} {self._format.upper()} lines; medians of"
             f" {len(self.seconds[COPY])} repetition(s)",
@@ -212,21 +212,21 @@ class Bench:
         ]
 
     def complaints(self) -> list[str]:
-        """What makes the run a failure."""
+        """Return what makes the run a failure."""
         expected = {(self._made.fact_count, self._made.size_bytes)}
         complaints = [
-            f"{database} holds (rows, bytes) {held}, the log was made of {expected}"
+            f"{database} holds (rows, bytes) {held}, but the log was made with {expected}"
             for database, held in self.held.items()
             if held != expected
         ]
         if self.unnoticed:
-            complaints.append("one byte was changed, and the line was not loaded")
+            complaints.append("one byte was changed, but the line was not loaded")
         if self.peak_bytes > PEAK_LIMIT_BYTES:
             complaints.append(f"the peak memory is over {PEAK_LIMIT_BYTES / 1e9:.0f} GB")
         return complaints
 
     def make_warehouse(self, database: str) -> Warehouse:
-        """An upgraded, empty warehouse; what was in a database of that name is dropped."""
+        """Make an upgraded, empty warehouse; an existing database of that name is dropped."""
         warehouse = Warehouse(Settings(home=self._server.home), self._server, database)
         self._maintain("DROP DATABASE IF EXISTS {} WITH (FORCE)", database)
         self._maintain("CREATE DATABASE {}", database)
@@ -234,7 +234,7 @@ class Bench:
         return warehouse
 
     def ingest(self, name: str, *logs: str, without: str | None = None) -> None:
-        """Run the command on logs in the folder, as `name`; a part of its work may be left out."""
+        """Run the command on logs in the folder, recorded as `name`; `without` omits part of its work."""
         self._maintain("CHECKPOINT")
         module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
         command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
@@ -246,7 +246,7 @@ class Bench:
         self.peak_bytes = max(self.peak_bytes, peak_bytes)
 
     def _change_byte(self, warehouse: Warehouse) -> None:
-        """Measure the log with another digit in it, and complain if no line of it was new."""
+        """Measure the log with one digit changed, and note if no line of it was new."""
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
             before = count_facts(connection)[0]
             with _one_byte_changed(self._folder / "log"):
@@ -262,7 +262,7 @@ class Bench:
 
 @contextmanager
 def _one_byte_changed(path: Path) -> Iterator[None]:
-    """The last digit in the middle line of the file is another, and its size and times are as they were."""
+    """Change the last digit in the middle line of the file for the block, without changing size and times."""
     times = path.stat()
     with path.open("r+b") as file:
         file.seek(times.st_size // 2)

@@ -1,8 +1,8 @@
-"""`tapewise` without a part of the work of a load, to see what that part costs.
+"""`tapewise` without one part of the work of a load, to measure the cost of that part.
 
     python -m benchmarks.partial_ingest cells --home ... ingest ...
 
-leaves out `core.activity_cells`, `requests` leaves out `core.requests`.
+leaves out `core.activity_cells`; `requests` leaves out `core.requests`.
 """
 
 import sys
@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from tapewise.cli import main
 
-# What a load calls for each, and what is given in its place.
+# The functions that a load calls for each part, and what they return instead.
 PARTS: dict[str, dict[str, object]] = {
     "cells": {"tapewise.ingest.loading.loads.sum_counted": None},
     "requests": {

@@ -1,4 +1,4 @@
-"""What loading is compared with: the bare COPY, and DuckDB's reader of CSV."""
+"""The peers that loading is compared with: the bare COPY, and DuckDB's CSV reader."""
 
 import time
 from pathlib import Path
@@ -26,7 +26,7 @@ _DUCKDB_TYPES: dict[pl.DataType, str] = {
 
 
 def export_csv(connection: psycopg.Connection, folder: Path) -> None:
-    """Write the facts of a warehouse, in the order in which they lie there, as one CSV file a table."""
+    """Write the facts of a warehouse, in their stored order, as one CSV file per table."""
     connection.execute("SET max_parallel_workers_per_gather = 0")
     for table in FACT_TABLES:
         statement = sql.SQL("COPY (SELECT * FROM {}) TO STDOUT (FORMAT csv)").format(_identifier(table))
@@ -36,7 +36,7 @@ def export_csv(connection: psycopg.Connection, folder: Path) -> None:
 
 
 def make_partitions(connection: psycopg.Connection, like: psycopg.Connection) -> None:
-    """Make the month partitions that another warehouse has; commits."""
+    """Create the month partitions that another warehouse has; commits."""
     for table in FACT_TABLES:
         found = like.execute(
             sql.SQL("SELECT DISTINCT date_trunc('month', {})::date FROM {}").format(
@@ -49,7 +49,7 @@ def make_partitions(connection: psycopg.Connection, like: psycopg.Connection) ->
 
 
 def copy_csv(connection: psycopg.Connection, folder: Path) -> float:
-    """COPY the CSV files into the tables of the same name, in one transaction; gives the seconds it took."""
+    """COPY the CSV files into the tables of the same name, in one transaction; returns the seconds taken."""
     begin = time.perf_counter()
     for table in FACT_TABLES:
         statement = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(_identifier(table))
@@ -61,7 +61,7 @@ def copy_csv(connection: psycopg.Connection, folder: Path) -> float:
 
 
 def load_duckdb(folder: Path) -> float:
-    """Read the CSV files into a new DuckDB database, removed afterwards; gives the seconds it took."""
+    """Read the CSV files into a new DuckDB database, which is then removed; returns the seconds taken."""
     path = folder / "peer.duckdb"
     begin = time.perf_counter()
     with duckdb.connect(path, config={"autoinstall_known_extensions": False}) as connection:
@@ -79,7 +79,7 @@ def load_duckdb(folder: Path) -> float:
 
 
 def count_facts(connection: psycopg.Connection) -> tuple[int, int]:
-    """How many facts a warehouse holds, and the sum of their `size_bytes`."""
+    """Count the facts in a warehouse, and sum their `size_bytes`."""
     row = connection.execute(
         "SELECT count(*), sum(size_bytes)::bigint FROM (SELECT size_bytes FROM core.transfers"
         " UNION ALL SELECT size_bytes FROM core.namespace_events UNION ALL SELECT 0 FROM core.opens) AS facts"

@@ -1,11 +1,11 @@
-"""The simulator's kernel against its twin in SimPy, in one run, and a fortnight of 5505 jobs.
+"""The simulator's kernel compared with its twin in SimPy, in one run, on a fortnight of 5505 jobs.
 
     python -m benchmarks.simulator
 
-Both run the same trace on LLNL's machine, without purge, which the twin does not have. The kernel is
-compiled beforehand. Times are the processor's, as neighbours disturb so short ones; only the ratio means
-anything on another machine. The exit status is 1 where the two do not end every job, or where the kernel is
-less than 100 times as fast.
+Both run the same trace on LLNL's machine without purge, which the twin does not have. The kernel is
+compiled beforehand. Times are CPU times, because other processes disturb such short measurements; only the
+ratio means anything on another machine. The exit status is 1 if either does not end every job, or if the
+kernel is less than 100 times as fast.
 """
 
 import argparse
@@ -30,9 +30,9 @@ KERNEL_RUNS = 20
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 where something is wrong."""
+    """Measure, print, and exit with 1 if something is wrong."""
     parser = argparse.ArgumentParser(description="Compare the simulator's kernel with SimPy, in one run.")
-    parser.add_argument("--repeat", type=int, default=3, help="measure so often and print medians")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions, of which medians are printed")
     arguments = parser.parse_args()
     llnl = bundled_machine("llnl-unitree-1998")
     machine = llnl.model_copy(update={"purge": None})
@@ -58,7 +58,7 @@ def main() -> None:
     print(f"{'twin in SimPy':46} {ratio:6.0f} {statistics.median(twins):8.4f}")
     whole_ratio = statistics.median(one / other for one, other in zip(whole, kernel, strict=True))
     print(f"{'whole run: check, kernel, frames':46} {whole_ratio:6.1f} {statistics.median(whole):8.4f}")
-    print(f"the first run, with compiling or loading what was compiled: {compiled_s:.1f} s")
+    print(f"the first run, including compiling or loading compiled code: {compiled_s:.1f} s")
     complaints = []
     if len(twin.ended_s) != len(demand.submitted_s) or any(
         world.state[0].unfinished_count for world in worlds

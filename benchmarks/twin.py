@@ -1,8 +1,8 @@
-"""The machine once more, in SimPy: what the simulator's kernel is compared with, in speed and distribution.
+"""A second implementation of the machine, in SimPy, to compare the kernel with in speed and distributions.
 
-Written the plain way, a process a job, and independently of the kernel: bandwidth is shared flow by flow.
-It has both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and storing, but no purge:
-its disk is never full. It draws its own random numbers.
+It is written in the plain way, with one process per job, and independently of the kernel: bandwidth is shared
+flow by flow. It has both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and storing,
+but no purge: its disk is never full. It draws its own random numbers.
 """
 
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from tapewise.simulator.machines import FixedLoad, Machine, Store, Tapes
 
 @dataclass(eq=False)
 class Twin:
-    """A run: `ended_s`, `user_wait_s`, `port_wait_s` and `stage_s` by job."""
+    """A run, with `ended_s`, `user_wait_s`, `port_wait_s` and `stage_s` by job."""
 
     machine: Machine
     demand: Demand

@@ -1,1 +1,1 @@
-"""Workload classes: what an archive is asked for, sorted by k-means, and what keeps the stream bursty."""
+"""Workload classes: an archive's requests sorted by k-means, and what makes their stream bursty."""

@@ -1,4 +1,4 @@
-"""What is known of the archive whose requests are read."""
+"""The archive whose requests are read."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,7 +18,7 @@ class Archive:
 
 
 def find_archive(connection: psycopg.Connection, name: str) -> Archive:
-    """The archive called `name`. Raises WorkloadError if there is none."""
+    """Return the archive called `name`. Raises WorkloadError if there is none."""
     row = connection.execute(
         "SELECT archive, kind, timezone FROM mart.archives WHERE archive = %s", [name]
     ).fetchone()

@@ -1,4 +1,4 @@
-"""Reads what keeps a stream bursty: batches of one user, how few users there are, and when in the week."""
+"""Reads what makes a stream bursty: batches from one user, a few busy users, and the hours of the week."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ Key = tuple[str, str]
 _ARCHIVE = "archive => %(archive)s, since => %(since)s, until => %(until)s"
 _IDLE = f"{_ARCHIVE}, idle_s => %(idle_s)s"
 _QUANTILES = "percentile_cont(%(levels)s::double precision[]) WITHIN GROUP (ORDER BY {}::double precision)"
-# Each request with the class of the one before it in its burst; what is in no class is passed over.
+# Each request with the class of the one before it in its burst; requests in no class are skipped.
 _CLASSED = f"""
     SELECT
         requests.interface, requests.direction, nearest.class_number,
@@ -37,7 +37,7 @@ _CLASSED = f"""
     WHERE requests.set_apart IS NULL AND requests.burst_number IS NOT NULL
 """  # noqa: S608  # our own names
 
-# What is asked of which rows, for each interface and direction.
+# The columns and rows to read, for each interface and direction.
 _PARTS = {
     "known": (
         "count(*) FILTER (WHERE user_id IS NULL)",
@@ -64,7 +64,7 @@ _PARTS = {
 def read_bursts(
     connection: psycopg.Connection, asked_for: Mapping[str, Any], classes: Mapping[Key, Iterable[FittedClass]]
 ) -> dict[Key, Bursts]:
-    """The bursts by interface and direction. `asked_for`: archive, since, until, idle_s and measure."""
+    """Read the bursts by interface and direction. `asked_for`: archive, since, until, idle_s, measure."""
     centers = [(*key, each) for key, found in classes.items() for each in found]
     parameters = {
         **asked_for,
@@ -92,7 +92,7 @@ def read_bursts(
 
 
 def make_no_bursts(unattributed_count: int = 0) -> Bursts:
-    """The bursts where no user is known."""
+    """Make the bursts of requests without known users."""
     return _make_bursts(unattributed_count, {})
 
 
@@ -121,7 +121,7 @@ def _make_bursts(unattributed_count: int, found: Mapping[str, list[Any] | None])
 
 
 def _ranks(count: int) -> Iterator[int]:
-    """1, 2, 5, 10, 20, 50 and so on below `count`, and `count` itself."""
+    """Yield 1, 2, 5, 10, 20, 50 and so on below `count`, and `count` itself."""
     decade = 1
     while True:
         for factor in (1, 2, 5):

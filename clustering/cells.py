@@ -1,4 +1,4 @@
-"""Reads weighted cells out of the warehouse and sorts them into classes."""
+"""Reads weighted cells from the warehouse and sorts them into classes."""
 
 import math
 from collections import defaultdict
@@ -15,9 +15,9 @@ from tapewise.clustering.documents import QUANTILE_LEVELS
 from tapewise.clustering.estimators import CANDIDATES, CellKMeans
 from tapewise.clustering.names import Character, name_classes
 
-# With fewer requests for each class than this, so many classes are not tried.
+# A number of classes is tried only if there are at least this many requests per class.
 REQUESTS_PER_CLASS = 10
-# An eighth of an octave, and how far requests lie from the middle of such a cell that they fill evenly.
+# An eighth of an octave, and the standard deviation of requests that fill such a cell evenly from its middle.
 CELL_WIDTH = math.log10(2) / 8
 RESOLUTION = CELL_WIDTH * math.sqrt(2 / 12)
 
@@ -28,10 +28,10 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one interface and direction, in the order of size and time, and what is in none.
+    """The cells of one interface and direction, ordered by size and time, and the requests in no cell.
 
-    `positions` are decimal logarithms of bytes and seconds, a row each. Sizes are whole numbers of Python's:
-    those of an archive do not fit 64 bits for ever.
+    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers: those of
+    an archive will not fit 64 bits for ever.
     """
 
     positions: Floats
@@ -46,7 +46,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class FittedClass:
-    """A class as it was fitted; its shares are those of the whole model and so not known here."""
+    """A fitted class; its shares depend on the whole model and so are not known here."""
 
     class_number: int
     name: str
@@ -61,11 +61,11 @@ class FittedClass:
 
 
 def read_cells(connection: psycopg.Connection, asked_for: Mapping[str, Any]) -> dict[Key, Cells]:
-    """The cells by interface and direction. `asked_for`: archive, since, until and measure.
+    """Read the cells by interface and direction. `asked_for`: archive, since, until and measure.
 
-    In the caller's transaction.
+    Runs in the caller's transaction.
     """
-    # PostgreSQL expects as many cells as requests, and would sort them all: three times as long.
+    # PostgreSQL expects as many cells as requests, and would sort them all, which takes three times as long.
     connection.execute("SET LOCAL enable_sort = off")
     connection.execute("SET LOCAL work_mem = '64MB'")
     rows = connection.execute(
@@ -101,9 +101,9 @@ def _make_cells(rows: list[tuple[Any, ...]]) -> Cells:
 
 
 def fit_classes(direction: str, cells: Cells, seed: int) -> tuple[list[FittedClass], dict[int, float | None]]:
-    """The classes of the cells and the criterion's value by number of classes.
+    """Return the classes of the cells, and the criterion's values by number of classes.
 
-    No class where there is no cell. The same cells and seed give the same.
+    Without cells there are no classes. The same cells and seed give the same result.
     """
     values: dict[int, float | None] = dict.fromkeys(CANDIDATES)
     if not len(cells.positions):
@@ -152,9 +152,9 @@ def _make_class(
 
 
 def find_quantiles(logarithms: Floats, counts: Integers) -> list[float]:
-    """The quantiles of 10 ** `logarithms`, of which there are `counts` each: within a bucket's width, 9 %."""
+    """The quantiles of 10 ** `logarithms`, weighted by `counts`: exact to the width of a bucket, 9 %."""
     order = np.argsort(logarithms, kind="stable")
     running = np.cumsum(counts[order]) / counts.sum()
-    # A level that is reached exactly but for the last digit is reached.
+    # A level that is missed only in the last digit counts as reached.
     places = np.searchsorted(running, np.array(QUANTILE_LEVELS) - 1e-12)
     return [float(value) for value in 10 ** logarithms[order][places]]

@@ -24,7 +24,7 @@ from tapewise.schema.texts import escape_controls
 
 @click.group()
 def workload() -> None:
-    """Sort an archive's requests into classes, kept as workload models; write requests as a trace."""
+    """Sort an archive's requests into classes, stored as workload models; write requests as a trace."""
 
 
 workload.add_command(trace)
@@ -32,13 +32,13 @@ workload.add_command(trace)
 
 @workload.command()
 @click.option("--archive", required=True, help="The archive whose requests are sorted.")
-@click.option("--name", required=True, help="What the model is to be called.")
+@click.option("--name", required=True, help="The name of the new model.")
 @click.option(
     "--measure",
     type=click.Choice([*MEASURES]),
     default="service",
     show_default=True,
-    help="The time beside the size: the transfer's own, or until the file was open.",
+    help="The time to use besides the size: the transfer's own, or until the file was open.",
 )
 @click.option(
     "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
@@ -52,14 +52,14 @@ workload.add_command(trace)
     type=click.FloatRange(min=0),
     default=IDLE_S,
     show_default=True,
-    help="Seconds that a user has nothing under way before what follows is another burst.",
+    help="Seconds without any request of a user in progress after which a new burst begins.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     show_default=True,
-    help="What the random numbers begin with; the same requests and seed give the same model.",
+    help="The seed of the random numbers; the same requests and seed give the same model.",
 )
 @click.pass_obj
 def fit(
@@ -72,21 +72,21 @@ def fit(
     idle_s: float,
     seed: int,
 ) -> None:
-    """Sort the requests of an archive into classes by k-means, and keep the model.
+    """Sort the requests of an archive into classes by k-means, and store the model.
 
-    By the logarithms of size and time, for each interface and direction by itself; the number of classes,
-    2 to 12, is the one with the best silhouette. What has no size or time is counted and left out. It reads
-    the warehouse as the reading role.
+    The classes are by the logarithms of size and time, for each interface and direction separately; their
+    number, 2 to 12, is the one with the best silhouette. Requests without a size or time are counted and left
+    out. The command reads the warehouse as the reading role.
 
     Example: tapewise workload fit --archive hpss --name spring --since 2024-03-01 --until 2024-06-01
     """
-    # scikit-learn takes a second to load, which the other commands need not wait for.
+    # scikit-learn takes a second to load; the other commands need not wait for it.
     from tapewise.clustering.fits import FitRequest, fit_model  # noqa: PLC0415
 
     if not name.strip() or not name.isprintable():
         raise click.BadParameter("a name is printable text", param_hint="'--name'")
     if not math.isfinite(idle_s):
-        raise click.BadParameter("is a number of seconds", param_hint="'--idle'")
+        raise click.BadParameter("must be a number of seconds", param_hint="'--idle'")
     check_range(since, until)
     with open_ready_warehouse(settings) as warehouse:
         with closing(warehouse.connect(Role.LOADER)) as loader:
@@ -110,7 +110,7 @@ def fit(
 
 
 @workload.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a model, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per model, one per line.")
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the workload models.
@@ -156,11 +156,11 @@ def show(settings: Settings, name: str) -> None:
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A file to write, which is replaced.  [default: standard output]",
+    help="The file to write; an existing one is replaced.  [default: standard output]",
 )
 @click.pass_obj
 def export(settings: Settings, name: str, output: Path | None) -> None:
-    """Write workload model NAME as versioned JSON, without any name of a user or file.
+    """Write workload model NAME as versioned JSON, without any user or file names.
 
     Example: tapewise workload export spring --output spring.json
     """
@@ -174,10 +174,10 @@ def export(settings: Settings, name: str, output: Path | None) -> None:
 
 @workload.command()
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def remove(settings: Settings, name: str, yes: bool) -> None:
-    """Remove workload model NAME. What it was fitted to stays.
+    """Remove workload model NAME. The archive that it was fitted to stays.
 
     Example: tapewise workload remove spring --yes
     """

@@ -1,4 +1,4 @@
-"""A workload model in words, for the terminal."""
+"""Describes a workload model, for the terminal."""
 
 from collections.abc import Iterator
 from zoneinfo import ZoneInfo
@@ -11,13 +11,13 @@ _MIDDLE, _HIGH = QUANTILE_LEVELS.index(0.5), QUANTILE_LEVELS.index(0.95)
 
 
 def describe_model(model: WorkloadModel) -> Iterator[str]:
-    """The model line by line: what it was made of, then each interface and direction with its classes."""
+    """Yield the model line by line: its origin, then each interface and direction with its classes."""
     zone = ZoneInfo(model.timezone)
     first, last = model.first_ended_at.astimezone(zone), model.last_ended_at.astimezone(zone)
     yield f"Workload model '{model.name}' of {model.archive} ({model.kind}, {model.timezone})"
     yield (
-        f"  size and {MEASURES[model.measure]} of what ended from {first:%Y-%m-%d} to {last:%Y-%m-%d};"
-        f" seed {model.seed}"
+        f"  size and {MEASURES[model.measure]} of requests that ended from {first:%Y-%m-%d} to"
+        f" {last:%Y-%m-%d}; seed {model.seed}"
     )
     for group in model.groups:
         yield ""
@@ -50,7 +50,7 @@ def _describe_bursts(bursts: Bursts) -> Iterator[str]:
             f"  bursts: {bursts.burst_count:,} of {bursts.user_count:,} users; requests in one: median"
             f" {sizes[_MIDDLE]:g}, 95 % {sizes[_HIGH]:g}"
             + (f"; gap: median {format_seconds(gaps[_MIDDLE])}" if gaps else "")
-            + f"; the first of the users asks for {bursts.user_shares[0].running_ratio:.0%}"
+            + f"; the busiest user makes {bursts.user_shares[0].running_ratio:.0%} of the requests"
         )
     if bursts.unattributed_count:
         yield f"  of unknown users, and so in no burst: {bursts.unattributed_count:,} requests"

@@ -1,8 +1,8 @@
-"""What a workload model is: the document that `tapewise workload export` writes.
+"""The definition of a workload model: the document that `tapewise workload export` writes.
 
-Versioned: a change that an old reader would misread raises `format_version`. The JSON Schema of it is
-docs/reference/workload.schema.json, which `make docs` writes from here. It holds no name of a user or file:
-users are ranks and counts.
+It is versioned: a change that an old reader would misread raises `format_version`. Its JSON Schema is
+docs/reference/workload.schema.json, which `make docs` writes from here. It contains no user or file names:
+users appear as ranks and counts.
 """
 
 from collections.abc import Mapping
@@ -43,20 +43,20 @@ class WorkloadClass(_Document):
     name: str
     request_count: Count
     size_bytes: Annotated[int, Field(ge=0, description="Of all its requests together")]
-    request_ratio: Annotated[Ratio, Field(description="Of the requests in all classes of the model")]
-    size_ratio: Annotated[Ratio, Field(description="Of the bytes in all classes of the model")]
+    request_ratio: Annotated[Ratio, Field(description="Share of the requests in all classes of the model")]
+    size_ratio: Annotated[Ratio, Field(description="Share of the bytes in all classes of the model")]
     cached_count: Annotated[Count, Field(description="Gets that found their file on disk")]
     uncached_count: Annotated[Count, Field(description="Gets whose file had to come from tape")]
     centroid_size_bytes: float
     centroid_time_s: float
-    size_log10: Annotated[float, Field(description="Of centroid_size_bytes, as distances are reckoned")]
-    time_log10: Annotated[float, Field(description="Of centroid_time_s, as distances are reckoned")]
+    size_log10: Annotated[float, Field(description="Of centroid_size_bytes; used for distances")]
+    time_log10: Annotated[float, Field(description="Of centroid_time_s; used for distances")]
     size_quantiles_bytes: Quantiles
     time_quantiles_s: Quantiles
 
 
 def make_class(values: Mapping[str, Any], totals: tuple[int, int]) -> WorkloadClass:
-    """A class with what follows from it: its centre in natural units, its shares of the model's `totals`."""
+    """Make a class with derived values: its centre in natural units, its shares of the model's `totals`."""
     requests, size_bytes = totals
     return WorkloadClass(
         **values,
@@ -68,14 +68,14 @@ def make_class(values: Mapping[str, Any], totals: tuple[int, int]) -> WorkloadCl
 
 
 class UserShare(_Document):
-    """How much of the requests the users with most of them ask for."""
+    """The share of the requests that come from the users with the most requests."""
 
     user_rank: Annotated[int, Field(ge=1)]
     running_ratio: Ratio
 
 
 class Bursts(_Document):
-    """What keeps a stream bursty: batches of one user, who they are few of, and when in the week."""
+    """What makes a stream bursty: batches from one user, a few busy users, and the hours of the week."""
 
     burst_count: Count
     request_count: Annotated[Count, Field(description="In bursts: requests of known users that did not fail")]
@@ -83,12 +83,12 @@ class Bursts(_Document):
     user_count: Count
     request_count_quantiles: Annotated[Quantiles, Field(description="Requests of a burst")]
     size_quantiles_bytes: Annotated[Quantiles, Field(description="Bytes of a burst")]
-    gap_quantiles_s: Annotated[Quantiles, Field(description="From one asking to the next within a burst")]
+    gap_quantiles_s: Annotated[Quantiles, Field(description="From one request to the next within a burst")]
     same_class_ratio: Annotated[
         Ratio | None,
         Field(
-            description="How often a request in a burst has the class of the one before it there; those in no"
-            " class are passed over; null where no burst has two in classes"
+            description="How often a request in a burst has the class of the one before it; requests in no"
+            " class are skipped; null where no burst has two requests in classes"
         ),
     ]
     user_shares: list[UserShare]
@@ -105,14 +105,14 @@ class WorkloadGroup(_Document):
     set_apart: Annotated[dict[str, Count], Field(description="In no class, by reason")]
     criterion_values: Annotated[
         dict[str, float | None],
-        Field(description="By number of classes; null where there were too few requests for so many"),
+        Field(description="By number of classes; null where there were too few requests for that many"),
     ]
     classes: list[WorkloadClass]
     bursts: Bursts
 
 
 class WorkloadModel(_Document):
-    """A workload model of Tapewise: classes of requests, and what keeps their stream bursty."""
+    """A workload model of Tapewise: classes of requests, and what makes their stream bursty."""
 
     format: Literal["tapewise-workload"] = "tapewise-workload"
     format_version: Literal[1] = 1
@@ -122,7 +122,7 @@ class WorkloadModel(_Document):
     timezone: str
     measure: Annotated[
         Literal["service", "open"],
-        Field(description="The time beside the size: the transfer's own, or until the file was open"),
+        Field(description="The time used besides the size: the transfer's own, or until the file was open"),
     ]
     since: datetime | None
     until: datetime | None
@@ -132,7 +132,7 @@ class WorkloadModel(_Document):
     quantile_levels: list[Ratio] = list(QUANTILE_LEVELS)
     idle_s: Annotated[
         Seconds,
-        Field(description="A user who has nothing under way for longer than this begins another burst"),
+        Field(description="A user without any request in progress for longer than this begins another burst"),
     ]
     seed: int
     program_version: str

@@ -1,4 +1,4 @@
-"""k-means of weighted cells that chooses the number of classes itself; scikit-learn's estimator contract."""
+"""k-means of weighted cells that chooses the number of classes, with scikit-learn's estimator contract."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -17,27 +17,27 @@ CRITERION = "mean simplified silhouette of the requests, the highest; of equal o
 
 
 class CellKMeans(ClusterMixin, BaseEstimator):
-    """k-means of cells, each as heavy as the requests in it, with as many classes as the criterion says.
+    """k-means of cells weighted by their requests, with the number of classes that the criterion chooses.
 
-    The criterion is the *simplified silhouette*: of a request at distance a from its own centre and b from
-    the next, 1 - a/b; the mean over all requests. It needs no distances between requests, lies between 0
-    and 1 whatever the data, and falls where a class is cut in two that lie close together. The same cells and
+    The criterion is the *simplified silhouette*: the mean over all requests of 1 - a/b, for a request at
+    distance a from its own centre and b from the next. It needs no distances between requests, is between 0
+    and 1 whatever the data, and falls if a class is split into two close ones. The same cells and
     `random_state` give the same bits, whatever the number of processors.
 
     Parameters
     ----------
     n_clusters : the number of classes; None: the candidate with the best criterion.
-    resolution : how far, as a standard deviation, requests lie from their cell: no two are nearer than this,
-        for the criterion, or else it would be best where each cell is a class.
-    candidates : numbers of classes to try where `n_clusters` is None; the fewest of equally good ones.
-    init, n_init, max_iter, tol, random_state : as of scikit-learn's KMeans.
+    resolution : the distance, as a standard deviation, of requests from their cell. For the criterion, no
+        request is nearer to a centre than this; otherwise one class per cell would be best.
+    candidates : numbers of classes to try if `n_clusters` is None; the fewest of equally good ones.
+    init, n_init, max_iter, tol, random_state : as in scikit-learn's KMeans.
 
     Attributes
     ----------
     cluster_centers_ : one row per class, in the order of the first feature, then the next.
     labels_ : the class of each cell.
-    criterion_values_ : by number of classes; None where there are fewer different cells.
-    n_clusters_, inertia_, n_iter_, n_features_in_ : of the classes chosen. The inertia is that of the cells.
+    criterion_values_ : by number of classes; None if there are fewer different cells.
+    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is that of the cells.
     """
 
     def __init__(
@@ -61,11 +61,11 @@ class CellKMeans(ClusterMixin, BaseEstimator):
         self.tol = tol
         self.random_state = random_state
 
-    # `X` and `y` are what scikit-learn's contract calls them, here and in `predict`; `y` is passed over.
+    # The names `X` and `y` follow scikit-learn's contract, here and in `predict`; `y` is ignored.
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002, N803
         """Find the classes of cells `X` (one row each) with `sample_weight` requests in them.
 
-        A single class where there are not even two different cells.
+        There is a single class if there are not at least two different cells.
         """
         cells: Floats = validate_data(self, X, dtype=np.float64)
         weights: Floats = _check_sample_weight(sample_weight, cells, dtype=np.float64)
@@ -87,7 +87,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
-        """The class of each row of `X`: the one with the nearest centre, of equally near ones the first."""
+        """Return the class of each row of `X`: the one with the nearest centre, the first of equal ones."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         squares = np.zeros((len(rows), self.n_clusters_))
@@ -98,7 +98,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
     def _fit_once(self, cells: Floats, weights: Floats, n_clusters: int) -> Any:
         is_started = not isinstance(self.init, str)
-        # Threads add up their parts in the order in which they end, and so to other last digits.
+        # Threads add up their parts in the order in which they end, which changes the last digits.
         with threadpool_limits(1):
             return KMeans(
                 n_clusters,
@@ -129,9 +129,9 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
 
 def measure_silhouette(cells: Floats, weights: Floats, centers: Floats, resolution: float = 0.0) -> float:
-    """The mean simplified silhouette of weighted `cells` with two `centers` or more, between 0 and 1.
+    """The mean simplified silhouette of weighted `cells` with two or more `centers`, between 0 and 1.
 
-    The requests of a cell lie `resolution` from it, as a standard deviation.
+    The requests of a cell are `resolution` away from it, as a standard deviation.
     """
     squares = ((cells[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
     nearest = np.sqrt(np.partition(squares, 1, axis=1)[:, :2] + resolution**2)

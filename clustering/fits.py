@@ -1,4 +1,4 @@
-"""Fits a workload model: reads cells and bursts of an archive, sorts the cells into classes."""
+"""Fits a workload model: reads the cells and bursts of an archive, and sorts the cells into classes."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ from tapewise.schema.errors import WorkloadError
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What a model is to be made of; `since` and `until` are moments, None for all there is."""
+    """What a model is to be made from; `since` and `until` are moments, or None for no limit."""
 
     name: str
     archive: str
@@ -32,7 +32,7 @@ class FitRequest:
 def fit_model(
     connection: psycopg.Connection, archive: Archive, request: FitRequest, *, now: datetime
 ) -> WorkloadModel:
-    """Fit a model to what the warehouse holds; writes nothing.
+    """Fit a model to the contents of the warehouse; writes nothing.
 
     `connection` is the reader's, outside a transaction: everything is read from one snapshot. Raises
     WorkloadError if no request can be put into a class.

@@ -1,19 +1,19 @@
-"""Names of classes, derived from what a class is: "small gets from disk"."""
+"""Names of classes, derived from their properties: "small gets from disk"."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Below these sizes in bytes.
+# Each name is for sizes below this many bytes.
 _SIZES = ((1e6, "small"), (1e8, "medium"), (1e10, "large"), (math.inf, "huge"))
-# With fewer of its gets from one place than this share, a class is said to be from both.
+# If less than this share of its gets is from one place, a class is named after both.
 CLEAR_RATIO = 0.8
 
 
 @dataclass(frozen=True)
 class Character:
-    """What a class is called by: its direction, its centre, and where its files were as far as known."""
+    """What a class is named by: its direction, its centre, and where its files were, as far as known."""
 
     direction: str
     size_bytes: float
@@ -23,10 +23,10 @@ class Character:
 
 
 def name_classes(characters: Sequence[Character]) -> list[str]:
-    """A name for each class of an interface and direction; no two are equal.
+    """Return a unique name for each class of an interface and direction.
 
-    Size and direction, and of gets where most of the files were (nothing where no log tells it). Classes
-    that are equal in this say their centre too.
+    It has the size and direction, and for gets where most of the files were (omitted if no log shows it).
+    Classes that would have the same name also get their centre.
     """
     names = [_name(character) for character in characters]
     taken = Counter(names)
@@ -41,12 +41,12 @@ def name_classes(characters: Sequence[Character]) -> list[str]:
 
 
 def format_bytes(size_bytes: float) -> str:
-    """Bytes to three digits in decimal units: `12.3 kB`."""
+    """Format bytes to three digits in decimal units: `12.3 kB`."""
     return _format_scaled(size_bytes, ("B", "kB", "MB", "GB", "TB", "PB"))
 
 
 def format_seconds(time_s: float) -> str:
-    """Seconds to three digits: `0.45 s`."""
+    """Format seconds to three digits: `0.45 s`."""
     return f"{_round(time_s)} s"
 
 
@@ -66,7 +66,7 @@ def _name(character: Character) -> str:
 
 def _format_scaled(value: float, units: Sequence[str]) -> str:
     step = 0
-    # What rounds to a thousand is one of the next unit.
+    # A value that rounds to a thousand is 1 in the next unit.
     while float(f"{value:.3g}") >= 1000 and step + 1 < len(units):
         value, step = value / 1000, step + 1
     return f"{_round(value)} {units[step]}"

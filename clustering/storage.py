@@ -1,4 +1,4 @@
-"""Keeps workload models in the warehouse (schema `studies`) and reads them back."""
+"""Stores workload models in the warehouse (schema `studies`) and reads them back."""
 
 import shlex
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _CLASS_COLUMNS = (
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """A workload model in a line."""
+    """One line of the list of workload models."""
 
     name: str
     archive: str
@@ -50,14 +50,14 @@ def list_models(connection: psycopg.Connection) -> list[ModelSummary]:
 
 
 def check_name(connection: psycopg.Connection, name: str) -> None:
-    """Raise WorkloadError if a workload model is called `name` already."""
+    """Raise WorkloadError if there is already a workload model called `name`."""
     row = connection.execute("SELECT FROM studies.workload_models WHERE name = %s", [name]).fetchone()
     if row is not None:
         raise _name_taken(name)
 
 
 def save_model(connection: psycopg.Connection, model: WorkloadModel) -> None:
-    """Keep `model`, in one transaction. Raises WorkloadError if its name is taken or its archive is gone."""
+    """Store `model` in one transaction. Raises WorkloadError if its name is taken or its archive is gone."""
     try:
         with connection.transaction():
             _insert_model(connection, model)
@@ -70,7 +70,7 @@ def save_model(connection: psycopg.Connection, model: WorkloadModel) -> None:
 
 
 def load_model(connection: psycopg.Connection, name: str) -> WorkloadModel:
-    """The workload model called `name`, from one snapshot. Raises WorkloadError if there is none."""
+    """Read the workload model called `name`, from one snapshot. Raises WorkloadError if there is none."""
     with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         found = cursor.execute(
@@ -162,8 +162,8 @@ def _make_model(
 
 def _name_taken(name: str) -> WorkloadError:
     return WorkloadError(
-        f"a workload model is called '{name}' already",
-        hint=f"Choose another name, or remove that one: `tapewise workload remove {shlex.quote(name)}`.",
+        f"there is already a workload model called '{name}'",
+        hint=f"Choose another name, or remove that model: `tapewise workload remove {shlex.quote(name)}`.",
     )
 
 

@@ -1,13 +1,13 @@
-"""Takes the requests of an archive out of the warehouse as a trace, which the simulator reads.
+"""Exports the requests of an archive from the warehouse as a trace, which the simulator reads.
 
-The rules are in `mart.trace_requests`; here are the columns of the file and how it is written. It holds no
-name of a user or file:
+The rules are in `mart.trace_requests`; this module defines the columns of the file and writes it. The file
+contains no user or file names:
 
-    submitted_s     seconds since the first request of the trace was asked for
+    submitted_s     seconds since the first request of the trace was submitted
     submitted_at    the same as a time in UTC
     direction       put or get
     interface       the program that moved the file
-    user, file      numbers; a user whom the logs do not know has one of his own, below 0
+    user, file      numbers; each request of an unknown user has its own user number, below 0
     size_bytes      bytes moved
     origin          where the file comes from: put, tape, disk or trace, as in `mart.trace_requests`
 """
@@ -28,7 +28,7 @@ from tapewise.schema.errors import WorkloadError
 from tapewise.schema.writing.loader import read_frame
 
 SUFFIXES = (".parquet", ".csv")
-# The key under which a Parquet file says what it was made with.
+# The metadata key under which a Parquet file records how it was made.
 METADATA_KEY = "tapewise_trace"
 
 _READ: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -60,7 +60,7 @@ _QUERY = """
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What a trace is to be made of: the arguments of `mart.trace_requests`; None is all there is."""
+    """What a trace is to be made from: the arguments of `mart.trace_requests`; None means no limit."""
 
     archive: str
     since: datetime | None = None
@@ -79,10 +79,10 @@ class TraceRequest:
 
 @dataclass(frozen=True)
 class Trace:
-    """The rows of a trace in the order of submission, and what was left out of it, by reason.
+    """The rows of a trace in the order of submission, and how many requests were left out, by reason.
 
-    `unknown_origin_count` is how many gets are in it whose file was where `unknown_origins` says: neither the
-    logs nor, where keys identify files, an earlier request says where it was.
+    `unknown_origin_count` is how many of its gets have their origin from `unknown_origins`, because neither
+    the logs nor, if keys identify files, an earlier request show where the file was.
     """
 
     archive: Archive
@@ -93,9 +93,9 @@ class Trace:
 
 
 def read_requests(connection: psycopg.Connection, archive: Archive, request: TraceRequest) -> Trace:
-    """The trace of `archive` that `request` asks for, from one snapshot; writes nothing.
+    """Read the trace of `archive` that `request` describes, from one snapshot; writes nothing.
 
-    Raises WorkloadError if no request would be in it.
+    Raises WorkloadError if the trace would contain no request.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION READ ONLY")
@@ -106,8 +106,8 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
     rows = found.filter(pl.col("left_out").is_null())
     if rows.is_empty():
         raise WorkloadError(
-            f"no request of archive '{request.archive}' that is asked for can be in a trace",
-            hint=f"All are left out: {tell_counts(left_out_counts)}." if left_out_counts else None,
+            f"none of the selected requests of archive '{request.archive}' can be in a trace",
+            hint=f"All are left out: {format_counts(left_out_counts)}." if left_out_counts else None,
         )
     submitted_at = pl.col("submitted_at")
     return Trace(
@@ -123,30 +123,30 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write the rows to `path`, whole or not at all: Parquet, or CSV if it ends in .csv.
+    """Write the rows to `path`, whole or not at all: as Parquet, or as CSV if it ends in .csv.
 
-    The Parquet file says what it was made with (version, archive, options). Raises WorkloadError.
+    The Parquet file records how it was made (version, archive, options). Raises WorkloadError.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as file:
+        with unfinished.open("wb") as file:
             if path.suffix == ".csv":
                 trace.rows.write_csv(file, datetime_format="%Y-%m-%dT%H:%M:%S%.6fZ")
             else:
-                trace.rows.write_parquet(file, metadata={METADATA_KEY: _tell_origin(trace)})
-        beside.replace(path)
+                trace.rows.write_parquet(file, metadata={METADATA_KEY: _describe_origin(trace)})
+        unfinished.replace(path)
     except OSError as error:
         raise WorkloadError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        beside.unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
 
 
-def tell_counts(counts: dict[str, int]) -> str:
-    """Counts by reason in words: `2 failed, 1 unknown size`."""
+def format_counts(counts: dict[str, int]) -> str:
+    """Format counts by reason: `2 failed, 1 unknown size`."""
     return ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
 
 
-def _tell_origin(trace: Trace) -> str:
+def _describe_origin(trace: Trace) -> str:
     return json.dumps(
         {
             "program_version": version("tapewise"),

@@ -9,14 +9,21 @@ from typing import Any
 import click
 
 from tapewise.clustering.archives import find_archive
-from tapewise.clustering.traces import SUFFIXES, Trace, TraceRequest, read_requests, tell_counts, write_trace
+from tapewise.clustering.traces import (
+    SUFFIXES,
+    Trace,
+    TraceRequest,
+    format_counts,
+    read_requests,
+    write_trace,
+)
 from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 
-_ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
+_ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
 
 
 @click.command()
@@ -36,7 +43,7 @@ _ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
     type=click.Choice(["retried", "all", "none"]),
     default="retried",
     show_default=True,
-    help="Failed transfers that are written: those that a later one made good, all, or none.",
+    help="Which failed transfers to write: those that a later one retried successfully, all, or none.",
 )
 @click.option(
     "--retry-within",
@@ -44,41 +51,41 @@ _ORIGINS = {"disk": "taken for on disk", "tape": "taken for on tape"}
     type=click.FloatRange(min=0),
     default=TraceRequest.retry_s,
     show_default=True,
-    help="Seconds after a failed transfer's end within which its retry ended.",
+    help="Seconds from the end of a failed transfer within which its retry must have ended.",
 )
 @click.option(
     "--files",
     type=click.Choice(["size", "key"]),
     default="size",
     show_default=True,
-    help="What tells that two requests are of one file: their size, or their path's key where it is logged.",
+    help="What identifies requests for the same file: their size, or their path's key if it is logged.",
 )
 @click.option(
     "--zero-sizes",
     type=click.Choice(["one", "keep", "drop"]),
     default="one",
     show_default=True,
-    help="Requests of 0 bytes are made 1 byte, stay as they are, or are left out.",
+    help="What to do with requests of 0 bytes: make them 1 byte, keep them, or leave them out.",
 )
 @click.option(
     "--largest",
     "largest_bytes",
     type=click.IntRange(0, 2**63 - 1),
-    help="Leave out requests of more bytes than that, which the simulated machine cannot take.",
+    help="Leave out requests of more bytes than this, which the simulated machine does not accept.",
 )
 @click.option(
     "--unknown-origins",
     type=click.Choice(["disk", "tape", "drop"]),
     default="disk",
     show_default=True,
-    help="Where the file of a get was, if neither its logs nor an earlier request for its key say so; drop"
-    " leaves the get out.",
+    help="Where to assume the file of a get if neither the logs nor an earlier request for its key show it;"
+    " drop leaves the get out.",
 )
 @click.option(
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The file to write, .parquet or .csv, which is replaced.",
+    help="The file to write, .parquet or .csv; an existing one is replaced.",
 )
 @click.pass_obj
 def trace(
@@ -92,15 +99,16 @@ def trace(
 ) -> None:
     """Write the requests of an archive as a trace, which the simulator runs.
 
-    One row a request in the order of submission, after the rules by which Lawrence Livermore made a scenario
-    of its logs. No name of a user or file is in it. It reads the warehouse as the reading role.
+    The trace has one row per request in the order of submission, by the rules with which Lawrence Livermore
+    made a scenario from its logs. It contains no user or file names. The command reads the warehouse as the
+    reading role.
 
     Example: tapewise workload trace --archive llnl --since 1998-05-01 --until 1998-05-15 --output may.parquet
     """
     if output.suffix not in SUFFIXES:
-        raise click.BadParameter(f"ends neither in {' nor in '.join(SUFFIXES)}", param_hint="'--output'")
+        raise click.BadParameter(f"must end in {' or '.join(SUFFIXES)}", param_hint="'--output'")
     if not math.isfinite(options["retry_s"]):
-        raise click.BadParameter("is a number of seconds", param_hint="'--retry-within'")
+        raise click.BadParameter("must be a number of seconds", param_hint="'--retry-within'")
     check_range(since, until)
     with (
         open_ready_warehouse(settings) as warehouse,
@@ -120,20 +128,20 @@ def trace(
 
 
 def describe_trace(trace: Trace) -> str:
-    """What a trace holds, what was left out and what was assumed, a line each."""
+    """Describe what a trace contains, what was left out and what was assumed, one line each."""
     moments, origins = trace.rows["submitted_at"], trace.rows["origin"]
     counts = {name: int((origins == name).sum()) for name in ("put", "trace", "disk", "tape")}
     lines = [
-        f"{trace.rows.height:,} requests of {trace.archive.name} ({trace.archive.kind}), asked for from"
+        f"{trace.rows.height:,} requests of {trace.archive.name} ({trace.archive.kind}), submitted from"
         f" {moments[0]:%Y-%m-%dT%H:%M:%SZ} to {moments[-1]:%Y-%m-%dT%H:%M:%SZ}",
-        f"  {counts['put']:,} puts; gets of files that were put or got before {counts['trace']:,},"
-        f" that lay on disk at the start {counts['disk']:,}, that are on tape {counts['tape']:,}",
+        f"  {counts['put']:,} puts; gets: {counts['trace']:,} of files that were put or got before,"
+        f" {counts['disk']:,} of files on disk at the start, {counts['tape']:,} of files on tape",
     ]
     if trace.left_out_counts:
-        lines.append(f"  left out: {tell_counts(trace.left_out_counts)}")
+        lines.append(f"  left out: {format_counts(trace.left_out_counts)}")
     if trace.unknown_origin_count:
         lines.append(
-            f"  of {trace.unknown_origin_count:,} gets nothing says whether they were staged: "
+            f"  for {trace.unknown_origin_count:,} gets it is unknown where the file was: "
             + _ORIGINS[trace.request.unknown_origins]
         )
     return "\n".join(lines)

@@ -1,1 +1,1 @@
-"""Superset over `mart`: its assets, their provisioning, and its own locked environment."""
+"""Superset on top of `mart`: its assets, their provisioning, and its own locked environment."""

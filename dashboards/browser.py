@@ -1,4 +1,4 @@
-"""Superset's pages as a person sees them: a browser that logs in, opens pages, and hears what they ask for.
+"""Superset's pages as a person sees them: a browser that logs in, opens pages, and records their requests.
 
 For the tests and for recording.py; needs Debian's chromium and the Python package playwright.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from playwright.sync_api import Page, Response, TimeoutError, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
-# Charts load when they come into sight, so the window is as tall as the tallest page.
+# Charts load when they scroll into view, so the window is as tall as the tallest page.
 WINDOW = {"width": 1400, "height": 3200}
 TIMEOUT_MS = 90_000
 QUIET_MS = 1_500
@@ -21,7 +21,7 @@ QUIET_MS = 1_500
 
 @dataclass
 class Answer:
-    """What Superset answered to one question for data."""
+    """Superset's answer to one request for data."""
 
     status: int
     question: dict[str, Any]
@@ -29,48 +29,48 @@ class Answer:
 
     @property
     def chart_id(self) -> int | None:
-        """The chart that asked; None for the list of a filter."""
+        """The chart that made the request; None for the list of a filter."""
         number = self.question["form_data"].get("slice_id")
         return None if number is None else int(number)
 
 
 @dataclass
 class Browser:
-    """A logged-in page, and the answers for data that it has had."""
+    """A logged-in page, and the answers to its requests for data."""
 
     page: Page
     address: str
     answers: list[Answer] = field(default_factory=list)
 
     def open(self, path: str) -> None:
-        """Open a page of Superset, and wait until nothing of it loads any more; forgets earlier answers."""
+        """Open a page of Superset, and wait until it has finished loading; forgets earlier answers."""
         self.answers.clear()
         self.page.goto(self.address + path, wait_until="domcontentloaded")
         self.page.wait_for_selector(".chart-container", timeout=TIMEOUT_MS)
         quiet_ms = waited_ms = 0
         while quiet_ms < QUIET_MS:
             if waited_ms > TIMEOUT_MS:
-                raise TimeoutError(f"{path} still loads after {waited_ms / 1000:.0f} s")
+                raise TimeoutError(f"{path} is still loading after {waited_ms / 1000:.0f} s")
             self.page.wait_for_timeout(250)
             waited_ms += 250
             quiet_ms = 0 if self.page.locator(".loading").count() else quiet_ms + 250
 
     def hear(self, response: Response) -> None:
-        """Keep an answer to a question for data."""
+        """Record a response, if it answers a request for data."""
         if "/api/v1/chart/data" in response.url and response.request.post_data:
             question = json.loads(response.request.post_data)
             self.answers.append(Answer(response.status, question, response.text()))
 
     def ask(self, path: str) -> Any:
-        """What the address answers, as JSON, with this page's login."""
+        """Fetch JSON from `path`, with this page's login."""
         return self.page.context.request.get(self.address + path).json()
 
 
 @contextmanager
 def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
-    """A headless browser that is logged in as `user` at `address` (which ends with a slash)."""
+    """Open a headless browser that is logged in as `user` at `address` (which ends with a slash)."""
     with sync_playwright() as playwright:
-        # Chromium's own sandbox does not work for root; it sees no page but ours.
+        # Chromium's own sandbox does not work for root; the browser sees only our pages.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             page = chromium.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
@@ -88,5 +88,5 @@ def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
 
 
 def read_logins(file: Path) -> dict[str, str]:
-    """The passwords by user, of the file `login` that `make dashboards` writes."""
+    """Read the passwords by user from the file `login`, which `make dashboards` writes."""
     return dict(line.split(" ", 1) for line in file.read_text(encoding="utf-8").splitlines())

@@ -1,8 +1,8 @@
-"""What a dataset is asked of where the filters leave it open: SQL with Superset's templates.
+"""The defaults for a dataset's arguments when the filters choose nothing: SQL with Superset's templates.
 
-Archives are never added up, and neither are interfaces where a line is drawn through their transfers. So one
-is taken where none is chosen: the first archive (measured ones come before synthetic ones, and these before
-simulated ones), and the interface with most transfers.
+Archives are never added up, and neither are interfaces if a line is drawn through their transfers. So if none
+is chosen, the default is the first archive (measured before synthetic, and synthetic before simulated ones),
+and the interface with the most transfers.
 """
 
 ARCHIVE = """\
@@ -10,8 +10,8 @@ ARCHIVE = """\
     FROM mart.archives{where_archive}
     ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
     LIMIT 1"""
-# A simulated archive is sorted into the classes of its requests' archive; classes of several interfaces are
-# too many to tell apart.
+# A simulated archive is sorted into the classes of the archive that its requests come from; several
+# interfaces would have too many classes to tell apart.
 MODEL = """\
     SELECT archives.archive, archives.timezone, classes.model, classes.interface
     FROM mart.archives AS archives
@@ -31,7 +31,7 @@ MODEL = """\
         classes.model,
         sum(classes.request_count) DESC
     LIMIT 1"""
-# For each direction one interface. The cells know how many transfers it has, and are few.
+# One interface for each direction. The cells have its number of transfers, and are few.
 ROUTES = """\
     SELECT DISTINCT ON (cells.direction)
         asked_for.archive, asked_for.timezone, cells.interface, cells.direction
@@ -44,10 +44,10 @@ ROUTES = """\
     INNER JOIN mart.activity_cells AS cells ON asked_for.archive = cells.archive{where_route}
     GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
     ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
-# What an archive's logs say, next to what was simulated from its requests. Roles have colours of their own,
-# so a simulated archive has the same number whichever archive is chosen: its place among all that were
-# simulated from the same logs, or, where it was simulated from no logs, among those shown.
-BESIDE = """\
+# An archive's logs next to simulations of its requests. Roles have their own colours, so a simulated archive
+# has the same number whichever archive is chosen: its place among all that were simulated from the same logs,
+# or, if it was not simulated from logs, among those shown.
+COMPARED = """\
     SELECT
         shown.related_archive AS archive,
         shown.related_kind AS kind,
@@ -80,14 +80,14 @@ BESIDE = """\
 ASKED = ("interface", "direction", "client", "class_of_service")
 CHOICES = {
     "class_days": MODEL,
-    "request_quantiles": BESIDE,
+    "request_quantiles": COMPARED,
     "residual_blocks": ROUTES,
     "size_times": ROUTES,
 }
 
 
 def write_choice(dataset: str, *, with_filters: bool) -> str:
-    """The query that chooses, with the dashboard's filters or without."""
+    """Write the query that chooses the defaults, with or without the dashboard's filters."""
     archive, model, route = "", "", ""
     if with_filters:
         archive = _where({"archive": "archive"})
@@ -104,15 +104,15 @@ def write_choice(dataset: str, *, with_filters: bool) -> str:
 
 
 def write_time(variable: str, archive: str) -> str:
-    """One end of the range of time, null where none is chosen; a date is a day of the archive's own clock."""
+    """Write one end of the time range, null if none is chosen; a date is a day by the archive's own clock."""
     local = f"TIMESTAMP '{{{{ {variable} }}}}' AT TIME ZONE {archive}.timezone"
     return f"{{% if {variable} %}}{local}{{% else %}}NULL{{% endif %}}"
 
 
 def write_value(name: str) -> str:
-    """What a filter chooses, null where it chooses nothing.
+    """Write the value that a filter chooses, null if it chooses none.
 
-    Superset quotes the value. Two values would be a row and no text: PostgreSQL refuses them.
+    Superset quotes the value. Two values would form a row instead of a text, which PostgreSQL refuses.
     """
     return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
 

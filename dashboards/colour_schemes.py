@@ -1,7 +1,7 @@
 """Colours that keep their order of lightness, so that a page printed in grey can still be read.
 
-The categorical ones are samples of cividis (Nuñez et al. 2018), taken by turns from its dark, light and
-middle, so that neighbours differ most in lightness; the sequential one runs from light to dark.
+The categorical colours are samples of cividis (Nuñez et al. 2018), taken in turn from its dark, light and
+middle parts, so that neighbours differ most in lightness. The sequential scheme runs from light to dark.
 """
 
 from typing import Any

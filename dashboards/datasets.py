@@ -1,10 +1,10 @@
-"""Write the datasets of `assets/` from what mart is: columns, types and descriptions are never said twice.
+"""Write the datasets of `assets/` from mart itself, so that nothing is described twice.
 
     python -m tapewise.dashboards.datasets --home .demo
 
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
-call of a function of mart whose arguments are the dashboard's filters, so that a function reads the months
-that are asked for, and no others. choices.py says what is taken where nothing is chosen; notes.py is the one
+call of a function of mart whose arguments are the dashboard's filters, so that a function reads only the
+months that are requested. choices.py has the defaults for filters that choose nothing; notes.py is the only
 dataset that is more than a call.
 """
 
@@ -48,15 +48,15 @@ FUNCTIONS = [
     "stage_times",
     "user_shares",
 ]
-# Besides the standard arguments: silences of an hour or more; the clusters of all files, by SDSC's
-# boundaries as in open_time_bins, and not of those of about 100 MB only; the classes of one
-# model (the first by name if none is chosen).
+# In addition to the standard arguments: silences of an hour or more; the clusters of all files, not only of
+# those of about 100 MB, by SDSC's boundaries as in open_time_bins; the classes of one model (the first by
+# name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
 }
-# Where the choice is not what the filter says, or more.
+# Arguments for which the choice differs from the filter, or adds to it.
 CHOSEN = {
     ("class_days", "interface"),
     *(
@@ -66,17 +66,15 @@ CHOSEN = {
     ),
 }
 
-# What stands before the answers' own columns.
+# Columns that come before the function's own.
 MORE_COLUMNS = {
-    "request_quantiles": {
-        "role": "what the archive is of those that are compared, so that each keeps its colour"
-    }
+    "request_quantiles": {"role": "the archive's role in the comparison, by which it keeps its colour"}
 }
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A view or function of mart as Superset asks it; `with_filters` puts Superset's templates in."""
+    """A view or function of mart as Superset queries it; `with_filters` inserts Superset's templates."""
 
     name: str
 
@@ -86,7 +84,7 @@ class Dataset:
         return self.name in FUNCTIONS
 
     def write_sql(self, *, with_filters: bool) -> str:
-        """The query; without filters it can be run as it is, and has the same columns."""
+        """Write the query; without filters it can be run directly, and has the same columns."""
         if self.name == notes.NAME:
             return notes.write_notes(with_filters=with_filters)
         if not self.is_function:
@@ -122,7 +120,7 @@ class Dataset:
         return metadata | {"columns": MORE_COLUMNS.get(self.name, {}) | metadata["columns"]}
 
     def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
-        """The dataset as Superset's import takes it."""
+        """Describe the dataset in the form that Superset imports."""
         metadata = self._read_metadata()
         rows = connection.execute(
             f"SELECT * FROM ({self.write_sql(with_filters=False)}) AS answers LIMIT 0".encode()  # noqa: S608  # ours
@@ -153,7 +151,7 @@ class Dataset:
         }
 
 
-# The list of archives begins with measured ones: what the filter is sorted by.
+# The metric by which the filter sorts archives: measured ones come first.
 METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
@@ -173,12 +171,12 @@ def _type_name(connection: psycopg.Connection, oid: int) -> str:
 
 
 def list_datasets() -> list[Dataset]:
-    """All datasets, by name."""
+    """List all datasets by name."""
     return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME])]
 
 
 class _Dumper(yaml.SafeDumper):
-    """Texts of several lines as blocks, as a person would write them."""
+    """Writes texts of several lines as blocks, as a person would."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
@@ -189,12 +187,12 @@ _Dumper.add_representer(str, _represent_text)
 
 
 def write_yaml(content: dict[str, Any]) -> str:
-    """The text of an asset's file."""
+    """Return the text of an asset's file."""
     return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 def main() -> None:
-    """Write the files, and delete those of datasets that are no more."""
+    """Write the files, and delete those of datasets that no longer exist."""
     parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.datasets", description=__doc__)
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()

@@ -1,12 +1,12 @@
-"""The warehouse's last load, and whatever else changes what mart answers: in the key of each cached answer.
+"""Puts the warehouse's last load, and all other changes that affect mart, into the key of each cached answer.
 
-So after a load, a simulation or a new outage Superset asks again. Runs in Superset's environment.
+So Superset queries again after a load, a simulation or a new outage. Runs in Superset's environment.
 """
 
 from typing import Any
 
-# The ledger has a row for each file, and `last_read_at` moves with every load; what people enter, models and
-# simulations have rows of their own. The functions of mart are new after `tapewise db upgrade`.
+# The ledger has a row for each file, and `last_read_at` changes with every load. What people record, models
+# and simulations have their own rows. `tapewise db upgrade` creates the functions of mart again.
 LAST_CHANGE = """
     SELECT md5(concat_ws(
         ' ',
@@ -23,7 +23,7 @@ LAST_CHANGE = """
 
 
 def find_last_change(database: Any) -> str:
-    """Return a text that differs after every change of the warehouse that Superset's `database` is."""
+    """Return a text that changes with every change of the warehouse behind Superset's `database`."""
     with database.get_raw_connection() as connection:
         cursor = connection.cursor()
         cursor.execute(LAST_CHANGE)

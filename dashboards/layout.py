@@ -1,20 +1,20 @@
-"""Puts the words of each chart below it on the page: in this Superset a chart's description opens nothing.
+"""Puts each chart's description below it on the page, because this version of Superset does not show it.
 
 A description says what the chart leaves out and how to read it, and is written once, in the chart's file.
-This runs in Superset's environment, and imports nothing of ours.
+This module runs in Superset's environment, and imports none of our packages.
 """
 
 import copy
 from typing import Any
 
-# Of the grid of a page: 12 columns, and units of 8 pixels in height.
+# A page's grid has 12 columns, and units of 8 pixels in height.
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
 
 
 def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) -> dict[str, Any]:
-    """The dashboard with each chart in a column of its own, above its description (by the chart's uuid)."""
+    """Put each chart into a column of its own, above its description (by the chart's uuid)."""
     position = copy.deepcopy(dashboard["position"])
     parts = [part for part in position.values() if isinstance(part, dict)]
     for chart in [part for part in parts if part.get("type") == "CHART"]:
@@ -43,6 +43,6 @@ def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) 
 
 
 def find_height(text: str, width: int) -> int:
-    """How many units of height the text needs in so many columns."""
+    """Return the units of height that the text needs in `width` columns."""
     line_count = -(-len(text) // (LETTERS_A_COLUMN * width))
     return MARGIN_UNITS + round(LINE_UNITS * line_count)

@@ -1,6 +1,6 @@
-"""The dataset that says which charts of a page are empty, and why: `mart.coverage` or the filters know.
+"""The dataset that explains which charts of a page are empty, and why, from `mart.coverage` and the filters.
 
-A chart of Superset says "No results" and no more. Which charts there are, and of what, `assets/` says.
+Superset's charts only say "No results". The charts and their datasets are read from `assets/`.
 """
 
 from pathlib import Path
@@ -12,19 +12,19 @@ from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_v
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
-# Functions that are of gets whatever the filter says; of others a chart's own condition tells.
+# Functions that only cover gets, whatever the filter says; for others, the chart's own condition shows it.
 OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
 OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",
-    "one_row_is": "one row per chart of which a reason is known, and one per page for the others",
+    "one_row_is": "one row per chart for which a reason is known, and one per page for the others",
     "columns": {
         "page": "title of the page",
-        "place": "order of the charts on the page; the last row is of all others",
+        "place": "order of the charts on the page; the last row is for all others",
         "chart": "title of the chart",
-        "note": "why it is empty, or what of it is shown",
+        "note": "why it is empty, or which part of it is shown",
     },
 }
 
@@ -64,7 +64,7 @@ CROSS JOIN LATERAL (
                 THEN replace(coverage.why, 'not in this log', 'not in a simulated archive')
             WHEN coverage.state = 'not' THEN coverage.why
             WHEN charts.direction <> asked.direction
-                THEN 'of ' || charts.direction || 's only, and the filter asks for ' || asked.direction || 's'
+                THEN 'only for ' || charts.direction || 's, but the filter chooses ' || asked.direction || 's'
             WHEN charts.is_of_model AND NOT EXISTS (
                 SELECT FROM mart.workload_models AS models
                 INNER JOIN mart.related_archives AS related ON models.archive = related.related_archive
@@ -81,7 +81,7 @@ CROSS JOIN LATERAL (
                     || transfers.first_on || ' to ' || transfers.last_on, 'the archive has no transfers'
                 )
             WHEN charts.is_of_one_interface AND asked.interface IS NULL THEN (
-                SELECT 'of ' || cells.interface || ' alone, which has most ' || charts.direction
+                SELECT 'only for ' || cells.interface || ', which has the most ' || charts.direction
                     || 's; choose another interface to see its line'
                 FROM mart.activity_cells AS cells
                 WHERE cells.archive = chosen.archive
@@ -102,7 +102,7 @@ CROSS JOIN LATERAL (
     LEFT JOIN mart.coverage AS coverage
         ON coverage.archive = chosen.archive AND charts.view_name = coverage.view_name
     UNION ALL
-    SELECT pages.page, 1000, 'any other empty chart', 'nothing of it is in what the filters choose'
+    SELECT pages.page, 1000, 'any other empty chart', 'nothing matches the filters'
     FROM (
         VALUES
 {pages}
@@ -112,7 +112,7 @@ WHERE notes.note IS NOT NULL"""
 
 
 def write_notes(*, with_filters: bool) -> str:
-    """The query; without filters it can be run as it is, and has the same columns."""
+    """Write the query; without filters it can be run directly, and has the same columns."""
     since = write_time("from_dttm", "chosen") if with_filters else "NULL"
     until = write_time("to_dttm", "chosen") if with_filters else "NULL"
     asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}
@@ -129,7 +129,7 @@ def write_notes(*, with_filters: bool) -> str:
 
 
 def _list_charts() -> list[tuple[Any, ...]]:
-    """Of each chart on each page what the query asks of it."""
+    """List the properties that the query needs, for each chart on each page."""
     charts = {chart["uuid"]: chart for chart in _read("charts")}
     names = {dataset["uuid"]: dataset["table_name"] for dataset in _read("datasets/tapewise")}
     rows = []

@@ -1,14 +1,14 @@
-"""Make Superset hold what `assets/` says and no more: roles, users, database, datasets, charts, dashboards.
+"""Make Superset contain what `assets/` describes: roles, users, database, datasets, charts, dashboards.
 
-Runs in Superset's environment, after `superset db upgrade`, as often as one likes: the second time nothing
-changes. It reads, as superset_config.py does, variables or files:
+Runs in Superset's environment, after `superset db upgrade`, any number of times: the second time nothing
+changes. Like superset_config.py, it reads these variables or files:
 
     SUPERSET_ADMIN_PASSWORD    of the user `admin`, who may do everything
     SUPERSET_VIEWER_PASSWORD   of the user `viewer`, who sees the dashboards and nothing else
     TAPEWISE_READER_URL        the warehouse, as the role that reads mart
 
-What is here bears `is_managed_externally`, so that Superset's own pages do not edit it, and so that what is
-deleted from `assets/` is told apart from what a site made itself, and is deleted here too.
+All assets are marked `is_managed_externally`, so that they cannot be edited on Superset's own pages. The mark
+also tells them apart from a site's own assets, so that those removed from `assets/` can be deleted here too.
 """
 
 from pathlib import Path
@@ -21,14 +21,14 @@ from superset_config import read_secret
 
 ASSETS = Path(__file__).parent / "assets"
 VIEWER = "Tapewise viewer"
-# What of Superset's role Gamma a viewer has: to look, to filter and to take numbers away. Not to make,
-# change or share anything, to write SQL, or to see who else there is.
+# The part of Superset's role Gamma that a viewer has: to look, to filter and to download numbers. A viewer
+# may not create, change or share anything, write SQL, or see who else has an account.
 VIEWER_PERMISSIONS = {
     ("can_read", "Chart"),
     ("can_read", "Dashboard"),
     ("can_read", "Dataset"),
     ("can_read", "DashboardFilterStateRestApi"),
-    ("can_write", "DashboardFilterStateRestApi"),  # remembers the filters that he chose
+    ("can_write", "DashboardFilterStateRestApi"),  # remembers the chosen filters
     ("can_read", "DashboardPermalinkRestApi"),
     ("can_write", "DashboardPermalinkRestApi"),
     ("can_read", "ExploreFormDataRestApi"),
@@ -36,7 +36,7 @@ VIEWER_PERMISSIONS = {
     ("can_read", "Theme"),
     ("can_read", "CurrentUserRestApi"),
     ("can_get", "MenuApi"),
-    ("can_read", "SecurityRestApi"),  # hands out the token that every change must bring
+    ("can_read", "SecurityRestApi"),  # provides the token that every change must carry
     ("can_language_pack", "Superset"),
     ("can_dashboard_permalink", "Superset"),
     ("can_time_range", "Api"),
@@ -58,7 +58,7 @@ VIEWER_PERMISSIONS = {
 
 
 def read_assets(reader_url: str) -> dict[str, str]:
-    """Return the files of `assets/` by path, with the warehouse's URL and the charts' words on the pages."""
+    """Return the files of `assets/` by path, with the warehouse's URL and the chart descriptions inserted."""
     contents = {str(path.relative_to(ASSETS)): path.read_text("utf-8") for path in ASSETS.rglob("*.yaml")}
     assets = {name: yaml.safe_load(text) for name, text in contents.items()}
     descriptions = {
@@ -73,14 +73,14 @@ def read_assets(reader_url: str) -> dict[str, str]:
 
 
 def set_user(manager: Any, name: str, role: Any, password: str) -> Any:
-    """Make the user, or set an old one's password and role; return it."""
+    """Create the user, or set the password and role of an existing one; return the user."""
     from werkzeug.security import check_password_hash
 
     user = manager.find_user(name)
     if user is None:
         user = manager.add_user(name, "Tapewise", name, f"{name}@localhost", role, password)
         if not user:
-            raise SystemExit(f"provisioning.py: Superset did not take the user '{name}'; see its log.")
+            raise SystemExit(f"provisioning.py: Superset did not accept the user '{name}'; see its log.")
         return user
     if user.roles != [role]:
         user.roles = [role]
@@ -91,7 +91,7 @@ def set_user(manager: Any, name: str, role: Any, password: str) -> Any:
 
 
 def import_assets(contents: dict[str, str], admin: Any) -> None:
-    """Make database, datasets, charts and dashboards what the files say, as the user `admin`."""
+    """Import database, datasets, charts and dashboards from the files, as the user `admin`."""
     from superset.commands.importers.v1.assets import ImportAssetsCommand
     from superset.utils.core import override_user
 
@@ -100,7 +100,7 @@ def import_assets(contents: dict[str, str], admin: Any) -> None:
 
 
 def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
-    """Delete what came from `assets/` and is there no longer; return the names."""
+    """Delete assets that came from `assets/` but are no longer there; return their names."""
     from superset import db
     from superset.connectors.sqla.models import SqlaTable
     from superset.models.dashboard import Dashboard
@@ -118,7 +118,7 @@ def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
 
 
 def grant_viewer(manager: Any, contents: dict[str, str]) -> Any:
-    """Return the viewer's role, with exactly its permissions and the datasets that are in `assets/`."""
+    """Return the viewer's role, with exactly its permissions and access to the datasets in `assets/`."""
     from superset import db
     from superset.connectors.sqla.models import SqlaTable
 
@@ -138,14 +138,14 @@ def grant_viewer(manager: Any, contents: dict[str, str]) -> Any:
 
 
 def main() -> None:
-    """Provision, and say what was done."""
+    """Provision Superset, and report what was done."""
     admin_password = read_secret("SUPERSET_ADMIN_PASSWORD")
     viewer_password = read_secret("SUPERSET_VIEWER_PASSWORD")
     reader_url = read_secret("TAPEWISE_READER_URL")
     app = create_app()
     with app.app_context():
         manager = app.appbuilder.sm
-        app.appbuilder.add_permissions(update_perms=True)  # these two are what `superset init` does
+        app.appbuilder.add_permissions(update_perms=True)  # `superset init` consists of these two calls
         manager.sync_role_definitions()
         contents = read_assets(reader_url)
         import_assets(contents, set_user(manager, "admin", manager.find_role("Admin"), admin_password))
@@ -157,7 +157,7 @@ def main() -> None:
     }
     print(", ".join(f"{count} {kind}" for kind, count in counts.items()) + " are in place")
     for name in gone:
-        print(f"deleted, as it is no longer in assets/: {name}")
+        print(f"deleted, because it is no longer in assets/: {name}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Record what each chart asks for when a browser draws it, into its file in `assets/`.
+"""Record each chart's query, as made by a browser that draws it, in its file in `assets/`.
 
     make dashboards
     python -m tapewise.dashboards.recording --home .demo
 
-A chart's `params` say how it is drawn; the question that Superset's page makes of them (`query_context`) is
-what its API answers without a browser, and only the page can make it. Run this after a chart was changed; a
-test says so.
+A chart's `params` describe how it is drawn. From them Superset's page makes a query (`query_context`), which
+Superset's API answers without a browser; only the page can make it. Run this after changing a chart; a test
+fails otherwise.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from tapewise.schema.settings import read_settings
 
 ASSETS = Path(__file__).parent / "assets"
 CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
-# Of what the page says beside its questions, what Superset's API reads; the rest is how the chart is drawn.
+# The parts of the page's form data that Superset's API reads; the rest only describes how the chart is drawn.
 READ_BY_API = ("viz_type", "x_axis")
 
 
 def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
-    """The question without the dashboard's filters (of these columns) and what Supersets differ in."""
+    """Remove the dashboard's filters (on these columns) and all that differs between Superset instances."""
     asked = question["form_data"]
     form = {key: asked[key] for key in READ_BY_API if key in asked}
     queries = []
@@ -46,7 +46,7 @@ def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
 
 
 def list_filtered(dashboard: dict[str, Any]) -> set[str]:
-    """The columns that a dashboard's filters are of."""
+    """Return the columns that a dashboard's filters apply to."""
     return {
         target["column"]["name"]
         for each in dashboard["metadata"]["native_filter_configuration"]
@@ -56,9 +56,9 @@ def list_filtered(dashboard: dict[str, Any]) -> set[str]:
 
 
 def main() -> None:
-    """Open each chart, and write what it asked for."""
+    """Open each chart, and write its query."""
     parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.recording", description=__doc__)
-    parser.add_argument("--home", help="the home whose dashboards are up")
+    parser.add_argument("--home", help="the home whose dashboards are running")
     parser.add_argument("--port", type=int, default=8088)
     given = parser.parse_args()
     logins = read_logins(read_settings(home=given.home).home / "superset" / "login")
@@ -69,7 +69,7 @@ def main() -> None:
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))
     ]
     questions = {}
-    # A changed chart may ask with SQL that no chart has recorded yet, which is refused to a viewer.
+    # A changed chart may use SQL that no chart has recorded yet, which a viewer may not use.
     with open_browser(f"http://127.0.0.1:{given.port}/", "admin", logins["admin"]) as browser:
         titles = read_titles(browser)
         for dashboard in dashboards:
@@ -86,7 +86,7 @@ def main() -> None:
 
 
 def read_titles(browser: Browser) -> dict[int, str]:
-    """The charts' titles by the numbers that this Superset gave them."""
+    """Return the charts' titles by the ids that this Superset gave them."""
     answer = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     return {chart["id"]: chart["slice_name"] for chart in answer["result"]}
 

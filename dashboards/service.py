@@ -1,11 +1,10 @@
-"""`make dashboards`: Superset over the warehouse of one home, on this machine only, without Docker.
+"""`make dashboards`: Superset on the warehouse of one home, on this machine only, without Docker.
 
     python -m tapewise.dashboards.service --home .demo start
     python -m tapewise.dashboards.service --home .demo stop
 
-The pages need PostgreSQL: the embedded server is started to stay up, and stopped with them. What Superset
-keeps lies in the home's folder `superset`, which only its owner can read: its database, its log, the
-passwords.
+The pages need PostgreSQL: the embedded server is started and kept up, and stopped with them. Superset's
+database, its log and the passwords are in the home's folder `superset`, which only its owner can read.
 """
 
 import argparse
@@ -28,14 +27,14 @@ from tapewise.schema.server.leash import leash
 from tapewise.schema.settings import Settings, read_settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
-ROOM = Path(__file__).parent.resolve()
-PROGRAMS = ROOM.parent / ".venv-superset" / "bin"
+FOLDER = Path(__file__).parent.resolve()
+PROGRAMS = FOLDER.parent / ".venv-superset" / "bin"
 START_TIMEOUT_S = 120
 STOP_TIMEOUT_S = 30
 
 
 class Service:
-    """Superset of one home: its folder, its secrets, and the process that serves the pages."""
+    """The Superset of one home: its folder, its secrets, and the process that serves the pages."""
 
     def __init__(self, settings: Settings, port: int) -> None:
         self.settings = settings
@@ -48,13 +47,13 @@ class Service:
 
     @property
     def address(self) -> str:
-        """Where the pages are."""
+        """The address of the pages."""
         return f"http://127.0.0.1:{self.port}/"
 
     def start(self) -> None:
-        """Provision and serve; what runs already is stopped first, so that it serves what is there now.
+        """Provision and serve; a running Superset is stopped first, so that the current assets are served.
 
-        Raises ServerError if Superset's environment is not there, or what it says when it fails.
+        Raises ServerError if Superset's environment is missing, or with Superset's own message if it fails.
         """
         if not (PROGRAMS / "gunicorn").exists():
             raise ServerError(
@@ -66,7 +65,7 @@ class Service:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment = self._environment(self._start_warehouse())
         self._run("the upgrade of its database", "superset", "db", "upgrade", environment=environment)
-        self._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
+        self._run("the provisioning", "python", str(FOLDER / "provisioning.py"), environment=environment)
         self._serve(environment)
         self.login_file.touch(mode=0o600)
         self.login_file.write_text(
@@ -83,7 +82,7 @@ class Service:
             return False
         os.kill(process, signal.SIGTERM)
         if not self._has_ended():
-            os.killpg(process, signal.SIGKILL)  # its workers too; nothing in them must be written down
+            os.killpg(process, signal.SIGKILL)  # its workers too; they hold nothing that must be saved
             if not self._has_ended():
                 raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
         if self._child is not None:
@@ -107,7 +106,7 @@ class Service:
             )
 
     def _check_port(self) -> None:
-        """Whoever answers at a port in use is not us, and would be told our passwords."""
+        """Refuse a port in use: another program answers there, and would receive our passwords."""
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -126,9 +125,9 @@ class Service:
         return self.settings.database_url is None and self.settings.reader_url is None
 
     def find_process(self) -> int | None:
-        """Return the number of the process that serves this home's pages, None if none does.
+        """Return the pid of the process that serves this home's pages, None if none does.
 
-        A number is given to other programs in time: the process must have our folder in its environment.
+        Other programs may get the same pid later, so the process must have our folder in its environment.
         """
         try:
             process = int(self.process_file.read_text(encoding="utf-8"))
@@ -138,18 +137,18 @@ class Service:
         return process if f"SUPERSET_STATE_FOLDER={self.folder}".encode() in environment else None
 
     def _start_warehouse(self) -> str:
-        """Return the URL by which Superset reads the warehouse; the embedded server stays up from here on."""
+        """Return the URL by which Superset reads the warehouse; keeps the embedded server up from here on."""
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
         with open_ready_warehouse(self.settings) as warehouse:
             return warehouse.url(Role.DASHBOARDS)
 
     def _environment(self, reader_url: str) -> dict[str, str]:
-        """What superset_config.py and provisioning.py read; makes secrets that are not there."""
+        """Return the variables that superset_config.py and provisioning.py read; creates missing secrets."""
         environment = os.environ | {
-            "PYTHONPATH": str(ROOM),
+            "PYTHONPATH": str(FOLDER),
             "FLASK_APP": "superset.app:create_app()",
-            "SUPERSET_CONFIG_PATH": str(ROOM / "superset_config.py"),
+            "SUPERSET_CONFIG_PATH": str(FOLDER / "superset_config.py"),
             "SUPERSET_STATE_FOLDER": str(self.folder),
             "SUPERSET_METADATA_URL": f"sqlite:///{self.folder / 'superset.db'}?timeout=30",
             "TAPEWISE_READER_URL": reader_url.replace("postgresql://", "postgresql+psycopg2://", 1),
@@ -163,12 +162,12 @@ class Service:
         return environment
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
-        """Run a program of Superset's environment to its end, its words into the log; it ends with us."""
+        """Run a program of Superset's environment to its end, with output to the log; it ends when we end."""
         with self._open_log() as log:
             done = subprocess.run(
                 leash([PROGRAMS / program, *arguments]),
                 env=environment,
-                cwd=ROOM,
+                cwd=FOLDER,
                 stdout=log,
                 stderr=log,
                 check=False,
@@ -187,7 +186,7 @@ class Service:
                     *("--threads", "8", "--timeout", "120", "superset.app:create_app()"),
                 ],
                 env=environment,
-                cwd=ROOM,
+                cwd=FOLDER,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -215,18 +214,18 @@ class Service:
 
     def _last_words(self) -> str:
         lines = self.log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "it printed nothing"
 
 
 def port_number(text: str) -> int:
-    """The number of a port; argparse makes a message of the error."""
+    """Parse the number of a port; argparse turns the error into a message."""
     if not 0 < int(text) < 65536:
         raise ValueError
     return int(text)
 
 
 def main() -> int:
-    """Start or stop; return the exit status."""
+    """Start or stop Superset; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.service", description=__doc__)
     parser.add_argument("--home", help="the home of the warehouse, as for `tapewise --home`")
     parser.add_argument("--port", type=port_number, default=8088, help="on 127.0.0.1; default %(default)s")

@@ -1,11 +1,11 @@
-"""Superset's settings; it imports this module by its name. Secrets come from files or the environment only.
+"""Superset's settings; Superset imports this module by name. Secrets come only from files or the environment.
 
-What must be said, as a variable or, with `_FILE` behind its name, as a file that holds it:
+Required, as a variable or, with `_FILE` appended to its name, as a file that contains it:
 
-    SUPERSET_SECRET_KEY       signs sessions and seals the database's URL
+    SUPERSET_SECRET_KEY       signs sessions and encrypts the database URL
     SUPERSET_METADATA_URL     Superset's own database (users, assets): a SQLAlchemy URL
 
-and SUPERSET_STATE_FOLDER, where its cache lies. Without one of them the start is refused.
+and SUPERSET_STATE_FOLDER, the folder of its cache. Superset does not start if one of them is missing.
 """
 
 import os
@@ -16,31 +16,31 @@ from viewers import ViewerSecurityManager
 
 
 def read_secret(name: str) -> str:
-    """Return the variable `name`, or what the file in `name`_FILE holds; the start is refused without."""
+    """Return the variable `name`, or the contents of the file in `name`_FILE; one of them is required."""
     value = os.environ.get(name, "")
     if file := os.environ.get(f"{name}_FILE"):
         value = Path(file).read_text(encoding="utf-8").strip()
     if not value:
-        raise SystemExit(f"superset_config.py: set {name}, or {name}_FILE to a file that holds it.")
+        raise SystemExit(f"superset_config.py: set {name}, or {name}_FILE to a file that contains it.")
     return value
 
 
 SECRET_KEY = read_secret("SUPERSET_SECRET_KEY")
 if len(SECRET_KEY) < 32:
     raise SystemExit("superset_config.py: SUPERSET_SECRET_KEY must have 32 characters or more.")
-# After a change of the key: `superset re-encrypt-secrets` with the old one here.
+# After changing the key, run `superset re-encrypt-secrets` with the old key here.
 PREVIOUS_SECRET_KEY = os.environ.get("SUPERSET_PREVIOUS_SECRET_KEY") or None
 SQLALCHEMY_DATABASE_URI = read_secret("SUPERSET_METADATA_URL")
 DATA_DIR = read_secret("SUPERSET_STATE_FOLDER")
 
 APP_NAME = "Tapewise"
 ROW_LIMIT = 10_000
-# The datasets call functions of mart with the dashboard's filters as arguments; what a viewer filters by
-# reaches the SQL through Superset's own quoting (`where_in`), and the role that runs it may read mart only.
+# The datasets call functions of mart with the dashboard's filters as arguments. A viewer's filter values
+# reach the SQL through Superset's own quoting (`where_in`), and the role that runs it may only read mart.
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
-# No Redis, no Celery: one process answers, and its cache is files.
-CACHE_TIMEOUT_S = 3600  # what was asked before a load is not asked for any more: see freshness.py
+# No Redis, no Celery: one process answers, and its cache consists of files.
+CACHE_TIMEOUT_S = 3600  # answers from before a load are not used any more: see freshness.py
 _FILES = {"CACHE_TYPE": "FileSystemCache", "CACHE_DEFAULT_TIMEOUT": CACHE_TIMEOUT_S, "CACHE_THRESHOLD": 5000}
 CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/metadata"}
 DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}
@@ -50,17 +50,17 @@ RATELIMIT_STORAGE_URI = "memory://"
 SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; below gunicorn's own
 
 CUSTOM_SECURITY_MANAGER = ViewerSecurityManager
-# Nobody is let in without a login, and nobody makes one for himself.
+# Nobody gets in without a login, and nobody can create one for themselves.
 PUBLIC_ROLE_LIKE = None
 AUTH_USER_REGISTRATION = False
 WTF_CSRF_ENABLED = True
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Behind a proxy that speaks TLS, say so: the session's cookie then never travels without.
+# Set this behind a proxy that speaks TLS: the session cookie is then never sent without TLS.
 SESSION_COOKIE_SECURE = os.environ.get("SUPERSET_BEHIND_TLS") == "1"
 ENABLE_PROXY_FIX = SESSION_COOKIE_SECURE
 
-# Superset's page asks third parties for a counting pixel and for map tiles; this page asks nobody.
+# Superset's pages load a tracking pixel and map tiles from third parties; ours load nothing from others.
 TALISMAN_CONFIG = {
     "content_security_policy": {
         "default-src": ["'self'"],

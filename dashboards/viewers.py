@@ -1,8 +1,8 @@
-"""What viewers may ask: the SQL of the charts that are there, and none of their own.
+"""Limits viewers to the SQL of existing charts: they may not send their own.
 
-Superset lets whoever may read a dataset put SQL expressions of his own into a question for data. It runs as
-the role that reads mart, so it tells nothing new; but it can call functions, take locks, and keep the server
-busy. Whoever may not write charts may use the expressions of the charts that are there, columns, and
+Superset lets everybody who may read a dataset put their own SQL expressions into a request for data. These
+run as the role that reads mart, so they reveal nothing new; but they can call functions, take locks, and keep
+the server busy. Users who may not write charts may only use the expressions of existing charts, columns, and
 Superset's aggregates.
 """
 
@@ -20,10 +20,10 @@ WAREHOUSE = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 
 
 class ViewerSecurityManager(SupersetSecurityManager):
-    """Superset's, which also looks at what SQL a question for data brings along."""
+    """Superset's security manager, which also checks the SQL in a request for data."""
 
     def raise_for_access(self, *given: Any, **named: Any) -> None:
-        """As Superset's; raises SupersetSecurityException also if a viewer's question brings its own SQL."""
+        """As in Superset; also raises SupersetSecurityException if a viewer's request has its own SQL."""
         super().raise_for_access(*given, **named)
         question = named.get("query_context")
         if question is None or self.can_access("can_write", "Chart"):
@@ -32,21 +32,21 @@ class ViewerSecurityManager(SupersetSecurityManager):
         if brought and not brought <= self._find_known():
             raise SupersetSecurityException(
                 SupersetError(
-                    message="You may use the SQL of the charts that are there, and no other.",
+                    message="You may only use the SQL of existing charts.",
                     error_type=SupersetErrorType.CHART_SECURITY_ACCESS_ERROR,
                     level=ErrorLevel.ERROR,
                 )
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """As Superset's: what an answer depends on besides its question; here also on the last load."""
+        """As in Superset: what an answer depends on besides the query; here also the last load."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
             key = [*key, find_last_change(datasource.database)]
         return key
 
     def _find_known(self) -> set[str]:
-        """The expressions of all charts, and the names of all columns."""
+        """Return the expressions of all charts, and the names of all columns."""
         from superset import db
         from superset.connectors.sqla.models import TableColumn
         from superset.models.slice import Slice
@@ -59,7 +59,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
 
 
 def find_sql(query: Any) -> Iterator[str]:
-    """The SQL that one query of a question brings along."""
+    """Find the SQL in one query of a request."""
     asked = [*query.columns, *(query.metrics or []), query.series_limit_metric, *(query.series_columns or [])]
     asked += [each for each, _ in query.orderby or []]
     asked += [each.get("col") for each in query.filter]
@@ -70,7 +70,7 @@ def find_sql(query: Any) -> Iterator[str]:
 
 
 def find_expressions(part: Any) -> Iterator[str]:
-    """Every SQL expression in what a chart keeps or asks, however deep."""
+    """Find every SQL expression in a chart's parameters or query, however deep."""
     if isinstance(part, dict):
         for name, value in part.items():
             if name in ("sqlExpression", "where", "having") and isinstance(value, str):
@@ -84,5 +84,5 @@ def find_expressions(part: Any) -> Iterator[str]:
 
 
 def plain(sql: str) -> str:
-    """SQL without what Superset's own rewriting changes: blanks, brackets around all, case of words."""
+    """Remove from SQL what Superset's own rewriting changes: blanks, enclosing brackets, letter case."""
     return "".join(sql.split()).strip("()").lower()

@@ -1,1 +1,1 @@
-"""The only thing that changes tables, types and grants (Alembic); published revisions never change."""
+"""The migrations (Alembic): only they change tables, types and grants. Published revisions never change."""

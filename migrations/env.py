@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the revisions on the connection, and in the transaction, of the caller."""
+"""Alembic's entry point: runs the revisions on the caller's connection and in its transaction."""
 
 from alembic import context
 

@@ -7,12 +7,12 @@ down_revision = ${repr(down_revision)}
 
 
 def upgrade() -> None:
-    """What this revision makes."""
+    """Create what this revision adds."""
     run("""
     """)
 
 
 def downgrade() -> None:
-    """What this revision drops."""
+    """Drop what this revision added."""
     run("""
     """)

@@ -1,7 +1,7 @@
-"""Runs SQL text as it stands.
+"""Runs SQL text unchanged.
 
-SQLAlchemy would read `:word` as a parameter and psycopg `%` as a placeholder, even in comments;
-the driver's own connection without parameters reads neither.
+SQLAlchemy would read `:word` as a parameter, and psycopg `%` as a placeholder, even in comments;
+the driver's own connection, used without parameters, does neither.
 """
 
 from alembic import op

@@ -1,4 +1,4 @@
-"""The warehouse itself: its tables, how to reach its database, and how rows get into it in bulk.
+"""The warehouse itself: its tables, the connection to its database, and bulk loading.
 
 Imports none of our other packages.
 """

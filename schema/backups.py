@@ -1,4 +1,4 @@
-"""`tapewise db backup` and `restore`: PostgreSQL's own pg_dump and pg_restore."""
+"""`tapewise db backup` and `restore`, by PostgreSQL's own pg_dump and pg_restore."""
 
 import os
 import re
@@ -28,24 +28,24 @@ from tapewise.schema.tables.upgrade import (
     upgrade,
 )
 
-# What is behind the name of a file to which a backup is being written, or was when its process was killed.
+# The suffix of a file to which a backup is being written, or was when its process was killed.
 UNFINISHED = ".unfinished-backup"
 
 
 def back_up(warehouse: Warehouse, file: Path) -> None:
-    """Write the warehouse to `file` in pg_dump's custom format; all of it or no file.
+    """Write the warehouse to `file` in pg_dump's custom format: all of it, or no file.
 
-    Only its owner can read it. The warehouse may be older than this program, so that it can be backed up
-    before an upgrade. Raises DatabaseError if the file exists or cannot be made, or the dump fails, and
-    RevisionError if there is no warehouse, or a newer one.
+    Only the file's owner can read it. The warehouse may be older than this program, so that it can be backed
+    up before an upgrade. Raises DatabaseError if the file exists or cannot be created or if the dump fails,
+    and RevisionError if there is no warehouse or a newer one.
     """
     if file.exists():
         raise _already_exists(file)
     with warehouse.connect(Role.OWNER) as connection:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data and is made anew from this program's own sql/ when restored. What is taken from
-        # PUBLIC of PostgreSQL's own functions (`access/roles.py`) is too: another version may have others.
+        # `mart` holds no data and is rebuilt from this program's own sql/ on restore. So are the revocations
+        # on PostgreSQL's own functions (`access/roles.py`): another version may have other functions.
         _run(
             warehouse,
             "pg_dump",
@@ -57,13 +57,13 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
 
 
 def remove_unfinished(folder: Path) -> list[Path]:
-    """Remove from `folder` what backups left there when they were killed, and return it.
+    """Remove the files that killed backups left in `folder`, and return their paths.
 
-    What a living backup writes is locked, and stays.
+    The file of a running backup is locked and stays.
     """
     removed = []
     for path in sorted(folder.glob(f"*{UNFINISHED}")):
-        with suppress(OSError):  # somebody else's, or just finished
+        with suppress(OSError):  # it belongs to somebody else, or was just finished
             descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             try:
                 if keeper.try_lock(descriptor):
@@ -76,7 +76,7 @@ def remove_unfinished(folder: Path) -> list[Path]:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[tuple[int, Path]]:
-    """A new file next to `file`, open and locked, that no other backup writes to; gone after the block."""
+    """A new file next to `file`, open and locked, that no other backup writes to; removed after the block."""
     descriptor, path = _open_unfinished(file)
     try:
         yield descriptor, path
@@ -91,24 +91,24 @@ def _open_unfinished(file: Path) -> tuple[int, Path]:
             descriptor, name = tempfile.mkstemp(prefix=f"{file.name}.", suffix=UNFINISHED, dir=file.parent)
         except OSError as error:
             raise DatabaseError(
-                f"{file}: no file can be made in its folder: {error.strerror}",
-                hint="Choose a folder that exists and is yours to write to.",
+                f"{file}: cannot be created: {error.strerror}",
+                hint="Choose a folder that exists and that you may write to.",
             ) from None
-        with suppress(OSError):  # some network file systems have no locks: what is left stays there
+        with suppress(OSError):  # some network file systems have no locks: there, leftovers stay
             keeper.lock(descriptor)
         if os.fstat(descriptor).st_nlink:
             return descriptor, Path(name)
-        os.close(descriptor)  # before it was locked, another backup has taken it for one left behind
+        os.close(descriptor)  # another backup removed it as a leftover before it was locked
 
 
 def _publish(unfinished: Path, file: Path) -> None:
-    """Give the dump its name, on disk too. Raises DatabaseError if another file has it by now."""
+    """Give the dump its final name and sync that to disk. Raises DatabaseError if the name is now taken."""
     try:
         try:
             file.hardlink_to(unfinished)
         except FileExistsError:
             raise
-        except OSError:  # a file system without hard links: take the name first, then write over our own
+        except OSError:  # a file system without hard links: claim the name first, then replace our own file
             os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             unfinished.replace(file)
     except FileExistsError:
@@ -122,7 +122,7 @@ def _publish(unfinished: Path, file: Path) -> None:
 
 def _already_exists(file: Path) -> DatabaseError:
     return DatabaseError(
-        f"{file}: exists already", hint="Choose another name; a backup is never overwritten."
+        f"{file}: already exists", hint="Choose another name; a backup is never overwritten."
     )
 
 
@@ -133,11 +133,12 @@ def restore(
     wait_s: float = WAIT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> str:
-    """Read `file` into a database without archives, in one transaction, then upgrade it; gives its revision.
+    """Restore `file` into a database without archives, in one transaction, then upgrade it.
 
-    Raises, before anything is changed: DatabaseError if there are archives, if the file is no backup, or if
-    others go on using what is replaced for longer than `wait_s` (`on_wait` is called once with who they are);
-    RevisionError if a newer program made the file, or the database.
+    Returns the revision of the backup. Before anything is changed, raises DatabaseError if there are
+    archives, if the file is not a backup, or if others keep using what is to be replaced for longer than
+    `wait_s` (`on_wait` is called once and names them); RevisionError if a newer program made the file or the
+    database.
     """
     revision = _read_revision(warehouse, file)
 
@@ -151,10 +152,10 @@ def restore(
                 check_upgradable(connection)
                 if connection.execute("SELECT FROM core.archives LIMIT 1").fetchone() is not None:
                     raise DatabaseError(
-                        "the database holds archives already",
+                        "the database already holds archives",
                         hint="Restore into another home or an empty database.",
                     )
-                # Any command makes the schema in an empty home; without an archive nothing is lost with it.
+                # Any command creates the schema in an empty home; without an archive nothing is lost with it.
                 drop_mart(connection)
                 connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
             make_roles(connection)
@@ -172,7 +173,7 @@ def restore(
 
 
 def _read_revision(warehouse: Warehouse, file: Path) -> str:
-    """The revision of the warehouse in a backup. Raises as `restore`."""
+    """Return the revision of the warehouse in a backup. Raises like `restore`."""
     text = _run(
         warehouse,
         "pg_restore", "--data-only", "--schema=ledger", "--table=revisions", "--file=-", str(file.resolve()),
@@ -180,29 +181,29 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
     )  # fmt: skip
     found = re.search(r"^COPY ledger\.revisions .*\n(.+)\n\\\.$", text, re.MULTILINE)
     if found is None:
-        raise DatabaseError(f"{file}: holds no warehouse")
+        raise DatabaseError(f"{file}: does not contain a warehouse")
     if found[1] not in known_revisions():
         raise RevisionError(
-            f"{file}: holds a warehouse of revision {found[1]}, which this program does not know",
+            f"{file}: contains a warehouse with revision {found[1]}, which this program does not know",
             hint="It is older than the first release, 0.1.0: restore it with the Tapewise that made it, or"
             " load the logs again."
             if is_unreleased(found[1])
-            else "A newer Tapewise made it: restore it with that one.",
+            else "A newer Tapewise made it: restore it with that version.",
         )
     return found[1]
 
 
 def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> str:
-    """Run a PostgreSQL tool of the server's own version on the warehouse's database; it ends with us.
+    """Run a PostgreSQL tool of the server's version on the warehouse's database; it ends when we end.
 
-    Gives what it prints, if `output` is a pipe.
+    Returns the tool's output if `output` is a pipe.
     """
     with warehouse.connect(Role.OWNER) as connection:
-        # A newer pg_restore sets what an older server does not know.
+        # A newer pg_restore sets parameters that an older server does not know.
         version = 18 if connection.info.server_version >= 170000 else 16
-        options = connection.info.options  # with these the server notices that the tool is gone
+        options = connection.info.options  # these make the server notice when the tool is gone
     place = conninfo_to_dict(warehouse.url(Role.OWNER)) | {"options": options}
-    # By the environment: the list of processes shows arguments to everybody, and a URL may hold a password.
+    # Passed in the environment: the process list shows arguments to everybody, and a URL may hold a password.
     variables = {
         option.envvar.decode(): str(place[option.keyword.decode()])
         for option in Conninfo.get_defaults()

@@ -21,9 +21,9 @@ ROLES = {"owner": Role.OWNER, "loader": Role.LOADER, "reader": Role.READER}
 def db() -> None:
     """Start, stop, upgrade, back up and restore the database.
 
-    Without a database's URL in the settings, Tapewise keeps its warehouse in an embedded PostgreSQL
-    below its home; every command starts it when it needs it, and it stops by itself some seconds
-    after the last.
+    Without a database URL in the settings, Tapewise keeps its warehouse in an embedded PostgreSQL
+    below its home. Every command that needs the server starts it, and it stops by itself some seconds
+    after the last command.
     """
 
 
@@ -33,8 +33,8 @@ db.add_command(logins)
 def _embedded(settings: Settings) -> EmbeddedServer:
     if settings.database_url is not None or settings.reader_url is not None:
         raise SettingsError(
-            "the settings name a server's URL",
-            hint="Only the embedded server is started and stopped from here.",
+            "the settings name the URL of a server",
+            hint="This command starts and stops only the embedded server.",
         )
     return EmbeddedServer(settings.home, settings.postgres_version)
 
@@ -42,7 +42,7 @@ def _embedded(settings: Settings) -> EmbeddedServer:
 @db.command()
 @click.pass_obj
 def start(settings: Settings) -> None:
-    """Start the embedded PostgreSQL, to stay up until `db stop`.
+    """Start the embedded PostgreSQL and keep it up until `db stop`.
 
     Example: tapewise db start
     """
@@ -54,7 +54,7 @@ def start(settings: Settings) -> None:
 @db.command()
 @click.pass_obj
 def stop(settings: Settings) -> None:
-    """Stop the embedded PostgreSQL, whoever uses it.
+    """Stop the embedded PostgreSQL, even if somebody is using it.
 
     Example: tapewise db stop
     """
@@ -65,12 +65,12 @@ def stop(settings: Settings) -> None:
 
 
 @db.command()
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def remove(settings: Settings, yes: bool) -> None:
     """Stop the embedded PostgreSQL and delete it with the whole warehouse.
 
-    The log files stay where they are. As root, part of it may lie below /var/lib/tapewise.
+    The log files stay where they are. For root, part of the warehouse may be below /var/lib/tapewise.
 
     Example: tapewise --home .demo db remove --yes
     """
@@ -91,13 +91,13 @@ def remove(settings: Settings, yes: bool) -> None:
 )
 @click.pass_obj
 def url(settings: Settings, role: str) -> None:
-    """Print the database's URL, for psql and other programs.
+    """Print the database URL, for psql and other programs.
 
-    The embedded server must be kept up for them by `tapewise db start`.
+    Run `tapewise db start` first, so that the embedded server stays up for them.
 
     Example: psql "$(tapewise db url)"
     """
-    # On a server of the site's, a URL alone need not let us in to look at the revision.
+    # On a site's own server, knowing the URL does not mean that we can connect to look at the revision.
     opened = open_warehouse if settings.database_url or settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse:
         click.echo(warehouse.url(ROLES[role]))
@@ -110,14 +110,14 @@ def url(settings: Settings, role: str) -> None:
     type=click.FloatRange(min=0),
     default=WAIT_S,
     show_default=True,
-    help="Seconds to wait for others who use what is changed.",
+    help="Seconds to wait for others who are using what the upgrade changes.",
 )
 @click.pass_obj
 def upgrade_command(settings: Settings, wait_s: float) -> None:
-    """Bring the schema to this program's: run the migrations and make the views anew.
+    """Bring the schema to this program's version: run the migrations and rebuild the views.
 
-    Makes a new warehouse where there is none. All or nothing; run again, it only renews the views. Where a
-    transaction of somebody else is in the way for longer than --wait, it says whose, and changes nothing.
+    Creates the warehouse if there is none. All or nothing; running it again only rebuilds the views. If
+    somebody else's transaction is in the way for longer than --wait, it reports whose and changes nothing.
 
     Example: tapewise db upgrade
     """
@@ -126,19 +126,19 @@ def upgrade_command(settings: Settings, wait_s: float) -> None:
         upgrade(
             lambda: warehouse.connect(Role.OWNER),
             wait_s=wait_s,
-            on_wait=_say_who_is_waited_for,
+            on_wait=_report_wait,
         )
     click.echo(
-        f"The warehouse is of revision {newest_revision()}" + (f", was {before}." if before else ", new.")
+        f"The warehouse has revision {newest_revision()}" + (f", was {before}." if before else ", new.")
     )
 
 
-def _say_who_is_waited_for(blockers: str) -> None:
+def _report_wait(blockers: str) -> None:
     click.echo(f"Waiting for {escape_controls(blockers)}.", err=True)
 
 
 def read_revision(warehouse: Warehouse) -> str | None:
-    """The revision of the warehouse's schema, None if it has none."""
+    """Return the revision of the warehouse's schema, None if it has none."""
     with warehouse.connect(Role.OWNER) as connection:
         return current_revision(connection)
 
@@ -149,13 +149,13 @@ def read_revision(warehouse: Warehouse) -> str | None:
 def backup(settings: Settings, file: Path) -> None:
     """Write the whole warehouse to FILE (PostgreSQL's custom format), which must not exist.
 
-    A warehouse that is older than this program can be backed up too, before `tapewise db upgrade`. Removes
-    from FILE's folder what backups that were killed left there (*.unfinished-backup).
+    A warehouse older than this program can be backed up too, before `tapewise db upgrade`. Removes the files
+    that killed backups left in FILE's folder (*.unfinished-backup).
 
     Example: tapewise db backup warehouse.dump
     """
     for path in remove_unfinished(file.parent):
-        click.echo(escape_controls(f"{path} is removed: a backup that was killed left it."), err=True)
+        click.echo(escape_controls(f"Removed {path}, which a killed backup left behind."), err=True)
     with open_warehouse(settings) as warehouse:
         back_up(warehouse, file)
     click.echo(escape_controls(f"{file}: {file.stat().st_size:,} bytes."))
@@ -165,15 +165,15 @@ def backup(settings: Settings, file: Path) -> None:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.pass_obj
 def restore_command(settings: Settings, file: Path) -> None:
-    """Read FILE, written by `db backup`, into a database that holds no archive.
+    """Restore FILE, written by `db backup`, into a database that holds no archive.
 
-    A FILE that an older Tapewise wrote is upgraded then. Where a transaction of somebody else is in the way
-    for longer than 30 seconds, it says whose, and changes nothing.
+    If an older Tapewise wrote FILE, the warehouse is then upgraded. If somebody else's transaction is in the
+    way for longer than 30 seconds, the command reports whose and changes nothing.
 
     Example: tapewise --home /srv/new-home db restore warehouse.dump
     """
     with open_warehouse(settings) as warehouse:
-        revision = restore(warehouse, file, on_wait=_say_who_is_waited_for)
+        revision = restore(warehouse, file, on_wait=_report_wait)
     newest = newest_revision()
     upgraded = "" if revision == newest else f", and upgraded from revision {revision} to {newest}"
     click.echo(escape_controls(f"{file} is restored{upgraded}."))

@@ -1,8 +1,9 @@
-"""How to reach the warehouse: an embedded PostgreSQL, or the site's own server; one code path.
+"""Connections to the warehouse: the embedded PostgreSQL or the site's own server, through one code path.
 
 A program logs in as the owner (who upgrades and drops), as the loader (who ingests) or as a reader (who sees
-`mart` and nothing else; Superset is one of its own). On the embedded server these are users of the database;
-on a server of the site's the settings' `database_url` serves owner and loader, and `reader_url` the readers.
+`mart` and nothing else; Superset has a reading login of its own). On the embedded server these are database
+users; on a site's own server, the setting `database_url` serves owner and loader, and `reader_url` serves the
+readers.
 """
 
 import os
@@ -22,17 +23,17 @@ from tapewise.schema.settings import Settings
 
 DATABASE = "tapewise"
 RECOVERY_TIMEOUT_S = 120
-# All that libpq gives of a refusal is its text; a server that is about to recover drops who knocks.
+# libpq reports a refusal only as text; a server that is about to recover drops new connections.
 _RECOVERING = ("the database system is", "server closed the connection unexpectedly")
 _SESSION = "-c timezone=UTC -c datestyle=ISO"
-# How soon the server notices that its client is gone while it works on a query for it. A server that cannot
-# look (on Windows, say) refuses the setting.
+# How soon the server notices that its client is gone while it works on a query. A server that cannot check
+# (on Windows, say) refuses the setting.
 CLIENT_CHECK = "-c client_connection_check_interval=2s"
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
 
 
 class Role(Enum):
-    """As whom a program logs in."""
+    """The role that a program logs in as."""
 
     OWNER = roles.OWNER
     LOADER = roles.LOADER
@@ -46,18 +47,18 @@ class Role(Enum):
 
     @property
     def limits(self) -> str:
-        """What our programs say of the time limits that a database has for whoever comes.
+        """The options that lift the database's default time limits for our own programs.
 
-        They do not sit idle for ever, and what writes may take hours in one statement.
+        They never sit idle for ever, and the writing ones may take hours over one statement.
         """
         own = "-c idle_in_transaction_session_timeout=0"
         return own if self.is_reader else f"{own} -c statement_timeout=0"
 
 
 class Warehouse:
-    """An open way to one database; made by `open_warehouse` only.
+    """Access to one database; only `open_warehouse` creates it.
 
-    `server` is the embedded PostgreSQL, or None where the settings name a database's URL.
+    `server` is the embedded PostgreSQL, or None if the settings name a database URL.
     """
 
     def __init__(self, settings: Settings, server: EmbeddedServer | None, database: str = DATABASE) -> None:
@@ -66,7 +67,7 @@ class Warehouse:
         self.database = database
 
     def connect(self, role: Role = Role.LOADER, *, autocommit: bool = False) -> psycopg.Connection:
-        """A new connection as `role`, in UTC. Raises DatabaseError if the server does not let us in."""
+        """Open a connection as `role`, in UTC. Raises DatabaseError if the server refuses it."""
         connection = _connect(self._conninfo(role), autocommit=autocommit)
         if connection.info.server_version < MINIMUM_VERSION:
             connection.close()
@@ -78,12 +79,12 @@ class Warehouse:
             connection.close()
             raise DatabaseError(
                 "the database is not encoded in UTF8",
-                hint="Make it anew: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
+                hint="Create it again: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.",
             )
         return connection
 
     def url(self, role: Role) -> str:
-        """A libpq URL for other programs; it holds the password if the settings' URL does."""
+        """A libpq URL for other programs; it contains the password if the URL in the settings does."""
         if self.server is not None:
             return self.server.url(self.database, role.value)
         return self._site_url(role)
@@ -101,32 +102,32 @@ class Warehouse:
         url = self.settings.reader_url if role.is_reader else self.settings.database_url
         if url is None:
             hints = {
-                "reader_url": "Set it (TAPEWISE_READER_URL): on a server of your own, who reads logs in"
-                " separately, because a query could undo a mere SET ROLE.",
-                "database_url": "Set it (TAPEWISE_DATABASE_URL): reader_url serves reading `mart` only.",
+                "reader_url": "Set it (TAPEWISE_READER_URL): on your own server, readers log in separately,"
+                " because a query could undo a mere SET ROLE.",
+                "database_url": "Set it (TAPEWISE_DATABASE_URL): reader_url is only for reading `mart`.",
             }
             raise SettingsError(f"{name} is not set", hint=hints[name])
         try:
             conninfo_to_dict(url)
         except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
             raise SettingsError(
-                f"{name} is no URL of PostgreSQL", hint="Write postgresql://user@host/database."
+                f"{name} is not a PostgreSQL URL", hint="Write postgresql://user@host/database."
             ) from None
         return url
 
 
 @contextmanager
 def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
-    """The warehouse of `settings`, for as long as the block lasts.
+    """Open the warehouse of `settings` for the duration of the block.
 
-    Starts the embedded PostgreSQL if it is not up, and makes its database if it has none; the
-    server stops by itself some seconds after the last program that uses it. Takes libpq's variables
-    (PGHOST and so on) out of this process's environment then.
+    If the settings name no URL, starts the embedded PostgreSQL if it is not up, creates its database if it is
+    missing, and removes libpq's variables (PGHOST and so on) from this process's environment. The server
+    stops by itself some seconds after the last program that uses it.
     """
     if settings.database_url is not None or settings.reader_url is not None:
         yield Warehouse(settings, None)
         return
-    # libpq would mix a site's PGHOSTADDR or PGDATESTYLE into the way to our own server.
+    # libpq would apply a site's PGHOSTADDR or PGDATESTYLE to the connection to our own server.
     for name in [name for name in os.environ if name.startswith("PG")]:
         del os.environ[name]
     with EmbeddedServer(settings.home, settings.postgres_version) as server:
@@ -135,7 +136,7 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
 
 
 def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
-    """A connection; waits for a server that is recovering from a crash. Raises DatabaseError."""
+    """Open a connection; waits while the server recovers from a crash. Raises DatabaseError."""
     deadline = time.monotonic() + RECOVERY_TIMEOUT_S
     options = str(conninfo_to_dict(conninfo).get("options") or "")
     checks_client = CLIENT_CHECK
@@ -159,8 +160,8 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
             hint = "Is the server up, and is the URL in the settings right?"
             if f'"{roles.READER}" is not permitted to log in' in reason:
                 hint = (
-                    "It is a group of logins since 0.1.0: reader_url needs one of them"
-                    f" ({roles.COMMANDS}, or one that `tapewise db logins add` makes)."
+                    "It is a group of logins since 0.1.0: reader_url needs one of its members"
+                    f" ({roles.COMMANDS}, or one that `tapewise db logins add` creates)."
                 )
             raise DatabaseError(f"the database cannot be reached: {reason}", hint=hint) from error
 
@@ -171,7 +172,7 @@ def _make_database(server: EmbeddedServer) -> None:
         shut_other_databases(connection)
         found = connection.execute("SELECT FROM pg_database WHERE datname = %s", [DATABASE]).fetchone()
         if found is None:
-            # Another command may make it at the same moment.
+            # Another command may create it at the same moment.
             with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
@@ -183,7 +184,7 @@ def shut_other_databases(connection: psycopg.Connection) -> None:
         " AND has_database_privilege('public', oid, 'CONNECT')"
     ).fetchall()
     for (database,) in found:
-        with suppress(psycopg.errors.InternalError_):  # another command does it at the same moment
+        with suppress(psycopg.errors.InternalError_):  # another command is doing it at the same moment
             connection.execute(
                 sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database))
             )

@@ -1,41 +1,41 @@
-"""Every error that Tapewise raises on purpose; the whole tree is on this page.
+"""Every error that Tapewise raises on purpose: the whole tree on one page.
 
     TapewiseError
     ├── SettingsError            a setting is missing, malformed or contradicts another
-    │   └── ConfigError          ... in tapewise.toml or what is over it (exit status 2)
+    │   └── ConfigError          ... in tapewise.toml or what overrides it (exit status 2)
     ├── MissingExtraError        a package that belongs to an extra is not installed
     ├── ServerError              the embedded PostgreSQL cannot be used
     │   └── ServerOwnerError     ... because its home belongs to somebody else
-    ├── DatabaseError            a database cannot be reached, or is not as it must be
+    ├── DatabaseError            a database cannot be reached, or is not in the expected state
     │   ├── RevisionError        ... its schema is older or newer than this program
-    │   └── SchemaMismatchError  ... a frame's columns are not the table's
-    ├── SourceError              an archive or source exists already with other settings
+    │   └── SchemaMismatchError  ... a frame's columns are not those of the table
+    ├── SourceError              an archive or source already exists with other settings
     ├── LogFileError             a log file cannot be read
     │   ├── RewrittenFileError   ... because it was rewritten meanwhile
-    │   └── HeldElsewhereError   ... because another source of the archive holds its lines
+    │   └── HeldElsewhereError   ... because another source of the archive already has its lines
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format
     │   └── LayoutError          ... or the file that describes one cannot be read, or contradicts itself
-    ├── LookupFailedError        a row, line, archive or recorded event was asked for that is not there
-    ├── RetentionError           detail cannot be forgotten, or undone, as was asked
-    ├── MomentError              a time was typed that the clock of its archive shows twice, or never
-    ├── SiteEventError           an outage or configuration change cannot be recorded as it was given
+    ├── LookupFailedError        the requested row, line, archive or recorded event does not exist
+    ├── RetentionError           detail cannot be forgotten, or a source dropped, as requested
+    ├── MomentError              the archive's clock shows the given time twice, or never
+    ├── SiteEventError           an outage or configuration change cannot be recorded as given
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
-    ├── QueryError               a query of the user failed
-    └── SimulationError          a simulation cannot be run as asked
+    ├── QueryError               a query written by the user failed
+    └── SimulationError          a simulation cannot be run as requested
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
         └── TraceError           ... its trace is malformed, out of order or asks for the impossible
 
 A message names what is wrong (file, line, field) and says what to do. The command line prints the
-chain of messages and exits with `exit_status`; wrong usage is click's own and exits with 2.
+chain of messages and exits with `exit_status`. Click itself handles wrong usage, and exits with 2.
 """
 
 
 class TapewiseError(Exception):
-    """The root: catch it to catch whatever Tapewise raises on purpose.
+    """The root: catch it to catch everything that Tapewise raises on purpose.
 
-    `message` is one sentence without a full stop; a ConfigError's has a line for each fault, a
-    QueryError's may end in a picture of the place. `hint`, if any, is what the user can do about it.
+    `message` is one sentence without a full stop. A ConfigError's has a line for each fault; a
+    QueryError's may end with the offending place marked. `hint`, if any, is what the user can do.
     """
 
     exit_status = 1
@@ -51,9 +51,9 @@ class SettingsError(TapewiseError):
 
 
 class ConfigError(SettingsError):
-    """The settings cannot be read, or are malformed; the message names file and field, a line each.
+    """The settings cannot be read, or are malformed; the message names file and field, one line each.
 
-    Its exit status is that of wrong usage: a nightly job tells it from a log file that cannot be read.
+    Its exit status is that of wrong usage, so that a nightly job does not mistake it for an unreadable log.
     """
 
     exit_status = 2
@@ -72,7 +72,7 @@ class ServerOwnerError(ServerError):
 
 
 class DatabaseError(TapewiseError):
-    """A database cannot be reached, refused us, broke off, or is not what it must be."""
+    """A database cannot be reached, refused or dropped the connection, or is not in the expected state."""
 
 
 class RevisionError(DatabaseError):
@@ -80,27 +80,27 @@ class RevisionError(DatabaseError):
 
 
 class SchemaMismatchError(DatabaseError):
-    """A frame's columns or types are not those of the table it should be loaded into."""
+    """A frame's columns or types are not those of the table that it should be loaded into."""
 
 
 class SourceError(TapewiseError):
-    """An archive or a source exists already, with settings other than those now given."""
+    """An archive or a source already exists with settings other than those given now."""
 
 
 class LogFileError(TapewiseError):
-    """A log file is missing, not readable, or no log file."""
+    """A log file is missing or unreadable, or is not a log file."""
 
 
 class RewrittenFileError(LogFileError):
-    """A log file changed otherwise than by growing while it was read."""
+    """A log file changed while it was read, and not only by growing."""
 
 
 class HeldElsewhereError(LogFileError):
-    """Lines of a log file are held by another source of the archive, and would count twice."""
+    """Another source of the archive already has lines of a log file, which would count twice."""
 
 
 class WorkerError(TapewiseError):
-    """A process of ours that reads log files beside others was killed."""
+    """One of our processes that read log files in parallel was killed."""
 
 
 class FormatError(TapewiseError):
@@ -112,23 +112,23 @@ class LayoutError(FormatError):
 
 
 class LookupFailedError(TapewiseError):
-    """A row, line, archive or recorded event was asked for that the warehouse does not have."""
+    """The warehouse does not have the requested row, line, archive or recorded event."""
 
 
 class RetentionError(TapewiseError):
-    """What is before that day cannot be forgotten, or a source cannot be dropped."""
+    """Detail from before that day cannot be forgotten, or a source cannot be dropped."""
 
 
 class MomentError(TapewiseError):
-    """A time was typed that the clock of its archive shows twice, or never."""
+    """The archive's clock shows the given time twice, or never."""
 
 
 class SiteEventError(TapewiseError):
-    """An outage or configuration change cannot be recorded as it was given."""
+    """An outage or configuration change cannot be recorded as given."""
 
 
 class WorkloadError(TapewiseError):
-    """A workload model or a trace cannot be made; a model exists already, or does not exist."""
+    """A workload model or a trace cannot be made; or a model already exists, or does not exist."""
 
 
 class QueryError(TapewiseError):
@@ -136,7 +136,7 @@ class QueryError(TapewiseError):
 
 
 class SimulationError(TapewiseError):
-    """A simulation cannot be run as asked."""
+    """A simulation cannot be run as requested."""
 
 
 class MachineError(SimulationError):
@@ -144,4 +144,4 @@ class MachineError(SimulationError):
 
 
 class TraceError(SimulationError):
-    """A trace lacks a column, is out of order, or asks for what the machine cannot do."""
+    """A trace lacks a column, is out of order, or asks for something that the machine cannot do."""

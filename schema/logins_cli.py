@@ -13,29 +13,33 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 @click.group()
 def logins() -> None:
-    """Make, list and drop the logins of those who read: a login for each person.
+    """Create, list and drop reading logins: one login for each person.
 
-    A login reads the schema mart and nothing else. Its password, its settings and its sessions are its own.
+    A login reads the schema mart and nothing else. Each has its own password, settings and sessions.
     """
 
 
 @logins.command()
 @click.argument("name")
-@click.option("--names", "sees_names", is_flag=True, help="It sees the names of users and files, too.")
+@click.option("--names", "sees_names", is_flag=True, help="Let it also see the names of users and files.")
 @click.option(
     "--password-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file that holds its password in one line; otherwise it is asked for.",
+    help="A file that contains the password on one line.  [default: ask for it]",
 )
-@click.option("--no-password", is_flag=True, help="It gets in by other ways, which pg_hba.conf names.")
+@click.option(
+    "--no-password",
+    is_flag=True,
+    help="Set no password: the login connects in another way that pg_hba.conf allows.",
+)
 @click.pass_obj
 def add(
     settings: Settings, name: str, sees_names: bool, password_file: Path | None, no_password: bool
 ) -> None:
-    """Make login NAME, which may read, and print how it gets in.
+    """Create reading login NAME, and print how it connects.
 
-    The embedded server asks nobody for a password: only the user of this machine who runs Tapewise can reach
-    it, as any login.
+    The embedded server never asks for a password: only the operating system user who runs Tapewise can
+    connect to it, as any login.
 
     Example: tapewise db logins add anna --no-password
     """
@@ -53,7 +57,7 @@ def add(
 
 
 def _find_way(warehouse: Warehouse, name: str) -> str:
-    """How a login reaches the database, without its password."""
+    """How a login connects to the database, without its password."""
     if warehouse.server is not None:
         return warehouse.server.url(warehouse.database, name)
     place = conninfo_to_dict(warehouse.url(Role.OWNER))
@@ -64,7 +68,7 @@ def _find_way(warehouse: Warehouse, name: str) -> str:
 @logins.command(name="list")
 @click.pass_obj
 def list_command(settings: Settings) -> None:
-    """List the logins that read, with the settings that they have.
+    """List the reading logins with their settings.
 
     Example: tapewise db logins list
     """
@@ -79,7 +83,7 @@ def list_command(settings: Settings) -> None:
 @click.argument("name")
 @click.pass_obj
 def drop(settings: Settings, name: str) -> None:
-    """Drop login NAME. Sessions that it has go on until they end.
+    """Drop login NAME. Its open sessions continue until they end.
 
     Example: tapewise db logins drop anna
     """

@@ -1,4 +1,4 @@
-"""Times and zones as users type them: a time is by the clock of an archive, unless it has an offset."""
+"""Times and zones as users type them: a time without an offset is in its archive's time zone."""
 
 from datetime import UTC, datetime, time
 from typing import Any
@@ -8,23 +8,23 @@ import click
 
 from tapewise.schema.errors import MomentError, SourceError
 
-YEARS = range(1985, 2200)  # beyond them it is a slip of the keyboard
+YEARS = range(1985, 2200)  # anything else is a typing error
 
 
 class TypedTime(click.ParamType[datetime]):
-    """A date or time in ISO 8601; without an offset it stays without, until `place_time` has an archive."""
+    """A date or time in ISO 8601; one without an offset stays so until `place_time` knows the archive."""
 
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """The time that `value` says; wrong usage where it says none."""
+        """Return the time in `value`; anything else is wrong usage."""
         if isinstance(value, datetime):
             return value
         try:
             typed = datetime.fromisoformat(value)
         except ValueError:
             self.fail(
-                f"'{value}' is no time: write 1998-10-19, 1998-10-19T08:00 or 1998-10-19T08:00-07:00",
+                f"'{value}' is not a time: write 1998-10-19, 1998-10-19T08:00 or 1998-10-19T08:00-07:00",
                 param,
                 ctx,
             )
@@ -34,8 +34,8 @@ class TypedTime(click.ParamType[datetime]):
 
 
 def check_timezone(name: str) -> str:
-    """`name`, if it is UTC or an IANA zone of the form Area/City. Raises SourceError."""
-    # Others, such as CET, PostgreSQL takes for abbreviations without summer time.
+    """Return `name` if it is UTC or an IANA zone of the form Area/City. Otherwise raises SourceError."""
+    # PostgreSQL takes others, such as CET, for abbreviations without summer time.
     is_place = "/" in name and not name.startswith(("posix/", "right/"))
     if name != "UTC" and not (is_place and name in available_timezones()):
         raise SourceError(
@@ -46,17 +46,17 @@ def check_timezone(name: str) -> str:
 
 
 def place_time(typed: datetime, timezone: str) -> datetime:
-    """The instant of `typed`, which is of `timezone` unless it has an offset of its own.
+    """Return the instant of `typed`, which is in `timezone` unless it has its own offset.
 
-    A date is the beginning of its day. Raises MomentError for another local time that the clock shows twice,
-    or skips.
+    A date means the beginning of its day. Raises MomentError for any other local time that the clock shows
+    twice, or skips.
     """
     if typed.tzinfo is not None:
         return typed.astimezone(UTC)
     zone = ZoneInfo(timezone)
     early, late = (typed.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     before, after = early.utcoffset(), late.utcoffset()
-    # Where clocks change at midnight, the earlier one is when the day begins.
+    # If clocks change at midnight, the day begins at the earlier one.
     if before != after and typed.time() != time():
         assert before is not None
         assert after is not None
@@ -69,19 +69,19 @@ def place_time(typed: datetime, timezone: str) -> datetime:
 
 
 def check_range(since: datetime | None, until: datetime | None) -> None:
-    """Wrong usage where no time is between `--since` and `--until`, as far as can be seen without a zone."""
+    """Report wrong usage if `--until` is not after `--since`, as far as can be seen without a time zone."""
     if since is None or until is None or (since.tzinfo is None) != (until.tzinfo is None):
         return
     if until <= since:
-        raise click.BadParameter("nothing is before it and not before --since", param_hint="'--until'")
+        raise click.BadParameter("must be later than --since", param_hint="'--until'")
 
 
 def place_range(
     since: datetime | None, until: datetime | None, timezone: str
 ) -> tuple[datetime | None, datetime | None]:
-    """The instants of `--since` and `--until`. Raises MomentError as `place_time`.
+    """Return the instants of `--since` and `--until`. Raises MomentError like `place_time`.
 
-    Wrong usage where there is no time between them.
+    It is wrong usage if `--until` is not after `--since`.
     """
     began_at, ended_at = (typed and place_time(typed, timezone) for typed in (since, until))
     check_range(began_at, ended_at)

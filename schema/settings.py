@@ -1,4 +1,4 @@
-"""Settings: a flag of the command line over an environment variable over `tapewise.toml`.
+"""Settings: a command-line flag overrides an environment variable, which overrides `tapewise.toml`.
 
     flag              variable                   tapewise.toml
     --config          TAPEWISE_CONFIG
@@ -10,10 +10,10 @@
                       TAPEWISE_PSEUDONYM_KEY *   pseudonym_key_file = "..."
                                                  [[archives]], see `schema/sites.py`
 
-* or, with `_FILE` behind its name, a file that holds it (a container's secret).
+* or, with `_FILE` appended to its name, a file that contains the value (a container's secret).
 
-Without a database's URL the warehouse lives in an embedded PostgreSQL below `home`. With one,
-`reader_url` is how `tapewise sql` logs in as the reading role. Paths in the file are from its own folder.
+Without a database URL, the warehouse is in an embedded PostgreSQL below `home`. With one, `tapewise sql` uses
+`reader_url` to log in as the reading role. Relative paths in the file start from the file's own folder.
 """
 
 import os
@@ -41,14 +41,14 @@ from tapewise.schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
 _PATHS = ("home", "prometheus_file", "pseudonym_key_file")
-# How a list is written in the file; other lists are of texts.
+# How these lists are written in the file; all other lists contain strings.
 _LISTS = {"archives": "[[archives]]", "sources": "[[archives.sources]]"}
 _SECRETS = ("database_url", "reader_url")  # may hold a password
-_LATE_SECRET = "pseudonym_key"  # noqa: S105  # its name; its file is a setting, read by whoever needs the key
+_LATE_SECRET = "pseudonym_key"  # noqa: S105  # only its name; code that needs the key reads its file
 
 
 def default_home() -> Path:
-    """Where the embedded PostgreSQL lives unless told otherwise (root: `/var/lib/tapewise/home`)."""
+    """The default folder of the embedded PostgreSQL (for root: `/var/lib/tapewise/home`)."""
     if os.geteuid() == 0:
         return Path("/var/lib/tapewise/home")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -56,7 +56,7 @@ def default_home() -> Path:
 
 
 class Settings(BaseSettings):
-    """What every command needs to know to find its warehouse."""
+    """The settings by which every command finds its warehouse."""
 
     model_config = SettingsConfigDict(env_prefix="TAPEWISE_", extra="forbid", frozen=True)
 
@@ -66,7 +66,7 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
-    # The key itself, or the file that holds it: `ingest/pseudonyms/keys.py` reads it when it is wanted.
+    # The key itself, or the file that contains it: `ingest/pseudonyms/keys.py` reads it when it is needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
@@ -76,7 +76,7 @@ class Settings(BaseSettings):
     def _check_version(cls, version: int) -> int:
         if version not in INSTALL_FOLDERS:
             known = " or ".join(map(str, sorted(INSTALL_FOLDERS)))
-            raise ValueError(f"the embedded PostgreSQL is {known}, not {version}")
+            raise ValueError(f"the embedded PostgreSQL must be {known}, not {version}")
         return version
 
     @field_validator("archives")
@@ -102,7 +102,7 @@ class Settings(BaseSettings):
 
 
 class _SecretFiles(PydanticBaseSettingsSource):
-    """What stands in the files that variables ending in `_FILE` name."""
+    """The contents of the files that variables ending in `_FILE` name."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002  # pydantic's
         variable = f"TAPEWISE_{field_name.upper()}"
@@ -121,14 +121,14 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
 
 class _ConfigFile(TomlConfigSettingsSource):
-    """What the file says, its paths from its own folder on, so that nobody need go there first."""
+    """The settings in the file. Relative paths start from its folder, not from the current one."""
 
     def __init__(self, settings_class: type[BaseSettings], path: Path) -> None:
         super().__init__(settings_class, path)
         if "config" in self.init_kwargs:
-            raise ValueError("'config' names this file, and is no setting in it")
+            raise ValueError("'config' names this file and cannot be a setting in it")
         if _LATE_SECRET in self.init_kwargs:
-            raise ValueError("the key for pseudonyms does not belong in it: name a file, pseudonym_key_file")
+            raise ValueError("the pseudonym key does not belong in it: name a file, pseudonym_key_file")
         for name in _PATHS:
             if isinstance(self.init_kwargs.get(name), str):
                 self.init_kwargs[name] = path.parent / self.init_kwargs[name]
@@ -138,7 +138,7 @@ class _ConfigFile(TomlConfigSettingsSource):
 
 
 def read_secret_file(path: Path) -> str:
-    """Return the one line that `path` holds. Raises SettingsError, which never says what is in it."""
+    """Return the one line in `path`. Raises SettingsError, which never quotes the contents."""
     try:
         (line,) = path.read_text(encoding="utf-8-sig").strip().splitlines()
     except OSError as error:
@@ -146,20 +146,20 @@ def read_secret_file(path: Path) -> str:
             f"{path} cannot be read: {error.strerror}", hint="A variable that ends in _FILE names it."
         ) from None
     except ValueError:  # not one line, or not UTF-8
-        raise SettingsError(f"{path} must hold one line of text") from None
+        raise SettingsError(f"{path} must contain one line of text") from None
     return line
 
 
 def read_settings(**flags: Any) -> Settings:
-    """The settings in force here and now; a flag that is None was not given.
+    """Return the settings now in force; a flag that is None was not given.
 
     Reads the environment and the configuration file: `config`, else TAPEWISE_CONFIG, else `tapewise.toml`
-    in the current folder, if there is one. Raises ConfigError that names file and field, or the setting
-    and where it may come from, and SettingsError for a secret that cannot be read.
+    in the current folder, if there is one. Raises ConfigError, which names the file and field or the setting
+    and its possible origins, and SettingsError for a secret that cannot be read.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if "home" in given and not given.keys() & {"database_url", "reader_url"}:
-        # A flag wins: who names a home means the server in it, whatever URL the environment or the file has.
+        # A flag wins: --home means the server in that home, whatever URL the environment or the file has.
         given |= {"database_url": None, "reader_url": None}
     named = given.get("config") or os.environ.get("TAPEWISE_CONFIG")
     given["config"] = file = Path(named or CONFIG_FILE)
@@ -170,15 +170,15 @@ def read_settings(**flags: Any) -> Settings:
     try:
         return Settings(**given)
     except ValidationError as error:
-        raise _tell_faults(file, error.errors()) from None
+        raise _describe_faults(file, error.errors()) from None
     except (ValueError, OSError) as error:  # tomllib's own error, a ValueError, names line and column
         raise ConfigError(f"{file} cannot be read: {error}") from error
 
 
-def _tell_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
-    """One error of all that is wrong, a line each."""
+def _describe_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
+    """Return one error with a line for each fault."""
     lines, hints, meant = [], [], set()
-    # A misspelt key comes first: what it is meant for is not missing then.
+    # Misspelt keys come first, so that the intended key is not also reported as missing.
     for fault in sorted(faults, key=lambda each: each["type"] != "extra_forbidden"):
         place = fault["loc"]
         reason = fault["msg"].removeprefix("Value error, ")
@@ -189,20 +189,20 @@ def _tell_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
         elif fault["type"] == "missing" and place in meant:
             continue
         elif fault["type"] == "too_short" and any(_is_in(each["loc"], place) for each in faults):
-            continue  # pydantic counts the right ones only
+            continue  # pydantic counts only the valid ones
         elif fault["type"] == "tuple_type":
             key = str(place[-1])
-            reason = "a list is wanted: " + _LISTS.get(key, f'{key} = ["..."]')
+            reason = "expected a list: " + _LISTS.get(key, f'{key} = ["..."]')
         elif fault["type"] == "bool_type":
-            reason = "true or false is wanted, without quotes"
+            reason = "expected true or false, without quotes"
         name = ".".join(map(str, place))
         is_of_file = place[0] == "archives" or fault["type"] == "extra_forbidden"
         where = f"{file}: {_locate(file, place)}" if is_of_file else f"setting '{name}'"
         lines.append(escape_controls(f"{where}: {reason}"))
         if place[0] == "archives":
-            hints.append("docs/how-to/nightly.md shows what the file may say of archives and their sources.")
+            hints.append("docs/how-to/nightly.md shows how the file describes archives and their sources.")
         elif not is_of_file:
-            hints.append(f"'{name}' was read from a flag, TAPEWISE_{name.upper()} or {file}.")
+            hints.append(f"'{name}' came from a flag, TAPEWISE_{name.upper()} or {file}.")
     return ConfigError("\n".join(lines), hint="\n".join(dict.fromkeys(hints)) or None)
 
 
@@ -211,7 +211,7 @@ def _is_in(place: tuple[int | str, ...], outer: tuple[int | str, ...]) -> bool:
 
 
 def _find_near(place: tuple[int | str, ...]) -> str | None:
-    """The key of the file that comes next to the one at `place`, if it is like one."""
+    """The valid key that most resembles the one at `place`, or None if none does."""
     models: dict[int, type[BaseModel]] = {1: Settings, 3: ArchiveSettings, 5: SourceSettings}
     model = models[len(place)]  # archives, 0, sources, 1, key
     keys = [key for key in model.model_fields if key != "config"]
@@ -219,11 +219,11 @@ def _find_near(place: tuple[int | str, ...]) -> str | None:
 
 
 def _read_toml(file: Path | Traversable) -> dict[str, Any]:
-    return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # with a byte order mark or without
+    return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # with or without a byte order mark
 
 
 def _locate(file: Path, location: tuple[int | str, ...]) -> str:
-    """A place in the file in words: entries of a list by their `name`, or else by their number."""
+    """A place in the file in words: list entries by their `name`, or else by their number."""
     value: Any = _read_toml(file) if file.is_file() else {}
     words: list[str] = []
     for part in location:

@@ -1,21 +1,21 @@
-"""What `tapewise.toml` says of a site's archives and of the sources of logs that each has.
+"""The archives of a site and their sources of logs, as `tapewise.toml` describes them.
 
     [[archives]]
     name = "llnl"
-    timezone = "America/Los_Angeles"      # the archive's own, and of its logs unless a source says otherwise
+    timezone = "America/Los_Angeles"      # of the archive, and of its logs unless a source says otherwise
     kind = "measured"                     # or "synthetic"
 
     [[archives.sources]]
     name = "nft"                          # default: the format's name
     format = "nft"                        # or the path of a site's own layout, "layouts/site.toml"
-    paths = ["/var/log/nft/*.log*"]       # globs; relative ones are from the folder of the file
+    paths = ["/var/log/nft/*.log*"]       # globs; relative ones start from the folder of the file
     timezone = "UTC"
-    counted = true                        # false: another source tells of the same transfers
-    complete = false                      # true: a last line without newline is read too
+    counted = true                        # false: another source reports the same transfers
+    complete = false                      # true: a last line without a newline is read too
     pseudonymise = false                  # true: names become pseudonyms, which needs a key
-    silent_after_hours = 26               # `tapewise doctor` calls it silent then
+    silent_after_hours = 26               # after this time `tapewise doctor` calls the source silent
 
-Only what the file alone can tell is checked here; formats and zones are known to `ingest`.
+Only what the file alone shows is checked here; `ingest` checks formats and zones.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ CENTURY_H = 876_600
 
 
 def check_names(what: str, names: Iterable[str]) -> None:
-    """Raise ValueError if two of `what` have one name."""
+    """Raise ValueError if two of `what` have the same name."""
     for name, count in Counter(names).items():
         if count > 1:
             raise ValueError(f"{count} {what} are called '{name}'")
@@ -45,7 +45,7 @@ _Name = Annotated[str, AfterValidator(_check_name)]
 
 
 class SourceSettings(BaseModel):
-    """One stream of logs of an archive, as `tapewise.toml` has it."""
+    """One stream of logs of an archive, as in `tapewise.toml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,14 +63,14 @@ class SourceSettings(BaseModel):
     @classmethod
     def _name_after_format(cls, values: object) -> object:
         if isinstance(values, dict) and "format" in values:
-            # A layout's file is called as the format is.
+            # A layout's file has the name of its format.
             name = str(values["format"]).rpartition("/")[2].removesuffix(".toml")
             return {"name": name} | values
         return values
 
 
 class ArchiveSettings(BaseModel):
-    """One archive, as `tapewise.toml` has it."""
+    """One archive, as in `tapewise.toml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

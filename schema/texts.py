@@ -1,18 +1,18 @@
-"""Texts as they are shown to people."""
+"""Text as it is shown to people."""
 
 import io
 import re
 
-# Control characters (C0 without TAB and newline, C1), what turns the direction of the text around it, and the
-# line and paragraph separators of Unicode.
+# Control characters (C0 without TAB and newline, C1), characters that change the direction of the text around
+# them, and Unicode's line and paragraph separators.
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
 _IN_LINES = re.compile(rf"[\n{_CONTROLS}]")
-# The styles that our own words have: bold, red, yellow, and the end of these.
+# The styles of our own output: bold, red, yellow, and reset.
 _ON_TERMINALS = re.compile(rf"(?!\x1b\[(?:0|1|31|33)m)[{_CONTROLS}]")
 
 
 def escape_controls(text: str) -> str:
-    r"""`text` as one line, with control characters as \x1b or \u202e: they could steer a terminal."""
+    r"""Return `text` as one line, with control characters as \x1b or \u202e: they could steer a terminal."""
     return _IN_LINES.sub(_escape, text)
 
 
@@ -22,14 +22,14 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class Terminal(io.TextIOWrapper):
-    """A stream to a terminal, which no text can steer: control characters are escaped, newlines are not.
+    """A stream to a terminal that no text can steer: control characters are escaped, newlines are not.
 
-    The last line of defence, for whatever is printed; `escape_controls` also keeps a text in its line.
+    The last line of defence for everything printed; `escape_controls` also keeps a text on one line.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
-        """Write to where `stream` writes, which stays as it is: what draws there itself may use it."""
-        self._stream = stream  # which would close the buffer if it were gone
+        """Write to the buffer of `stream`, which itself stays usable for code that draws on the terminal."""
+        self._stream = stream  # if it were collected, it would close the buffer
         super().__init__(stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True)
 
     def write(self, text: str) -> int:

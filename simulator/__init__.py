@@ -1,1 +1,1 @@
-"""What the archive would do if it were built otherwise: machines, and the kernel that runs traces on them."""
+"""Predicts how the archive would perform with different hardware: machines, and a kernel that runs traces."""

@@ -1,8 +1,8 @@
-"""Writes what came of a run as an archive: the same tables as one whose logs were read.
+"""Writes the results of a run as an archive, into the same tables as an archive whose logs were read.
 
-Each request that ended is a transfer and a request, each stage of it a stage; users are those of the trace by
-number. The ledger has a file that stands for the run, and its balance: a fact is a line of it. Beside them
-stand the run itself, samples over time, and where each request's time went (schema `studies`).
+Each request that ended becomes a transfer and a request, and each stage a stage; users have their numbers in
+the trace. In the ledger, one file stands for the run, with its balance: each fact counts as a line of it.
+Schema `studies` gets the run itself, samples over time, and where each request's time went.
 """
 
 import shlex
@@ -41,7 +41,7 @@ _TOTAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run and what it was made of; `simulated_at` is the real clock's.
+    """A run and what it was made from; `simulated_at` is by the real clock.
 
     `displaced_files` are those that found no room on disk at the start.
     """
@@ -56,26 +56,26 @@ class Outcome:
 
     @property
     def displaced_staged_count(self) -> int:
-        """How many stages there were only because files found no room at the start: the first of each."""
+        """How many stages happened only because files found no room at the start: one for each such file."""
         staged = self.run.jobs.filter("is_staged")["file"]
         return staged.filter(staged.is_in(self.displaced_files.implode())).n_unique()
 
     @property
     def steady_at(self) -> datetime | None:
-        """When the run came to a steady state, by its own clock."""
+        """When the run reached a steady state, by its own clock."""
         steady_s = self.run.totals.steady_s
         return None if steady_s is None else self.given.began_at + timedelta(seconds=steady_s)
 
 
 def check_name(connection: psycopg.Connection, name: str) -> None:
-    """Raise SimulationError if there is an archive of that name: a run writes into none that is there."""
+    """Raise SimulationError if an archive of that name exists: a run never writes into an existing one."""
     row = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [name]).fetchone()
     if row is None:
         return
     if row[0] == "simulated":
         raise SimulationError(
-            f"an archive is called '{name}' already",
-            hint=f"Choose another name, or drop that one: `tapewise archives drop {shlex.quote(name)}`.",
+            f"there is already an archive called '{name}'",
+            hint=f"Choose another name, or drop that archive: `tapewise archives drop {shlex.quote(name)}`.",
         )
     raise SimulationError(
         f"archive '{name}' is {row[0]}: a simulation never writes into it",
@@ -86,10 +86,10 @@ def check_name(connection: psycopg.Connection, name: str) -> None:
 def write_archive(
     connection: psycopg.Connection, settling: psycopg.Connection, name: str, outcome: Outcome
 ) -> int:
-    """Write the run as archive `name`, in one transaction; gives the requests written.
+    """Write the run as archive `name`, in one transaction; returns the number of requests written.
 
-    `connection` is the loader's; `settling` too, and commits by itself: it makes partitions. Raises
-    SimulationError if there is such an archive.
+    `connection` and `settling` are the loader's; `settling` is in autocommit mode and creates partitions.
+    Raises SimulationError if there is such an archive.
     """
     given = outcome.given
     jobs = _place_jobs(given, outcome.run)
@@ -121,7 +121,7 @@ def write_archive(
 
 
 def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
-    """The run's jobs with moments in place of seconds, and their number (`persona`), from 1."""
+    """Return the run's jobs with moments in place of seconds, and their number (`persona`), from 1."""
     begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
 
     def at(seconds: pl.Expr) -> pl.Expr:
@@ -137,7 +137,7 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
         staged_at=at(stage_ended_s),
         started_at=at(pl.col("granted_s")),
         ended_at=at(pl.col("ended_s")),
-        # As a log would have it: from when the port was granted, latency and room on disk included.
+        # As in a log: from when the port was granted, including latency and waits for room on disk.
         duration_s=pl.col("ended_s") - pl.col("granted_s"),
     ).sort("ended_at", "persona")
 
@@ -145,7 +145,7 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
 def _insert_ledger(
     connection: psycopg.Connection, archive_id: int, name: str, ended: pl.DataFrame, outcome: Outcome
 ) -> dict[str, int]:
-    """The source and the file that stand for the run; gives their numbers by column."""
+    """Insert the source and the file that represent the run; returns their numbers by column."""
     source_id = _insert(
         connection,
         "ledger.sources",
@@ -157,7 +157,7 @@ def _insert_ledger(
             "clock_resolution_s": 1e-6,
             "is_counted": True,
             "earliest_at": outcome.given.began_at,
-            "failure_tables": ["stages", "transfers"],  # nothing fails here, and that is known
+            "failure_tables": ["stages", "transfers"],  # it is known that nothing fails here
         },
     )
     fact_count = ended.height + ended["staged_at"].count()
@@ -187,7 +187,7 @@ def _insert_ledger(
 
 
 def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.DataFrame) -> pl.DataFrame:
-    """Write transfers, stages and requests; gives the jobs with the numbers of their transfers."""
+    """Write transfers, stages and requests; returns the jobs with the numbers of their transfers."""
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
@@ -209,7 +209,7 @@ def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.Da
     writer.end(connection)
     writer.summarise()
     staged = staged.with_columns(brought.rows["id"])
-    # A request that joined a stage has it too, but not its time: that counts once.
+    # A request that joined a stage refers to it too, but does not get its time, which counts only once.
     jobs = jobs.rename({"id": "transfer_id"}).with_columns(
         stager=pl.when(pl.col("staged_at").is_null()).then(pl.col("joined_row") + 1).otherwise("persona")
     )
@@ -229,7 +229,7 @@ def _write_study(
     given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
     origin = (given.demand_archive, given.demand_kind)
     if given.demand_kind == "simulated":
-        # Where its own requests came from counts: of made-up logs, they are as made up at second hand.
+        # What counts is where that archive's own requests came from: those from made-up logs stay made up.
         held = connection.execute(
             "SELECT demand_archive, demand_kind FROM studies.simulation_runs"
             " JOIN core.archives ON archives.id = archive_id WHERE name = %s AND demand_kind IS NOT NULL",
@@ -280,7 +280,7 @@ def _write_study(
 
 
 def _fit(frame: pl.DataFrame, table: sa.Table) -> pl.DataFrame:
-    """The columns of `table`, null where the frame has none."""
+    """Return the columns of `table`, null where the frame lacks one."""
     return frame.select(
         pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
         for name, dtype in frame_schema(table).items()

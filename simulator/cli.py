@@ -1,4 +1,4 @@
-"""`tapewise simulate`: run requests on a machine that a file describes, and keep it as an archive."""
+"""`tapewise simulate`: run requests on a machine described in a file, and keep the result as an archive."""
 
 import json
 import sys
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # it loads the compiler
 
 @click.group()
 def simulate() -> None:
-    """Say what an archive would do if it were built otherwise."""
+    """Predict how an archive would perform with different hardware."""
 
 
 simulate.add_command(compare)
@@ -48,26 +48,30 @@ simulate.add_command(compare)
 @click.option(
     "--machine", "machine_name", required=True, help="A machine file, or the name of a bundled one."
 )
-@click.option("--trace", "archive", help="Run what this archive was asked for.")
-@click.option("--model", "model", help="Run a stream made from this workload model.")
+@click.option("--trace", "archive", help="Run the requests of this archive.")
+@click.option("--model", "model", help="Run a stream generated from this workload model.")
 @click.option(
     "--trace-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Run a trace file: Parquet or CSV, as `tapewise workload trace` writes it.",
+    help="Run a trace file: Parquet or CSV, as written by `tapewise workload trace`.",
 )
-@click.option("--into", "into", required=True, help="What the simulated archive is to be called.")
+@click.option("--into", "into", required=True, help="The name of the new simulated archive.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=1,
     show_default=True,
-    help="What the random numbers begin with.",
+    help="The seed of the random numbers.",
 )
 @click.option(
-    "--since", type=TypedTime(), help="--trace: only requests that ended then or later; --model: its begin."
+    "--since",
+    type=TypedTime(),
+    help="--trace: only requests that ended then or later; --model: when the stream begins.",
 )
 @click.option(
-    "--until", type=TypedTime(), help="--trace: only requests that ended before then; --model: its end."
+    "--until",
+    type=TypedTime(),
+    help="--trace: only requests that ended before then; --model: when the stream ends.",
 )
 @click.option(
     "--rate",
@@ -75,7 +79,7 @@ simulate.add_command(compare)
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="--model: how many times as often bursts of requests begin.",
+    help="--model: factor by which bursts of requests begin more often.",
 )
 @click.option("--interface", help="--trace: only requests of this interface.")
 @click.option(
@@ -83,19 +87,19 @@ simulate.add_command(compare)
     type=click.Choice(["as-asked", "even"]),
     default="as-asked",
     show_default=True,
-    help="When requests come: as they were asked for, or in the same order without bursts (Poisson).",
+    help="When requests arrive: at their own times, or in the same order without bursts (Poisson).",
 )
 @click.option(
     "--fill",
     "fill_ratio",
     type=click.FloatRange(0, 1, max_open=True),
-    help="How full of files the disk is at the start.  [default: midway between its water marks]",
+    help="The share of the disk that is full at the start.  [default: midway between its water marks]",
 )
 @click.option(
     "--sample",
     "sample_s",
     type=click.FloatRange(min=0, min_open=True),
-    help="Seconds between samples of the machine's state.  [default: 600, or more for over 70 days]",
+    help="Seconds between samples of the machine's state.  [default: 600; more for traces over 70 days]",
 )
 @click.pass_obj
 def run(
@@ -114,19 +118,18 @@ def run(
     fill_ratio: float | None,
     sample_s: float | None,
 ) -> None:
-    """Run requests on a machine, and keep what came of it as a simulated archive.
+    """Run requests on a machine, and keep the result as a simulated archive.
 
-    The archive is in the same views as any other: whatever can be asked of a measured one can be asked of
-    it, and `tapewise simulate compare` says where the two differ. Nothing is written into an archive that
-    is there.
+    The archive appears in the same views as any other: every query for a measured archive also works for
+    it, and `tapewise simulate compare` shows where the two differ. It never writes into an existing archive.
 
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
-    # The compiler takes seconds to load, which the other commands need not wait for.
+    # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
-        raise click.UsageError("say what is to be run: one of --trace, --model and --trace-file")
+        raise click.UsageError("say what to run: one of --trace, --model and --trace-file")
     if trace_file is not None and (since or until or interface):
         raise click.UsageError("--since, --until and --interface go with --trace or --model")
     if model is None and rate_factor != 1:
@@ -149,8 +152,8 @@ def run(
             options=describe_options(since=since, until=until, interface=interface, rate_factor=rate_factor),
         )
         click.echo("\n".join(describe_plan(plan)))
-        with _show_progress(given) as tell:
-            keep_run(warehouse, into, plan, now=datetime.now(UTC), sample_s=sample_s, progress=tell)
+        with _show_progress(given) as progress:
+            keep_run(warehouse, into, plan, now=datetime.now(UTC), sample_s=sample_s, progress=progress)
         with closing(warehouse.connect(Role.READER)) as reader:
             click.echo("\n".join(describe_run(reader, get_run(reader, into))))
 
@@ -186,7 +189,10 @@ def _read_requests(
 
 @contextmanager
 def _show_progress(given: Requests) -> Iterator["Progress | None"]:
-    """Gives a function that takes the simulated time and the requests submitted: a bar on a terminal."""
+    """Show a progress bar on a terminal; yields the function that updates it, or None elsewhere.
+
+    The function takes the simulated time and the number of requests submitted.
+    """
     console = Console(stderr=True, file=sys.__stderr__)
     if not console.is_terminal:
         yield None
@@ -196,15 +202,15 @@ def _show_progress(given: Requests) -> Iterator["Progress | None"]:
     with rich.progress.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(f"{given.began_at.astimezone(zone):%Y-%m-%d}", total=given.trace.height)
 
-        def tell(now_s: float, submitted_count: int) -> None:
+        def update(now_s: float, submitted_count: int) -> None:
             date = (given.began_at + timedelta(seconds=now_s)).astimezone(zone)
             bar.update(task, completed=submitted_count, description=f"{date:%Y-%m-%d}")
 
-        yield tell
+        yield update
 
 
 @simulate.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a simulated archive, each on a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per simulated archive, one per line.")
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the simulated archives. `tapewise archives drop` drops one.
@@ -231,7 +237,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.argument("name")
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
-    """Show simulated archive NAME: what was run, and where the requests' time went.
+    """Show simulated archive NAME: the run, and where the requests' time went.
 
     Example: tapewise simulate show rebuilt
     """
@@ -242,7 +248,7 @@ def show(settings: Settings, name: str) -> None:
 @simulate.command(name="machine")
 @click.argument("name", required=False)
 def machine_command(name: str | None) -> None:
-    """Show the file of bundled machine NAME, to begin one's own with; without NAME, list them.
+    """Show the file of bundled machine NAME, as a start for your own; without NAME, list the machines.
 
     Example: tapewise simulate machine llnl-unitree-1998 > mine.toml
     """

@@ -1,4 +1,4 @@
-"""A comparison of two archives in words, for the terminal."""
+"""Describes a comparison of two archives, for the terminal."""
 
 from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
@@ -13,23 +13,23 @@ _TEXT_COUNT = 4
 _REASONS = {
     "only in a": "b does not have it",
     "only in b": "a does not have it",
-    "not known": "no beginning of a transfer is logged",
-    "one block": "within a single day, so that chance cannot be told",
+    "not known": "no log contains when a transfer began",
+    "one block": "within a single day, so the effect of chance cannot be estimated",
     "too few": "too few requests for such a quantile",
 }
 
 
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
-    """The comparison line by line: warnings, the sides, the table with what differs marked, the verdict.
+    """Yield the comparison line by line: warnings, the sides, the table with differences marked, the verdict.
 
-    Lines may hold colours, which `click.echo` takes out where it does not write to a terminal.
+    Lines may contain colours, which `click.echo` removes when it does not write to a terminal.
     """
     yield from map(style_warning, comparison.warnings)
     for side, archive in (("a", comparison.a), ("b", comparison.b)):
         yield _describe_side(side, archive)
     if comparison.is_circular:
         yield click.style(
-            "CIRCULAR: made-up logs follow laws like the machine's. This says nothing of a real archive.",
+            "CIRCULAR: made-up logs follow laws like the machine's. This says nothing about a real archive.",
             fg="yellow",
             bold=True,
         )
@@ -45,7 +45,7 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
         )
         yield click.style(f"{text}  DIFFERENT", fg="red") if is_marked else text
     if comparison.idle:
-        yield f"Left out, as they are 0 on both sides: {len(comparison.idle)} (--json has them)."
+        yield f"Left out, as they are 0 on both sides: {len(comparison.idle)} (--json shows them)."
     if len(comparison.compared) < len(comparison.figures):
         yield ""
         yield "Not compared:"
@@ -78,7 +78,7 @@ def _describe_side(side: str, archive: ComparedArchive) -> str:
 
 
 def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
-    """A line for each reason: the quantities, with statistics and directions where it is not all of them."""
+    """A line for each reason: the quantities, with statistics and directions unless all are affected."""
     apart: dict[str, set[Figure]] = {}
     for each in figures:
         if each.set_apart is not None:

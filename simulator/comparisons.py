@@ -1,6 +1,6 @@
 """Compares two archives, measured, synthetic or simulated alike.
 
-`mart.compare_archives` reckons; here its rows are read, and what cannot be compared at all is refused.
+`mart.compare_archives` does the calculation; this module reads its rows and refuses incomparable archives.
 """
 
 from dataclasses import dataclass, fields
@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ComparedArchive:
-    """One side of a comparison; from when to when its requests that count are.
+    """One side of a comparison; its requests that count are from `began_at` to `ended_at`.
 
     `warnings` are those of its run, if it was simulated.
     """
@@ -55,7 +55,7 @@ class ComparedArchive:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two archives and all figures that either has."""
+    """Two archives, and all figures that either of them has."""
 
     a: ComparedArchive
     b: ComparedArchive
@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def compared(self) -> list[Figure]:
-        """The figures that both archives have enough of."""
+        """The figures for which both archives have enough data."""
         return [each for each in self.figures if each.set_apart is None]
 
     @property
@@ -73,18 +73,18 @@ class Comparison:
 
     @property
     def different(self) -> list[Figure]:
-        """The figures in which they differ by more than chance."""
+        """The figures that differ by more than chance."""
         return [each for each in self.figures if each.is_different]
 
     @property
     def warnings(self) -> list[str]:
-        """What has to be known of either archive before any figure is read."""
+        """What a reader must know about either archive before reading any figure."""
         sides = {each.name: each for each in (self.a, self.b)}
         return [f"{name}: {text}" for name, each in sides.items() for text in each.warnings]
 
     @property
     def is_circular(self) -> bool:
-        """Whether either archive comes of made-up logs, so that nothing follows for a real one."""
+        """Whether either archive comes from made-up logs, so that nothing follows for a real one."""
         return any(each.kind == "synthetic" or each.is_circular for each in (self.a, self.b))
 
 
@@ -100,12 +100,13 @@ def read_comparison(
     """Compare archives `a` and `b` by their requests that ended from `since` until before `until`.
 
     `connection` is the reader's, outside a transaction: everything is read from one snapshot. Raises
-    SimulationError for an unknown archive, a simulated one that never was steady, and one without any request
-    that counts.
+    SimulationError for an unknown archive, for a simulated one that never became steady, and for one without
+    any request that counts.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        # A fresh archive has no statistics, and on guesses the planner may compare each with each: minutes.
+        # A new archive has no statistics, and a planner that guesses may compare every row with every other,
+        # which takes minutes.
         connection.execute("SET LOCAL enable_nestloop = off")
         with connection.cursor(row_factory=dict_row) as cursor:
             found = [_find_archive(cursor, name) for name in (a, b)]
@@ -122,8 +123,8 @@ def read_comparison(
         if not spans:
             raise SimulationError(
                 f"archive '{archive['name']}' has no request to compare in that time",
-                hint="What was asked for before a simulated archive was steady counts on neither side;"
-                " ask for more with --since, --until and --interface, or for another archive.",
+                hint="Requests from before a simulated archive became steady count on neither side. Widen the"
+                " range (--since, --until, --interface), or compare another archive.",
             )
         times = {name: spans[0][f"{side}_{name}"] for name in ("began_at", "ended_at")}
         sides.append(ComparedArchive(**archive, **times))
@@ -132,7 +133,7 @@ def read_comparison(
 
 
 def find_timezone(connection: psycopg.Connection, name: str) -> str:
-    """The zone of archive `name`, by whose clock it is asked. Raises SimulationError if there is none."""
+    """Return the zone of archive `name`, in which times are given. Raises SimulationError if unknown."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return str(_find_archive(cursor, name)["timezone"])
 
@@ -155,11 +156,11 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     if unfinished_count := row.pop("unfinished_count"):
         raise SimulationError(
             f"{unfinished_count:,} requests of archive '{name}' never ended: means of the others say nothing",
-            hint="Drop it and simulate again: `tapewise simulate run` says what they wait for.",
+            hint="Drop it and simulate again: `tapewise simulate run` reports what they wait for.",
         )
     if row.pop("steady_at") is None and row["kind"] == "simulated":
         raise SimulationError(
-            f"the run of archive '{name}' never was steady, and means before that say nothing",
+            f"the run of archive '{name}' never became steady, and means before that say nothing",
             hint="Simulate a longer time, or begin with a disk that is filled from an inventory.",
         )
     return row

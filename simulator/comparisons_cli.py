@@ -37,11 +37,11 @@ def compare(
     as_json: bool,
     fail_if_different: bool,
 ) -> None:
-    """Compare archives A and B, and say where they differ by more than chance.
+    """Compare archives A and B, and show where they differ by more than chance.
 
-    Either may be measured, synthetic or simulated. What a simulated archive was asked for before its run was
-    steady does not count, on either side. Exits with 0 whatever differs, unless --fail-if-different is given.
-    It reads the warehouse as the reading role.
+    Either may be measured, synthetic or simulated. Requests from before a simulated archive's run became
+    steady do not count, on either side. Differences do not change the exit status, unless --fail-if-different
+    is given. The command reads the warehouse as the reading role.
 
     Example: tapewise simulate compare hpss two-more-ports --since 2024-03-01 --until 2024-03-15
     """

@@ -1,4 +1,4 @@
-"""What is simulated and what came of it, in words, for the terminal."""
+"""Describes simulations and their results, for the terminal."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tapewise.simulator.results import TIME_COLUMNS
 if TYPE_CHECKING:  # it loads the compiler
     from tapewise.simulator.studies import Plan
 
-# What the causes are called in the table, in the order of TIME_COLUMNS.
+# The names of the causes in the table, in the order of TIME_COLUMNS.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
 
 
@@ -44,47 +44,47 @@ class RunSummary:
 
     @property
     def warnings(self) -> list[str]:
-        """What has to be known before any figure of the run is read."""
+        """What a reader must know before reading any figure of the run."""
         return find_warnings(self.totals)
 
 
 def find_warnings(totals: Mapping[str, Any]) -> list[str]:
-    """The warnings that follow from the totals of a run, as `mart.simulation_runs` shows them."""
-    displaced_count = totals.get("displaced_count", 0)  # an earlier version kept none
+    """Return the warnings that follow from the totals of a run, as `mart.simulation_runs` shows them."""
+    displaced_count = totals.get("displaced_count", 0)  # an earlier version did not store it
     if not displaced_count:
         return []
     return [
-        f"{displaced_count:,} files that lay on disk at the start found no room on the machine's disk and"
+        f"{displaced_count:,} files that were on disk at the start found no room on the machine's disk and"
         f" began on tape; {totals['displaced_staged_count']:,} of {totals['staged_count']:,} stages are the"
         " first of such a file"
     ]
 
 
 def style_warning(text: str) -> str:
-    """A warning as a line of its own, with colours, which `click.echo` writes to a terminal only."""
+    """Format a warning as a line, with colours, which `click.echo` writes only to a terminal."""
     return click.style(f"WARNING: {text}.", fg="yellow", bold=True)
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:
-    """What is about to be run, line by line."""
+    """Yield a description of what is about to be run, line by line."""
     given, held = plan.given, plan.held
     if displaced_count := len(held.displaced_files):
         yield style_warning(
-            f"{displaced_count:,} files that lay on disk at the start find no room on the machine's disk and"
+            f"{displaced_count:,} files that were on disk at the start find no room on the machine's disk and"
             " begin on tape"
         )
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
     machine = escape_controls(plan.machine.title)
     yield (
         f"{given.trace.height:,} requests on {machine}; its disk is {used_ratio:.0%} full at the start:"
-        f" {held.trace_count:,} files that they ask for, {held.made_up_count:,} made up."
+        f" {held.trace_count:,} requested files, {held.made_up_count:,} made-up ones."
     )
     for reason, count in given.left_out.items():
         yield f"  left out: {count:,} {reason}"
     if given.unknown_origin_count:
         yield (
-            f"  of {given.unknown_origin_count:,} gets nothing tells where their file was:"
-            " they are taken to find it on disk"
+            f"  for {given.unknown_origin_count:,} gets it is unknown where their file was:"
+            " they are assumed to find it on disk"
         )
 
 
@@ -95,7 +95,7 @@ def list_runs(connection: psycopg.Connection) -> list[RunSummary]:
 
 
 def get_run(connection: psycopg.Connection, archive: str) -> RunSummary:
-    """The run of one simulated archive. Raises SimulationError if there is none of that name."""
+    """Return the run of one simulated archive. Raises SimulationError if there is none of that name."""
     with connection.cursor(row_factory=class_row(RunSummary)) as cursor:
         found = cursor.execute(_SELECT_RUNS + " WHERE archive = %s", [archive]).fetchone()
     if found is None:
@@ -106,10 +106,10 @@ def get_run(connection: psycopg.Connection, archive: str) -> RunSummary:
 
 
 def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
-    """The run line by line: what it was, and where the requests' time went since it was steady."""
+    """Yield the run line by line: what was run, and where the requests' time went once it was steady."""
     yield from map(style_warning, run.warnings)
     zone = ZoneInfo(run.timezone)
-    origin = {"archive": "as asked of archive", "model": "of workload model", "file": "of trace"}[run.demand]
+    origin = {"archive": "of archive", "model": "of workload model", "file": "of trace"}[run.demand]
     yield f"Simulated archive '{run.archive}': {escape_controls(run.machine_title)}, seed {run.seed}"
     yield (
         f"  {run.job_count:,} requests {origin} {escape_controls(run.demand_name)}"
@@ -119,28 +119,28 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     totals = run.totals
     yield (
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
-        f" to tape; {totals['purge_count']:,} purges took {totals['purged_count']:,} files"
+        f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
     if run.unfinished_count:  # of an earlier version, which kept such runs
         yield (
-            f"  {run.unfinished_count:,} never ended, so there are no means: those of the others say nothing"
-            " of the machine. Run it again."
+            f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
+            " about the machine. Run it again."
         )
     elif run.steady_at is None:
         yield (
-            "  The disk was never as full as its low water mark, so this is no archive in use: no means are"
-            " told. Begin with a fuller disk (--fill)."
+            "  The disk was never as full as its low water mark, so this is not an archive in normal use: no"
+            " means are shown. Begin with a fuller disk (--fill)."
         )
     else:
         yield from _describe_times(connection, run, zone)
     sample_s = run.options.get("sample_s")
     if sample_s is not None:
         yield (
-            f"  mart.simulation_samples has the machine at points in time, {sample_s:,.0f} s apart: a maximum"
-            " of them is no peak."
+            f"  mart.simulation_samples has the machine's state every {sample_s:,.0f} s: a maximum of these"
+            " samples need not be the peak."
         )
     if run.is_circular:
-        yield "  Its requests are made up: a comparison with the archive that they come from is circular."
+        yield "  Its requests are made up: comparing it with the archive that they come from is circular."
 
 
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneI
     ).fetchall()
     assert run.steady_at is not None
     if run.steady_at > run.began_at:
-        yield f"  In use since {_show(run.steady_at, zone)}; what was asked for before is left out."
+        yield f"  Steady since {_show(run.steady_at, zone)}; earlier requests are left out."
     yield from _describe_hits(connection, run)
     yield "  Where the time went: mean seconds of a request, by cause"
     heads = ("requests", "total", "95 %", *_CAUSES)

@@ -1,8 +1,8 @@
-"""What a run is made of: requests (of an archive, a workload model or a trace file) and the files on disk.
+"""The inputs of a run: requests (of an archive, a workload model or a trace file) and the files on disk.
 
-Whatever they come from, the requests are a trace (`traces.py`) with `submitted_at`, `interface` and `origin`
-beside its columns: `put`, or for a get where its file lies: `trace` (put earlier), `disk` (there at the
-start) or `tape`.
+Whatever their source, the requests form a trace (`traces.py`) with the additional columns `submitted_at`,
+`interface` and `origin`: `put`, or for a get the place of its file: `trace` (put earlier), `disk` (there at
+the start) or `tape`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -45,9 +45,9 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 class Requests:
     """The requests of a run and where they come from.
 
-    `demand_archive` and `demand_kind` are of the archive behind them, if it is known. `left_out` counts
-    by reason what the archive was asked for and the trace does not hold; `unknown_origin_count` is how many
-    gets there are of which nothing tells where their file was, and which are taken to find it on disk.
+    `demand_archive` and `demand_kind` describe the archive behind them, if it is known. `left_out` counts, by
+    reason, the archive's requests that are not in the trace; `unknown_origin_count` counts the gets for which
+    it is unknown where their file was, and which are assumed to find it on disk.
     """
 
     trace: pl.DataFrame
@@ -61,30 +61,30 @@ class Requests:
     unknown_origin_count: int = 0
 
     def fit_machine(self, machine: Machine) -> Self:
-        """The same without the requests for files that are larger than the machine takes, which are counted.
+        """Leave out, and count, the requests for files that are larger than the machine accepts.
 
-        A trace file is left as it is: whoever wrote it can mend it. Raises SimulationError if none is left.
+        A trace file is not changed: its author can fix it. Raises SimulationError if no request is left.
         """
         largest = machine.disk.largest_file_bytes
         trace = self.trace.filter(pl.col("size_bytes") <= largest)
         if trace.height == self.trace.height or self.demand == "file":
             return self
-        reason = f"larger than the machine takes ({largest:,} bytes)"
+        reason = f"larger than the machine accepts ({largest:,} bytes)"
         if trace.is_empty():
             raise SimulationError(f"every request of {self.demand} '{self.demand_name}' is {reason}")
         left_out = self.left_out | {reason: self.trace.height - trace.height}
         return replace(self, trace=trace, left_out=left_out)
 
     def with_trace(self, trace: pl.DataFrame) -> Self:
-        """The same with another trace."""
+        """Return the same requests with another trace."""
         return replace(self, trace=trace)
 
 
 @dataclass(frozen=True)
 class DiskFiles:
-    """What lies on disk at the start: files of the trace and others, which are made up.
+    """The files on disk at the start: files of the trace, and made-up ones.
 
-    `displaced_files` are the trace's that should lie there and find no room, so that they begin on tape.
+    `displaced_files` are files of the trace that should be there but find no room, so they begin on tape.
     """
 
     inventory: pl.DataFrame
@@ -101,10 +101,10 @@ def read_archive_requests(
     until: datetime | None = None,
     interface: str | None = None,
 ) -> Requests:
-    """What an archive was asked for, by the scenario rules of `mart.trace_requests` as published.
+    """Read the requests of an archive, by the published scenario rules of `mart.trace_requests`.
 
-    `since` and `until` are by the archive's clock where they have no zone, here as in `read_model_requests`.
-    `connection` is the reader's. Raises SimulationError if there is no such archive or nothing in it.
+    Without a zone, `since` and `until` are by the archive's clock, as in `read_model_requests`. `connection`
+    is the reader's. Raises SimulationError if there is no such archive or it has no requests to run.
     """
     found = connection.execute(
         "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
@@ -121,7 +121,7 @@ def read_archive_requests(
     trace = rows.filter(pl.col("left_out").is_null())
     if trace.is_empty():
         raise SimulationError(
-            f"archive '{archive}' was asked for nothing that can be run",
+            f"archive '{archive}' has no requests that can be run",
             hint=", ".join(f"{count:,} left out: {reason}" for reason, count in left_out.items()) or None,
         )
     began_at = trace["submitted_at"][0]
@@ -139,7 +139,7 @@ def read_archive_requests(
 
 
 def place_in_time(trace: pl.DataFrame, began_at: datetime) -> pl.DataFrame:
-    """The trace with `submitted_s`, the seconds from `began_at` to its `submitted_at`."""
+    """Add `submitted_s` to the trace: the seconds from `began_at` to its `submitted_at`."""
     since = pl.col("submitted_at") - pl.lit(began_at).cast(pl.Datetime("us", "UTC"))
     return trace.with_columns(submitted_s=since.dt.total_microseconds() / 1e6)
 
@@ -154,12 +154,10 @@ def read_model_requests(
     rate_factor: float = 1.0,
     seed: int,
 ) -> Requests:
-    """A stream made from a workload model, by default over the time that it was fitted to.
+    """Generate a stream from a workload model, by default over the time that the model was fitted to.
 
-    `rate_factor`: how many times as often bursts begin.
-
-    `connection` is the loader's. Raises WorkloadError if there is no such model, SimulationError if it asks
-    for nothing.
+    With `rate_factor`, bursts begin that many times as often. `connection` is the loader's. Raises
+    WorkloadError if there is no such model, SimulationError if the stream has no requests.
     """
     model = read_model(connection, name)
     asked_from, asked_until = place_range(since, until, model.timezone)
@@ -181,7 +179,7 @@ def read_model_requests(
             )
         trace = trace.filter(pl.col("interface") == interface)
     if trace.is_empty():
-        raise SimulationError(f"workload model '{name}' asks for nothing in that time")
+        raise SimulationError(f"workload model '{name}' gives no requests in that time")
     return Requests(
         trace,
         began_at,
@@ -195,28 +193,28 @@ def read_model_requests(
 
 
 def read_file_requests(path: Path) -> Requests:
-    """The requests of a trace file, and what it says of where they come from. Raises TraceError."""
+    """Read the requests of a trace file, and the origin that it records for them. Raises TraceError."""
     trace, began_at = complete_trace(read_trace(path))
-    told = read_origin(path)
+    origin = read_origin(path)
     return Requests(
         trace,
         began_at,
-        told.get("timezone", "UTC"),
+        origin.get("timezone", "UTC"),
         "file",
         path.name,
-        demand_archive=told.get("archive"),
-        demand_kind=told.get("kind"),
+        demand_archive=origin.get("archive"),
+        demand_kind=origin.get("kind"),
     )
 
 
 def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
-    """What lies on disk at the start, so that a run need not begin with an empty one.
+    """Choose the files on disk at the start, so that a run need not begin with an empty disk.
 
-    First the files that the trace says are there, in the order in which it asks for them, as far as they
-    stay below the high water mark: those beyond it lie on tape. Then made-up files of the trace's sizes,
-    which nobody asks for, until the disk is `fill_ratio` full. The paper writes the former at time 0 as well
-    (LLNL, appendix B, 5.2.1). Files of the trace are as old as the run; the others were last used within two
-    weeks.
+    First come the files that the trace says are there, in the order in which it requests them, as long as
+    they stay below the high water mark: the rest are on tape. Then come made-up files of the trace's sizes,
+    which nobody requests, until the disk is `fill_ratio` full. The paper also writes the former at time 0
+    (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, the others within two
+    weeks before.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")
@@ -224,7 +222,7 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
     held = there.filter(has_room)
     used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
     made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
-    # Numbers below those of the trace's files, of which some may be negative already.
+    # Numbers below those of the trace's files, some of which may already be negative.
     lowest = min([0, *trace["file"].sort().head(1).to_list()])
     made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
     inventory = pl.concat([held, made_up.select(held.columns)])
@@ -232,12 +230,12 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
 
 
 def find_default_fill(machine: Machine) -> float:
-    """How full a disk in use is: midway between its water marks, or empty where nothing is purged."""
+    """How full a disk in use is: midway between its water marks, or empty if nothing is purged."""
     return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
 
 
 def describe_options(**options: Any) -> dict[str, Any]:
-    """What was said to the command, as it is kept with the run."""
+    """The command's options, as they are stored with the run."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in options.items()

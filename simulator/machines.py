@@ -1,11 +1,11 @@
-"""Descriptions of machines: TOML files, checked before anything runs.
+"""Machine descriptions: TOML files, checked before anything runs.
 
     [users]
     limit_count = 10            # active transfers of one user
 
 becomes `Machine(users=Users(limit_count=10), ...)`. Units are in the names; MB and GB are powers of ten.
-What a machine file leaves out the machine does not have: without `[tapes]` nothing is staged or stored,
-without `[purge]` nothing is removed from disk.
+A machine lacks what its file omits: without `[tapes]` nothing is staged or stored, without `[purge]` nothing
+is removed from disk.
 """
 
 import math
@@ -30,13 +30,13 @@ Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
 class Part(BaseModel):
-    """A table of a machine file: unknown keys are refused, and numbers are numbers, not texts."""
+    """A table of a machine file: unknown keys are refused, and numbers may not be strings."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Users(Part):
-    """How many transfers one user may have at a time."""
+    """The limit on one user's simultaneous transfers."""
 
     limit_count: Count
 
@@ -50,10 +50,10 @@ class PortRange(Part):
 
 
 class Ports(Part):
-    """The ports that a transfer with a client needs one of: the lowest free one that takes its size.
+    """The ports. A transfer with a client needs one: the lowest free port that takes its size.
 
-    `serialised`: a job takes its user's token, then queues for a port with it. `joint`: it waits for both
-    and holds neither.
+    `serialised`: a job takes its user's token, then holds it while it queues for a port. `joint`: it waits
+    for both and holds neither.
     """
 
     count: Count
@@ -64,11 +64,11 @@ class Ports(Part):
     def _check_ranges(self) -> Self:
         if self.ranges[0].over_bytes != -1:
             raise ValueError(
-                "the first of ranges must have over_bytes = -1, or the smallest files have no port"
+                "the first of the ranges must have over_bytes = -1, or the smallest files have no port"
             )
         for before, after in zip(self.ranges, self.ranges[1:], strict=False):
             if after.over_bytes <= before.over_bytes:
-                raise ValueError(f"over_bytes of ranges must grow, {after.over_bytes} does not")
+                raise ValueError(f"over_bytes of ranges must increase, {after.over_bytes} does not")
         used: set[int] = set()
         for one in self.ranges:
             if not one.first <= one.last <= self.count:
@@ -83,7 +83,7 @@ class Ports(Part):
 
 
 class Network(Part):
-    """The archive's network, each way for itself; a client's own limit if there is one."""
+    """The archive's network, each direction separately; and a client's own limit, if any."""
 
     in_bytes_per_s: Rate
     out_bytes_per_s: Rate
@@ -91,17 +91,17 @@ class Network(Part):
 
 
 class Latency(Part):
-    """What a transfer takes before its first byte, once it has its port."""
+    """The time from getting a port to the first byte of a transfer."""
 
     put_s: Seconds
     get_s: Seconds
 
 
 class Disk(Part):
-    """Chains of logical volumes (LVs), which a file is put on in turn; space is counted as one pool.
+    """Chains of logical volumes (LVs), to which files are assigned in turn; space is counted as one pool.
 
-    `lv_round_robin` goes through all LVs of a chain before the next chain, `chain_round_robin` takes another
-    chain for each file. A file larger than an LV takes several in a row and moves on the first one's chain.
+    `lv_round_robin` goes through all LVs of a chain before the next chain, `chain_round_robin` uses another
+    chain for each file. A file larger than an LV takes several in a row, and moves on the first one's chain.
     """
 
     chain_count: Count
@@ -114,20 +114,20 @@ class Disk(Part):
 
     @property
     def capacity_bytes(self) -> int:
-        """All LVs together."""
+        """The size of all LVs together."""
         return self.chain_count * self.lvs_per_chain * self.lv_bytes
 
     @model_validator(mode="after")
     def _check_sizes(self) -> Self:
         if self.capacity_bytes > 1 << 53:
-            raise ValueError("chain_count * lvs_per_chain * lv_bytes is over 2^53")
+            raise ValueError("chain_count * lvs_per_chain * lv_bytes is more than 2^53")
         if self.largest_file_bytes > self.capacity_bytes:
             raise ValueError(f"largest_file_bytes is more than the disk holds ({self.capacity_bytes})")
         return self
 
 
 class Purge(Part):
-    """At `high_ratio` of the disk, files are removed down to `low_ratio`, but for those used in `keep_s`."""
+    """At `high_ratio` of the disk, files are removed down to `low_ratio`, except those used in `keep_s`."""
 
     high_ratio: Ratio
     low_ratio: Ratio
@@ -141,14 +141,14 @@ class Purge(Part):
 
 
 class Silo(Part):
-    """A robot's store of cartridges: the tape chain it hangs on (from 1) and its drives."""
+    """A robot's store of cartridges: the tape chain that it is connected to (from 1), and its drives."""
 
     chain: Count
     drive_count: Count
 
 
 class FixedLoad(Part):
-    """A tape is loaded in `load_s`."""
+    """Every tape load takes `load_s`."""
 
     law: Literal["fixed"]
     load_s: Seconds
@@ -172,7 +172,7 @@ class TwoExponentials(Part):
 
     @property
     def mean_s(self) -> float:
-        """The law's mean, worked out."""
+        """The mean of the distribution, calculated."""
         span = self.long_s - self.short_s
         tail = math.exp(-span / self.short_mean_s)
         short_s = self.short_s + self.short_mean_s - span * tail / (1 - tail)
@@ -180,7 +180,7 @@ class TwoExponentials(Part):
 
 
 class Store(Part):
-    """`interval_s` after the last list is done, what is on disk `min_age_s` and not on tape is the next."""
+    """`interval_s` after the last list, the next lists files on disk for `min_age_s` that are not on tape."""
 
     interval_s: Interval
     min_age_s: Seconds
@@ -206,7 +206,7 @@ class Tapes(Part):
     def _check_chains(self) -> Self:
         for silo in self.silos:
             if silo.chain > self.chain_count:
-                raise ValueError(f"a silo hangs on chain {silo.chain}, but chain_count is {self.chain_count}")
+                raise ValueError(f"a silo is on chain {silo.chain}, but chain_count is {self.chain_count}")
         return self
 
 
@@ -225,7 +225,7 @@ class Machine(Part):
     @model_validator(mode="after")
     def _check_purge(self) -> Self:
         if self.purge is not None and self.tapes is None:
-            raise ValueError("purge needs tapes, or what it removes is lost")
+            raise ValueError("purge needs tapes, or the files that it removes are lost")
         return self
 
 
@@ -233,28 +233,28 @@ def read_machine(path: Path) -> Machine:
     """Read and check a machine file.
 
     Raises:
-        MachineError: the file cannot be read, is no TOML, or a field of it is missing or wrong; the message
-            names file and field.
+        MachineError: the file cannot be read, is not valid TOML, or a field of it is missing or wrong; the
+            message names file and field.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise MachineError(
             f"{path}: {error.strerror or error}",
-            hint=f"Name a machine file, or a bundled machine: {', '.join(bundled_machines())}.",
+            hint=f"Give a machine file, or a bundled machine: {', '.join(bundled_machines())}.",
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MachineError(f"{path}: no TOML: {error}") from error
+        raise MachineError(f"{path}: not valid TOML: {error}") from error
     return parse_machine(tables, str(path))
 
 
 def parse_machine(tables: dict[str, Any], name: str) -> Machine:
-    """Check the tables of a machine file; `name` is what messages call it."""
+    """Check the tables of a machine file; messages call it `name`."""
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:
         found = error.errors()
-        # A misspelt key is missing as well: it is the one to name.
+        # A misspelt key also makes another one missing: report the misspelt one.
         first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
         field = ".".join(str(part) for part in first["loc"]) or "machine"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -263,12 +263,12 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
             reason = "there is no such key"
         raise MachineError(
             f"{name}: {field}: {reason}{more}",
-            hint="`tapewise simulate machine llnl-unitree-1998` shows the file of a whole machine.",
+            hint="`tapewise simulate machine llnl-unitree-1998` shows a complete machine file.",
         ) from error
 
 
 def find_machine(name: str) -> Machine:
-    """The machine of a file, or the bundled one of that name. Raises MachineError."""
+    """Read the machine of a file, or the bundled one of that name. Raises MachineError."""
     if not Path(name).exists() and name in bundled_machines():
         return bundled_machine(name)
     return read_machine(Path(name))
@@ -285,7 +285,7 @@ def bundled_machine(name: str) -> Machine:
 
 
 def read_machine_text(name: str) -> str:
-    """The file of a bundled machine, comments and sources included. Raises MachineError."""
+    """Return the text of a bundled machine file, with its comments and sources. Raises MachineError."""
     if name not in bundled_machines():
         raise MachineError(
             f"no machine is called '{name}'", hint=f"There are: {', '.join(bundled_machines())}."

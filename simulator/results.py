@@ -1,4 +1,4 @@
-"""What a run gives; without the kernel, whose compiler takes a moment to load."""
+"""The results of a run. Does not import the kernel, whose compiler takes a moment to load."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, PORT, SPACE, USER
 
-# The columns whose sum is a job's time, and the phase that each counts.
+# Columns that are part of a job's time, and the phase that each counts.
 WAITS = {
     "user_wait_s": USER,
     "port_wait_s": PORT,
@@ -21,11 +21,11 @@ TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
 
 @dataclass(frozen=True)
 class Totals:
-    """What a run comes to; `moved_bytes` is by resource: network in, out, disk chains, tape chains.
+    """The totals of a run; `moved_bytes` is by resource: network in and out, disk chains, tape chains.
 
-    `steady_s` is from when on the machine is in use: its disk has been as full as the low water mark. Until
-    then nothing is purged, and means would be of an empty disk. 0 where nothing is ever purged; None if the
-    disk never is that full.
+    `steady_s` is when the machine comes into normal use: its disk reaches the low water mark. Until then
+    nothing is purged, and means would describe an empty disk. It is 0 if nothing is ever purged, None if the
+    disk never gets that full.
     """
 
     steady_s: float | None
@@ -45,16 +45,16 @@ class Totals:
 
 @dataclass(frozen=True)
 class Run:
-    """What a run gave.
+    """The results of a run.
 
-    `jobs` has a row for each of the trace's, in its order. `TIME_COLUMNS` add up to its time: waits for the
-    user's limit, a port, another job that writes or stages the file, a drive, the load of the tape, and room
-    on disk; the latency; what staging and transfer take alone; and `contention_s`, how much longer they took
-    as others used the same network and chains. `stage_s` is the whole stage from asking for a drive, which
-    was at `stage_began_s`. A get that waited for the stage of another has that one's row in `joined_row`,
-    from 0; one that waited for the put of its file joined none. The port was granted at `granted_s`, and the
-    first byte moved at `started_s`. A job that never ended has no `ended_s`, and `stuck_in` says what it
-    waited for.
+    `jobs` has one row for each row of the trace, in its order. `TIME_COLUMNS` add up to the job's time: waits
+    for the user's limit, a port, another job that writes or stages the file, a drive, the load of the tape,
+    and space on disk; the latency; the time that staging and transfer would take alone; and `contention_s`,
+    how much longer they took because others used the same network and chains. `stage_s` is the whole stage,
+    from the request for a drive at `stage_began_s`. A get that waited for the stage of another job has that
+    job's row, from 0, in `joined_row`; a get that waited for the put of its file joined none. The port was
+    granted at `granted_s`, and the first byte moved at `started_s`. A job that never ended has no `ended_s`,
+    and `stuck_in` says what it waited for.
     """
 
     jobs: pl.DataFrame

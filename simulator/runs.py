@@ -1,8 +1,8 @@
-"""Runs a trace on a machine: what became of each job, and samples over time.
+"""Runs a trace on a machine, with results for each job and samples over time.
 
 run = run_trace(bundled_machine("llnl-unitree-1998"), trace, seed=1)
-run.jobs       # one row a job: its waits by cause, its stage, when it started and ended
-run.samples    # the machine at points in time, every `sample_s`
+run.jobs       # one row per job: its waits by cause, its stage, when it started and ended
+run.samples    # the state of the machine every `sample_s`
 run.totals     # purges, stores, bytes
 """
 
@@ -34,10 +34,10 @@ from tapewise.simulator.results import WAITS, Run, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
-# About a tenth of a second of a run.
+# A run takes about a tenth of a second for them.
 EVENTS_AT_A_TIME = 100_000
 
-# Takes the simulated time in seconds and how many jobs were submitted by then.
+# Takes the simulated time in seconds and the number of jobs submitted so far.
 Progress = Callable[[float, int], None]
 
 _SAMPLED_PHASES = {
@@ -63,11 +63,11 @@ def run_trace(
 ) -> Run:
     """Run a trace; the same arguments give the same bits.
 
-    `inventory` is what lies on disk at the beginning (nothing, if left out). Samples are taken every
-    `sample_s` up to the last submission. `progress` is told now and then how far it is.
+    `inventory` lists the files on disk at the beginning (none, if omitted). Samples are taken every
+    `sample_s` up to the last submission. `progress` is called from time to time.
 
     Raises:
-        TraceError: the trace or the inventory is wrong, or asks for what the machine cannot do.
+        TraceError: the trace or the inventory is wrong, or asks for something that the machine cannot do.
         MachineError: the machine is too large for a run.
     """
     demand = check_trace(trace, machine, inventory)
@@ -82,10 +82,10 @@ def run_trace(
     while run_events(world, EVENTS_AT_A_TIME):
         if progress is not None:
             progress(float(world.state.now_s[0]), int(world.state.next_job[0]))
-    return Run(_tell_jobs(world, trace), _tell_samples(world, machine), _tell_totals(world, machine))
+    return Run(_collect_jobs(world, trace), _collect_samples(world, machine), _collect_totals(world, machine))
 
 
-def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
+def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     jobs, now_s = world.jobs[:-1], float(world.state.now_s[0])
     spent = world.spent[:-1].copy()
     is_done = jobs.phase == DONE
@@ -94,7 +94,7 @@ def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
     columns = {name: spent[:, phase] for name, phase in WAITS.items()}
     columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
-    # Alone, rounding leaves a difference on either side of 0.
+    # Without contention, rounding leaves a small difference on either side of 0.
     columns["contention_s"] = np.maximum(spent[:, STAGING] + spent[:, TRANSFER] - alone_s, 0.0)
     is_staged = jobs.is_staged & (jobs.stage_ended_s > 0)
     columns["stage_s"] = np.where(is_staged, jobs.stage_ended_s - jobs.stage_began_s, np.nan)
@@ -103,12 +103,12 @@ def _tell_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     has_started = np.isin(jobs.phase, (TRANSFER, DONE))
     columns["started_s"] = np.where(has_started, jobs.started_s, np.nan)
     columns["ended_s"] = np.where(is_done, jobs.ended_s, np.nan)
-    told = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    times = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
     stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
     return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
         pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
         pl.when(pl.Series(jobs.joined_job) >= 0).then(pl.Series(jobs.joined_job)).alias("joined_row"),
-        *(column.fill_nan(None) for column in told),
+        *(column.fill_nan(None) for column in times),
         pl.Series("stuck_in", stuck, pl.String),
     )
 
@@ -124,10 +124,10 @@ def _name_resources(machine: Machine) -> list[str]:
     ]
 
 
-def _tell_samples(world: World, machine: Machine) -> pl.DataFrame:
-    """The samples: points in time, of which a maximum is no peak.
+def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
+    """Return the samples, which are states at points in time: their maximum need not be the peak.
 
-    Only `..._utilisation_ratio` is a mean, since the sample before; the first sample has none before it.
+    Only `..._utilisation_ratio` is a mean, since the previous sample; it is null in the first sample.
     """
     rows = world.samples[: int(world.state.next_sample[0])]
     first = len(SAMPLE_COLUMNS)
@@ -143,7 +143,7 @@ def _tell_samples(world: World, machine: Machine) -> pl.DataFrame:
     ).with_columns(pl.col("^.*_count$").cast(pl.Int64), pl.col("^.*_utilisation_ratio$").fill_nan(None))
 
 
-def _tell_totals(world: World, machine: Machine) -> Totals:
+def _collect_totals(world: World, machine: Machine) -> Totals:
     state = world.state[0]
     return Totals(
         steady_s=float(state.steady_s) if state.steady_s >= 0 else None,

@@ -1,4 +1,4 @@
-"""A run from the requests to the archive: what is planned, run and kept."""
+"""A run from the requests to the archive: planning it, running it, and keeping the result."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -20,12 +20,12 @@ from tapewise.simulator.runs import Progress, run_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400
-# After the last submission; what takes longer is no archive, and dates come to an end.
+# The longest time after the last submission; no real archive takes longer, and dates have an upper limit.
 LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
 
-# What requests can wait for without end. Whoever waits for one of them may hold those below it.
+# What requests can wait for without end. A request that waits for one of these may hold those below it.
 _WAITED_FOR = {
     SPACE: "room on disk",
     DRIVE: "a tape drive",
@@ -37,7 +37,7 @@ _WAITED_FOR = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run: requests that the machine takes, the files on its disk, and the seed."""
+    """A run to be made: requests that the machine accepts, the files on its disk, and the seed."""
 
     given: Requests
     machine: Machine
@@ -55,17 +55,17 @@ def plan_run(
     fill_ratio: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Make a plan; it is a function of its arguments.
+    """Make a plan, which depends only on the arguments.
 
-    `arrivals`: `even` spreads the requests over the time, which takes the bursts away. `fill_ratio`: how full
-    the disk is at the start, by default as one in use. `options` are kept with the run besides.
+    `arrivals`: `even` spreads the requests over the time, which removes the bursts. `fill_ratio`: how full
+    the disk is at the start, by default like one in use. `options` are stored with the run as well.
     """
     given = given.fit_machine(machine)
     if arrivals == "even":
         given = given.with_trace(spread_arrivals(given.trace, seed))
     fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed)
-    check_trace(given.trace, machine, held.inventory)  # before anything is said of it
+    check_trace(given.trace, machine, held.inventory)  # before anything about it is printed
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
     return Plan(given, machine, held, seed, kept)
 
@@ -79,12 +79,12 @@ def keep_run(
     sample_s: float | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run a plan and write what came of it as archive `name`.
+    """Run a plan and write the results as archive `name`.
 
-    `sample_s`: by default ten minutes, or more where that would be over `SAMPLE_COUNT` samples.
-    Raises TraceError or MachineError if it cannot be run, SimulationError if the name is taken or if requests
-    never end. Nothing is written then: means of the requests that did end would be of an archive that nobody
-    has.
+    `sample_s`: by default ten minutes, or more if that would give more than `SAMPLE_COUNT` samples. Raises
+    TraceError or MachineError if the plan cannot be run, SimulationError if the name is taken or if requests
+    never end. Then nothing is written: means of the requests that did end would describe an archive that
+    nobody has.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         check_name(loader, name)
@@ -101,7 +101,7 @@ def keep_run(
     if run.totals.ended_s > last_s + LATEST_END_S:
         raise SimulationError(
             f"the last request would end {run.totals.ended_s / YEAR_S:,.0f} years after the run began",
-            hint="See the machine's rates and delays.",
+            hint="Check the machine's rates and delays.",
         )
     _refuse_stuck(plan, run)
     options = {**plan.options, "sample_s": sample_s}
@@ -116,7 +116,7 @@ def keep_run(
 
 
 def _refuse_stuck(plan: Plan, run: Run) -> None:
-    """Raise SimulationError if requests are left that wait for what cannot come."""
+    """Raise SimulationError if unfinished requests wait for something that cannot come."""
     stuck_count = run.totals.unfinished_count
     if not stuck_count:
         return
@@ -129,8 +129,8 @@ def _refuse_stuck(plan: Plan, run: Run) -> None:
     stopped_at = plan.given.began_at + timedelta(seconds=run.totals.ended_s)
     stopped = f"{stopped_at.astimezone(ZoneInfo(plan.given.timezone)):%Y-%m-%d %H:%M}"
     raise SimulationError(
-        f"{stuck_count:,} of {run.jobs.height:,} requests never end: from {stopped} on they wait,"
-        f" {', '.join(waits)}, and nothing can happen any more",
-        hint="Nothing was stored. Files leave the disk only by a purge, and only once they are on tape, not"
-        " in use and old enough: see [disk], [purge] and [tapes.store] of the machine.",
+        f"{stuck_count:,} of {run.jobs.height:,} requests never end: from {stopped} on they wait"
+        f" ({', '.join(waits)}), and nothing more can happen",
+        hint="Nothing was stored. Only a purge removes files from the disk, and only files that are on tape,"
+        " not in use and old enough: see [disk], [purge] and [tapes.store] in the machine file.",
     )

@@ -1,4 +1,4 @@
-"""Lays out the kernel's memory for a machine and a trace, and draws whatever is random."""
+"""Lays out the kernel's memory for a machine and a trace, and draws all random numbers."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ FLOW_LIMIT = 20_000_000
 
 
 def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, sample_count: int) -> World:
-    """Everything as it is before the first event."""
+    """Make the state of everything before the first event."""
     tapes, job_count = machine.tapes, len(demand.submitted_s)
     drive_count = tapes.drive_count if tapes else 0
     flow_count = machine.ports.count + drive_count
@@ -30,7 +30,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     if len(classes) * flow_count > FLOW_LIMIT:
         raise MachineError(
             f"{machine.title}: {len(classes)} classes of flows times {flow_count} ports and drives"
-            f" are over {FLOW_LIMIT}, which is more than a run can hold"
+            f" are more than {FLOW_LIMIT}, the most that a run can hold"
         )
     stage_draws, store_draws = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     load_count = _count_loads(machine, demand)
@@ -59,7 +59,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state.unfinished_count = job_count
     state.purge_s = state.store_s = np.inf
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
-    # Where nothing is ever purged, the low mark is 0.
+    # If nothing is ever purged, the low mark is 0.
     state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     state.unstored_count = len(unstored)
@@ -161,7 +161,7 @@ def _make_drives(tapes: Tapes | None) -> tuple[Records, Records]:
 
 
 def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
-    """All files, those of the inventory on volumes in turn; and which of these are not on tape."""
+    """Make all files, those of the inventory on volumes in turn; also return those not on tape yet."""
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
@@ -177,7 +177,7 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
 
 
 def _count_loads(machine: Machine, demand: Demand) -> int:
-    """How often the process that stores can have a tape loaded at most."""
+    """The most tape loads that the storing process can need."""
     if machine.tapes is None or machine.tapes.store is None:
         return 1
     full = int(demand.file_sizes.sum()) // machine.tapes.store.cartridge_bytes
@@ -185,14 +185,14 @@ def _count_loads(machine: Machine, demand: Demand) -> int:
 
 
 def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
-    """How long each load of a tape takes; every law takes as many draws, so that machines can be compared."""
+    """Draw how long each tape load takes; every law uses as many draws, so that machines are comparable."""
     which, how_long = rng.random(count), rng.random(count)
     if tapes is None:
         return np.zeros(count)
     law = tapes.load
     if isinstance(law, FixedLoad):
         return np.full(count, law.load_s)
-    # What is redrawn until it is below a limit has the distribution cut off there.
+    # Redrawing a value until it is below a limit gives the distribution truncated there.
     below = 1 - np.exp(-(law.long_s - law.short_s) / law.short_mean_s)
     short = law.short_s - law.short_mean_s * np.log1p(-how_long * below)
     long = law.long_s - law.long_mean_s * np.log1p(-how_long)

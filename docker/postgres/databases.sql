@@ -1,5 +1,6 @@
--- The image's entrypoint runs this once, on an empty volume, as the superuser: two databases, each with an owner that
--- is no superuser and cannot get into the other one. `migrate` makes the other roles and gives them their passwords.
+-- The image's entrypoint runs this once, on an empty volume, as the superuser. It creates two databases, each with an
+-- owner that is not a superuser and cannot connect to the other one. `migrate` creates the other roles and sets their
+-- passwords.
 \set owner_url `cat "$OWNER_URL_FILE"`
 SELECT substring(:'owner_url' FROM '^postgresql://tapewise:([A-Za-z0-9._~-]{16,})@') AS password \gset
 \if :{?password}
@@ -7,13 +8,13 @@ SELECT substring(:'owner_url' FROM '^postgresql://tapewise:([A-Za-z0-9._~-]{16,}
     DO $$ BEGIN
         RAISE EXCEPTION 'the secret owner_url must be postgresql://tapewise:PASSWORD@postgres/tapewise'
         USING HINT = 'Its password: 16 or more letters, digits, dots, tildes, - or _. Run docker/make-secrets, '
-            'then `docker compose down --volumes`, and begin anew.';
+            'then `docker compose down --volumes`, and start again.';
     END $$;
 \endif
 CREATE ROLE tapewise LOGIN CREATEROLE PASSWORD :'password';
 CREATE DATABASE tapewise OWNER tapewise ENCODING 'UTF8' TEMPLATE template0;
 
--- Made by the owner, who thereby may change its password (`migrate` does).
+-- Created by the owner, who can therefore change its password (`migrate` does).
 SET ROLE tapewise;
 CREATE ROLE superset LOGIN;
 RESET ROLE;
@@ -21,10 +22,11 @@ CREATE DATABASE superset OWNER superset ENCODING 'UTF8' TEMPLATE template0;
 
 REVOKE ALL ON DATABASE tapewise, superset, postgres, template1 FROM PUBLIC;
 
--- A query does not go on for a client that is gone.
+-- A query ends when its client is gone.
 ALTER DATABASE tapewise SET client_connection_check_interval = '2s';
 
--- What only a superuser can take from everybody, and what `tapewise doctor` else asks for (schema/access/roles.py).
+-- What only a superuser can revoke from everybody, and what `tapewise doctor` would otherwise ask for
+-- (schema/access/roles.py).
 GRANT SET ON PARAMETER temp_file_limit TO tapewise;
 \connect tapewise
 SELECT 'REVOKE EXECUTE ON FUNCTION ' || string_agg(oid::regprocedure::text, ', ') || ' FROM PUBLIC'

@@ -1,1 +1,1 @@
-"""Who may do what: the roles of the server and the logins that are members of them."""
+"""Who may do what: the server's roles and the logins that are members of them."""

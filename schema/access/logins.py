@@ -1,6 +1,6 @@
-"""Logins of those who read: each person and program has its own, with its limits.
+"""Reading logins: each person and program has its own, with its own limits.
 
-The roles that they are members of are in `tapewise.schema.access.roles`.
+Their roles are in `tapewise.schema.access.roles`.
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from psycopg.rows import class_row
 from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, NAMES, READER, admit, limit_login
 from tapewise.schema.errors import DatabaseError, LookupFailedError
 
-# Of one person: psql, a notebook and a spreadsheet at a time.
+# Enough for one person: psql, a notebook and a spreadsheet at a time.
 CONNECTION_LIMIT = 10
 
 
 @dataclass(frozen=True)
 class Login:
-    """A login that may read `mart`. Its settings may be its own: it can change them."""
+    """A login that may read `mart`. It may have changed its settings itself."""
 
     name: str
     sees_names: bool
@@ -27,7 +27,7 @@ class Login:
 
 
 def list_logins(connection: psycopg.Connection) -> list[Login]:
-    """All logins that were admitted to reading, by name; nobody who owns the groups."""
+    """Return all reading logins by name, without those who administer the groups."""
     with connection.cursor(row_factory=class_row(Login)) as cursor:
         return cursor.execute(
             "SELECT rolname AS name, bool_or(roleid = %s::regrole) AS sees_names,"
@@ -42,19 +42,20 @@ def list_logins(connection: psycopg.Connection) -> list[Login]:
 def add_login(
     connection: psycopg.Connection, name: str, *, sees_names: bool, password: str | None = None
 ) -> None:
-    """Make a login that reads `mart`, in the caller's transaction. Raises DatabaseError if that cannot be."""
+    """Create a login that reads `mart`, in the caller's transaction. Raises DatabaseError if that fails."""
     role = sql.Identifier(name)
-    # As in `make_roles`: who makes it may see its sessions, and end them.
+    # As in `make_roles`: the creator may see its sessions and end them.
     connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
     try:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
     except errors.DuplicateObject as error:
         raise DatabaseError(
-            f"there is a role '{name}' already",
-            hint=f"Take another name, or let it read: GRANT {READER} TO ... WITH SET FALSE.",
+            f"role '{name}' already exists",
+            hint=f"Choose another name, or let that role read: GRANT {READER} TO ... WITH SET FALSE.",
         ) from error
     except psycopg.Error as error:
-        raise DatabaseError(f"no role '{name}' can be made: {error.diag.message_primary or error}") from error
+        reason = error.diag.message_primary or error
+        raise DatabaseError(f"role '{name}' cannot be created: {reason}") from error
     limit_login(connection, name, CONNECTION_LIMIT)
     admit(connection, name, NAMES if sees_names else READER)
     if password is not None:
@@ -62,13 +63,16 @@ def add_login(
 
 
 def drop_login(connection: psycopg.Connection, name: str) -> None:
-    """Drop a login that reads. Raises LookupFailedError if it is none, DatabaseError if it has to stay."""
+    """Drop a reading login.
+
+    Raises LookupFailedError if it is not a reading login, DatabaseError if it cannot be dropped.
+    """
     if name not in {login.name for login in list_logins(connection)}:
         raise LookupFailedError(
-            f"there is no login '{name}' that reads", hint="`tapewise db logins list` shows them."
+            f"there is no reading login '{name}'", hint="`tapewise db logins list` shows them."
         )
     if name in {COMMANDS, DASHBOARDS}:
-        raise DatabaseError(f"'{name}' is a login of Tapewise's own, and stays")
+        raise DatabaseError(f"'{name}' is one of Tapewise's own logins and cannot be dropped")
     try:
         connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
     except (errors.DependentObjectsStillExist, errors.InsufficientPrivilege) as error:
@@ -77,9 +81,9 @@ def drop_login(connection: psycopg.Connection, name: str) -> None:
 
 
 def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
-    """Give `user` the password. Raises DatabaseError if it is not ours to change.
+    """Set the password of `user`. Raises DatabaseError if we may not.
 
-    The server is told its SCRAM verifier only, so that no log of its statements can hold a password.
+    Only the SCRAM verifier is sent to the server, so its statement log can never contain a password.
     """
     verifier = connection.pgconn.encrypt_password(password.encode(), user.encode(), b"scram-sha-256")
     statement = sql.SQL("ALTER ROLE {} PASSWORD {}").format(
@@ -88,4 +92,4 @@ def set_password(connection: psycopg.Connection, user: str, password: str) -> No
     try:
         connection.execute(statement)
     except psycopg.Error as error:
-        raise DatabaseError(f"role {user} gets no password: {error}") from error
+        raise DatabaseError(f"the password of role {user} cannot be set: {error}") from error

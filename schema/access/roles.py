@@ -1,8 +1,9 @@
-"""The roles of the server: who may do what, by which login, for how long, and what nobody may do.
+"""The server's roles: who may do what, with which login and time limits, and what nobody may do.
 
-Reading is a group, and whoever reads is a login of its own in it. A login may change its own password and
-settings, so nobody's change is anybody else's. Limits of time are defaults: a login can lift its own. What it
-cannot lift: its number of connections, the size of its temporary files, and what is taken from PUBLIC here.
+The right to read belongs to a group, and every reader has a login of its own in that group. A login may
+change its own password and settings, which affects nobody else. Time limits are only defaults: a login can
+lift its own. It cannot lift its limits on connections and temporary files, nor regain what is revoked from
+PUBLIC here.
 """
 
 import time
@@ -11,24 +12,24 @@ from collections.abc import Iterator
 import psycopg
 from psycopg import errors, sql
 
-OWNER = "tapewise"  # of the embedded PostgreSQL; on a server of the site's, whoever upgrades
+OWNER = "tapewise"  # in the embedded PostgreSQL; on a site's own server, the role that runs upgrades
 LOADER = "tapewise_loader"
-# Groups, which nobody can log in as.
+# Groups: nobody can log in as one of these.
 READER = "tapewise_reader"
 NAMES = "tapewise_names"
-# Their members: our own commands, and Superset. People get logins of their own (`logins.py`).
+# Their members: our own commands, and Superset. People get their own logins (`logins.py`).
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
 
 STATEMENT_TIMEOUT = "10min"
 IDLE_TIMEOUT = "5min"
-TEMPORARY_FILES_LIMIT = "20GB"  # of each process
+TEMPORARY_FILES_LIMIT = "20GB"  # per process
 CONNECTION_LIMIT = 40
 
 _ATTEMPTS = 10
 
-# Those of the functions below that PUBLIC may call. They write or lock without any limit: large objects fill
-# the disk, advisory locks the table of locks that loads need too, messages the write-ahead log.
+# Finds which of these functions PUBLIC may call. They write or lock without any limit: large objects fill the
+# disk, advisory locks fill the lock table that loads need too, messages fill the write-ahead log.
 _FIND_COSTLY = """
     SELECT string_agg(pg_proc.oid::regprocedure::text, ', ' ORDER BY proname, pg_proc.oid)
     FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
@@ -40,26 +41,26 @@ _FIND_COSTLY = """
 
 
 def make_roles(connection: psycopg.Connection) -> None:
-    """Make the roles that are missing on the server, and say who may do what in this database, for how long.
+    """Create missing roles on the server, and set privileges and time limits in this database.
 
-    In the caller's transaction. Roles belong to the whole server, not to a database: they are made once and
-    never dropped. New logins have no password: they get in where the server's rules let them (on the embedded
-    server: the owner's programs).
+    Runs in the caller's transaction. Roles belong to the whole server, not to a database: they are created
+    once and never dropped. New logins have no password: they can connect only where the server's rules allow
+    it (on the embedded server: the owner's programs).
     """
     for _ in range(_ATTEMPTS - 1):
         try:
             with connection.transaction():
                 _make_roles(connection)
             return
-        # Another database of the same server is making them at this moment, and no lock of
-        # PostgreSQL that we may take reaches over databases ("tuple concurrently updated").
+        # Another database of the same server is creating them at this moment, and PostgreSQL gives us no
+        # lock that works across databases ("tuple concurrently updated").
         except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
             time.sleep(0.1)
     _make_roles(connection)
 
 
 def limit_login(connection: psycopg.Connection, login: str, connection_limit: int) -> None:
-    """Give a login that reads its limits, and take away the settings that it gave itself."""
+    """Set the limits of a reading login, and remove the settings that it gave itself."""
     statements = [
         "ALTER ROLE {role} RESET ALL",
         "ALTER ROLE {role} SET default_transaction_read_only = on",
@@ -82,9 +83,9 @@ def limit_login(connection: psycopg.Connection, login: str, connection_limit: in
 
 
 def admit(connection: psycopg.Connection, login: str, group: str) -> None:
-    """Make `login` a member of `group`: it has the group's rights, and cannot become it by `SET ROLE`.
+    """Make `login` a member of `group`: it gets the group's rights, but cannot become it with `SET ROLE`.
 
-    Who could, might change the group's own settings.
+    A login that could do so might change the group's own settings.
     """
     is_member = (
         "EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid"
@@ -100,7 +101,7 @@ def admit(connection: psycopg.Connection, login: str, group: str) -> None:
 
 
 def find_temporary_files_limit(connection: psycopg.Connection) -> str | None:
-    """The statement by which a superuser limits the temporary files of this session's login, None if done."""
+    """The statement with which a superuser limits this login's temporary files; None if they are limited."""
     row = connection.execute(
         "SELECT current_setting('temp_file_limit') = '-1', quote_ident(session_user)"
     ).fetchone()
@@ -110,14 +111,14 @@ def find_temporary_files_limit(connection: psycopg.Connection) -> str | None:
 
 
 def find_revocations(connection: psycopg.Connection) -> str | None:
-    """The statement by which a superuser takes costly functions from everybody, None if it is done."""
+    """The statement with which a superuser revokes costly functions from everybody; None if that is done."""
     row = connection.execute(_FIND_COSTLY).fetchone()
     functions = row[0] if row else None
     return f"REVOKE EXECUTE ON FUNCTION {functions} FROM PUBLIC" if functions else None
 
 
 def _make_roles(connection: psycopg.Connection) -> None:
-    # Who makes a role sees its sessions, and may end them, without being a superuser.
+    # The creator of a role then sees its sessions and may end them without being a superuser.
     connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
     known: dict[str, bool] = dict(connection.execute("SELECT rolname, rolcanlogin FROM pg_roles").fetchall())
     for login in (LOADER, COMMANDS, DASHBOARDS):
@@ -127,7 +128,7 @@ def _make_roles(connection: psycopg.Connection) -> None:
         if group not in known:
             connection.execute(sql.SQL("CREATE ROLE {} NOLOGIN").format(sql.Identifier(group)))
         elif known[group]:
-            # Before 0.1.0 people logged in as it, all by one password and with the same settings.
+            # Before 0.1.0 everybody logged in as this role, with one password and the same settings.
             for change in ("NOLOGIN", "CONNECTION LIMIT -1", "RESET ALL"):
                 connection.execute(sql.SQL(f"ALTER ROLE {{}} {change}").format(sql.Identifier(group)))
     for login in (COMMANDS, DASHBOARDS):
@@ -142,7 +143,7 @@ def _make_roles(connection: psycopg.Connection) -> None:
 
 
 def _shut_database(connection: psycopg.Connection) -> Iterator[sql.Composed]:
-    """The rest of the server's users have no business here; whoever may connect sees mart, if granted."""
+    """Shut out the server's other users: only our roles may connect, and they see `mart` as granted."""
     database = sql.Identifier(connection.info.dbname)
     roles = sql.SQL(", ").join(map(sql.Identifier, (LOADER, READER, NAMES)))
     yield sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(database)
@@ -151,9 +152,9 @@ def _shut_database(connection: psycopg.Connection) -> Iterator[sql.Composed]:
 
 
 def _limit_sessions(connection: psycopg.Connection) -> Iterator[sql.Composed]:
-    """Limits of time for whoever comes: members of a role do not get its settings.
+    """Set time limits for the whole database, because members of a role do not inherit its settings.
 
-    Not for the owner and the loader, whose statements may take hours.
+    The owner and the loader are exempt: their statements may take hours.
     """
     database = sql.Identifier(connection.info.dbname)
     for setting, limit in (

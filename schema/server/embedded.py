@@ -1,17 +1,17 @@
-"""The embedded PostgreSQL: a server of our own, started on demand and stopped when nobody uses it.
+"""The embedded PostgreSQL: our own server, started on demand and stopped when nobody uses it.
 
     with EmbeddedServer(home) as server:
         connection = psycopg.connect(server.url("warehouse"))
 
-It listens on a Unix socket only, in a folder that only its owner can enter, and lets in only the operating
-system's user who runs Tapewise, as any role of the database.
+It listens only on a Unix socket, in a folder that only its owner can enter. It lets in only the operating
+system user who runs Tapewise, as any database role.
 
-What lies in the cluster's folder, `home/postgresql-18`:
+The contents of the cluster's folder, `home/postgresql-18`:
 
-    data/           PostgreSQL's; the server's account owns it
-    data.unfinished while `initdb` works, and after one that was killed
+    data/           PostgreSQL's data folder; the server's account owns it
+    data.unfinished while `initdb` works, and after it was killed
     run/            the socket
-    server.log      what the server, and its keeper, said; server.log.1 before that
+    server.log      output of the server and its keeper; server.log.1: older output
     pg_hba.conf, pg_ident.conf      who may connect; written at every start
     *.lock, kept    see `tapewise.schema.server.keeper`
 """
@@ -40,15 +40,15 @@ LINGER_S = 10.0
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """What is known of a server without starting it."""
+    """The state of a server, found without starting it."""
 
     version: int
     cluster: Path | None
-    """The real path of the cluster's folder; None if there is none yet."""
+    """The real path of the cluster's folder; None if it does not exist yet."""
     pid: int | None
-    """The postmaster, if it accepts connections."""
+    """The postmaster's pid if it accepts connections, else None."""
     is_kept: bool
-    """Whether it goes on until `stop`; else it ends when nobody uses it."""
+    """Whether the server runs until `stop`; otherwise it ends when nobody uses it."""
 
     @property
     def is_running(self) -> bool:
@@ -57,13 +57,13 @@ class ServerStatus:
 
 
 class EmbeddedServer:
-    """The server of one home; as many objects and processes as like may use it at a time.
+    """The server of one home; any number of objects and processes may use it at a time.
 
-    Making the object changes nothing. `linger_s` is how long the server stays up after its last user; of
-    several users' values that of the first counts. `system_folder` is where root keeps programs and clusters
-    (/var/lib/tapewise, or `TAPEWISE_SYSTEM_FOLDER`, meant for tests).
+    Creating the object changes nothing. `linger_s` is how long the server stays up after its last user; if
+    users give different values, the first one counts. `system_folder` is where root keeps programs and
+    clusters (/var/lib/tapewise, or `TAPEWISE_SYSTEM_FOLDER`, meant for tests).
 
-    Every method raises `ServerError`, and its subclass `ServerOwnerError` if the home is another user's.
+    Every method can raise `ServerError`, or its subclass `ServerOwnerError` if the home is another user's.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class EmbeddedServer:
         self.release()
 
     def acquire(self) -> None:
-        """Hold a share of the server until `release` or this process's end; start it if it does not run.
+        """Hold a share of the server until `release` or the end of this process; start it if it is down.
 
-        Makes the cluster at first use. Waits for as long as the server recovers from a crash, ten minutes at
-        most. Does nothing if this object holds a share already.
+        Creates the cluster at first use. Waits while the server recovers from a crash, at most ten minutes.
+        Does nothing if this object already holds a share.
         """
         if self._share is not None:
             return
@@ -98,7 +98,7 @@ class EmbeddedServer:
             cluster, account = self._make_cluster()
             share = keeper.open_lock(cluster / keeper.IN_USE_LOCK)
             try:
-                # First of all, so that the keeper leaves alone what is about to start.
+                # First, so that the keeper leaves the starting server alone.
                 keeper.lock(share, shared=True)
                 with _locked(cluster / keeper.START_LOCK) as start_lock:
                     self._ensure_running(cluster, account, start_lock)
@@ -108,22 +108,22 @@ class EmbeddedServer:
             self._share = share
 
     def release(self) -> None:
-        """Give the share back; the server ends a little later if nobody else has one."""
+        """Give back the share; the server ends a little later if nobody else holds one."""
         if self._share is not None:
             os.close(self._share)
             self._share = None
 
     def start(self) -> None:
-        """Start the server, if it does not run, and keep it up until `stop`, also without users.
+        """Start the server, if it is down, and keep it up until `stop`, even without users.
 
-        A kept server that crashed, or the machine with it, is started anew by its next user, and still kept.
+        After a crash of the server or the machine, the next user restarts a kept server, which stays kept.
         """
         with _os_errors_explained(f"start the embedded PostgreSQL in {self.home}"):
             cluster, account = self._make_cluster()
             marker = cluster / keeper.KEPT_MARKER
             with _locked(cluster / keeper.START_LOCK) as start_lock:
                 was_kept = marker.exists()
-                marker.touch()  # before the start, or a crash in between left a server without a keeper
+                marker.touch()  # before the start: a crash in between would leave a server without a keeper
                 try:
                     self._ensure_running(cluster, account, start_lock)
                 except BaseException:
@@ -132,9 +132,9 @@ class EmbeddedServer:
                     raise
 
     def stop(self) -> None:
-        """Stop the server and keep it no longer; cuts off whoever uses it. Gives back this object's share.
+        """Stop the server, disconnect its users, and no longer keep it. Gives back this object's share.
 
-        Does nothing where no server runs.
+        Does nothing if no server is running.
         """
         self.release()
         cluster = self._find_cluster()
@@ -147,11 +147,11 @@ class EmbeddedServer:
                 if not keeper.stop_server(cluster / DATA_FOLDER, server_lock, account):
                     raise ServerError(
                         f"the embedded PostgreSQL in {self.home} did not stop in time",
-                        hint=f"look into {cluster / 'server.log'}",
+                        hint=f"see {cluster / 'server.log'}",
                     )
 
     def remove(self) -> None:
-        """Stop the server and delete the cluster with everything in it. Does nothing where there is none."""
+        """Stop the server and delete the cluster with everything in it. Does nothing if there is none."""
         self.stop()
         cluster = self._find_cluster()
         if cluster is None:
@@ -162,7 +162,7 @@ class EmbeddedServer:
                 self._link.unlink()
 
     def status(self) -> ServerStatus:
-        """Look whether the server runs; changes nothing."""
+        """Return whether the server runs, and more; changes nothing."""
         cluster = self._find_cluster()
         with _os_errors_explained(f"look at the embedded PostgreSQL in {self.home}"):
             is_kept = cluster is not None and (cluster / keeper.KEPT_MARKER).exists()
@@ -170,7 +170,7 @@ class EmbeddedServer:
         return ServerStatus(self.version, cluster, pid, is_kept)
 
     def conninfo(self, dbname: str, user: str = SUPERUSER) -> dict[str, str]:
-        """Return what `psycopg.connect` needs as keywords; the server must have run, but need not run now."""
+        """Return the keywords for `psycopg.connect`; the server must have run before but need not run now."""
         cluster = self._find_cluster()
         if cluster is None:
             raise ServerError(f"{self.home} has no embedded PostgreSQL {self.version} yet")
@@ -204,12 +204,12 @@ class EmbeddedServer:
         homes.check_owner(self.home, self._link)
         account = homes.find_account()
         if account:
-            homes.make_system_folder(self.system_folder)  # before the home, which by default lies in it
+            homes.make_system_folder(self.system_folder)  # before the home, which by default is in it
         return homes.make_cluster(self.home, self._link, account, self.system_folder), account
 
     def _find_binaries(self) -> Binaries:
         binaries = find_binaries(self.version)
-        if os.geteuid() == 0:  # the environment may lie where the server's account cannot read it
+        if os.geteuid() == 0:  # the Python environment may be where the server's account cannot read it
             return copy_binaries(binaries, homes.make_system_folder(self.system_folder))
         return binaries
 
@@ -228,18 +228,18 @@ class EmbeddedServer:
                 clusters.make_data(cluster, binaries, account, start_lock)
             socket_folder = homes.choose_socket_folder(cluster)
             homes.make_socket_folder(socket_folder, account)
-            # Nobody uses them; but PostgreSQL would give up if their pid were some other process's by now.
+            # Nobody uses these, but PostgreSQL would give up if another process had their pid by now.
             for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
                 stale.unlink(missing_ok=True)
             clusters.write_access_files(cluster, account)
             clusters.run_postmaster(cluster, binaries, account, server_lock)
 
     def _wait_for_others(self, cluster: Path, account: Account | None, server_lock: int) -> bool:
-        """Wait until the server may be started; False if somebody else's start has succeeded instead."""
+        """Wait until the server may be started; return False if another process has started it instead."""
         data = cluster / DATA_FOLDER
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
-            # What is left of a predecessor in a folder of the same name would remove the new server's socket.
+            # Remaining processes of a former folder of the same name would remove the new server's socket.
             has_orphans = keeper.stop_orphans(data, account)
             if not has_orphans and keeper.try_lock(server_lock):
                 break
@@ -261,11 +261,11 @@ class EmbeddedServer:
         return True
 
     def _ensure_keeper(self, cluster: Path, account: Account | None) -> None:
-        """Start a keeper if there is none: before the server, so that at no moment it runs without one."""
+        """Start a keeper if there is none: before the server, so that the server never runs without one."""
         with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
             if not keeper.try_lock(keeper_lock):
                 return
-        # By its path and isolated, as our package may be found only through this process's sys.path.
+        # Run by its path and isolated, as only this process's sys.path may contain our package.
         command = [sys.executable, "-I", "-S", keeper.__file__, str(cluster), f"--linger-s={self.linger_s}"]
         if account:
             command += ["--account", account.name, str(account.uid), str(account.gid)]

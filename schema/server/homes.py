@@ -1,9 +1,9 @@
-"""Where the files of an embedded server lie, whose they are, and which account the server runs as.
+"""The location and ownership of an embedded server's files, and the account that the server runs as.
 
-A home holds one folder for each version of PostgreSQL, `postgresql-18`: the cluster's folder. An ordinary
-user owns all of it. Root owns it too, but PostgreSQL refuses to run as root, so an account of its own owns
-the data and the socket folder within. Where that account cannot reach the home, as below /root, the cluster's
-folder is a link to one in `/var/lib/tapewise/clusters`; nobody's folders are opened up for it.
+A home contains one folder for each version of PostgreSQL, such as `postgresql-18`: the cluster's folder. An
+ordinary user owns all of it. Root owns it too, but PostgreSQL refuses to run as root, so a separate account
+owns the data and the socket folder within. If that account cannot reach the home, as below /root, the
+cluster's folder is a link to one in `/var/lib/tapewise/clusters`; no folder's permissions are widened for it.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from tapewise.schema.errors import ServerError, ServerOwnerError
 from tapewise.schema.server.keeper import Account, run
 
 ACCOUNT_NAME = "tapewise"
-ACCOUNT_HINT = f"PostgreSQL refuses root; make a system account {ACCOUNT_NAME}, or run as another user"
+ACCOUNT_HINT = f"PostgreSQL refuses root; create a system account {ACCOUNT_NAME}, or run as another user"
 SYSTEM_FOLDER = Path("/var/lib/tapewise")
 SOCKET_NAME = ".s.PGSQL.5432"
 SOCKET_PATH_LIMIT_BYTES = 107
@@ -31,12 +31,12 @@ _ACCOUNT_ATTEMPTS = 10
 
 
 def find_account() -> Account | None:
-    """Return the account that the server must run as; None unless we are root, as it then runs as ourselves.
+    """Return the account that the server must run as; None if we are not root: it then runs as our user.
 
-    Makes the system account `tapewise` if there is none; it has neither a home nor a shell.
+    Creates the system account `tapewise` if it is missing; it has neither a home nor a shell.
 
     Raises:
-        ServerError: the account cannot be made, or we have none ourselves (a container with a bare uid).
+        ServerError: the account cannot be created, or our uid has no account (a container with a bare uid).
     """
     if os.geteuid() != 0:
         try:
@@ -44,7 +44,7 @@ def find_account() -> Account | None:
         except KeyError:
             raise ServerError(
                 f"PostgreSQL cannot run as uid {os.geteuid()}, which has no name on this machine",
-                hint="add the uid to /etc/passwd, or name the URL of a PostgreSQL server in the settings",
+                hint="add the uid to /etc/passwd, or set the URL of a PostgreSQL server in the settings",
             ) from None
         return None
     complaint = ""
@@ -56,20 +56,20 @@ def find_account() -> Account | None:
             time.sleep(0.1 if not complaint else 0.5)  # another process may hold the lock of /etc/passwd
             continue
         if entry.pw_uid == 0:
-            raise ServerError(f"the account {ACCOUNT_NAME} is root by another name, whom PostgreSQL refuses")
+            raise ServerError(f"the account {ACCOUNT_NAME} has uid 0 (root), which PostgreSQL refuses")
         return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
     raise ServerError(
-        f"the account {ACCOUNT_NAME} cannot be made: {complaint}",
+        f"the account {ACCOUNT_NAME} cannot be created: {complaint}",
         hint=ACCOUNT_HINT,
     )
 
 
 def _add_account() -> str:
-    """Make the account; return what useradd complained about."""
+    """Create the account; return useradd's complaints, if any."""
     useradd = shutil.which("useradd", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
     if useradd is None:
         raise ServerError(
-            f"the account {ACCOUNT_NAME} cannot be made: there is no program useradd",
+            f"the account {ACCOUNT_NAME} cannot be created: there is no program useradd",
             hint=ACCOUNT_HINT,
         )
     result = subprocess.run(
@@ -83,12 +83,12 @@ def _add_account() -> str:
 
 
 def can_reach(folder: Path, account: Account) -> bool:
-    """Tell whether the account may enter the folder, by trying it: access lists count, not only modes."""
+    """Return whether the account may enter the folder, by trying it: access lists count, not only modes."""
     return run(["/bin/sh", "-c", 'cd "$0"', folder], account, folder=Path("/")).returncode == 0
 
 
 def name_user(uid: int) -> str:
-    """Return the name of a user, or `uid 1234` where the machine knows none."""
+    """Return the name of a user, or `uid 1234` if the machine knows none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -98,11 +98,11 @@ def name_user(uid: int) -> str:
 def check_owner(home: Path, link: Path) -> None:
     """Refuse a home that is somebody else's; `link` is the cluster's folder in it, which need not exist.
 
-    An ordinary user may put a cluster into a folder of others, but not use one that is there. Root may do
-    neither: the owner of the folder could swap what root is about to write to.
+    An ordinary user may create a cluster in a folder of others, but may not use theirs. Root may do
+    neither: the owner of the folder could swap the files that root is about to write to.
 
     Raises:
-        ServerOwnerError: it is.
+        ServerOwnerError: the home belongs to somebody else.
     """
     for path in (link, home) if os.geteuid() == 0 else (link,):
         owner = _find_owner(path)
@@ -138,13 +138,13 @@ def find_cluster(link: Path) -> Path | None:
     if link.is_symlink() and not link.exists():
         raise ServerError(
             f"the folder of the embedded PostgreSQL, {link.readlink()}, is gone",
-            hint=f"bring it back from a backup, or remove {link} to begin with an empty warehouse",
+            hint=f"restore it from a backup, or remove {link} to begin with an empty warehouse",
         )
     return link.resolve() if link.exists() else None
 
 
 def make_cluster(home: Path, link: Path, account: Account | None, system_folder: Path) -> Path:
-    """Return the real path of a cluster's folder, made if there is none; safe for several at a time.
+    """Return the real path of a cluster's folder, created if missing; safe for several processes at once.
 
     Raises:
         ServerError: the server's account cannot reach the folder.
@@ -157,9 +157,9 @@ def make_cluster(home: Path, link: Path, account: Account | None, system_folder:
             _link_cluster(home, link, make_system_folder(system_folder / "clusters"))
     folder = find_cluster(link)
     if folder is None:
-        raise ServerError(f"the folder of the embedded PostgreSQL, {link}, was removed while it was made")
+        raise ServerError(f"the folder of the embedded PostgreSQL, {link}, was removed while being created")
     if account:
-        folder.chmod(0o755)  # which the umask may have kept `mkdir` from
+        folder.chmod(0o755)  # the umask may have kept `mkdir` from setting this mode
         if not can_reach(folder, account):
             raise ServerError(
                 f"the account {account.name}, which runs PostgreSQL for root, cannot reach {folder}",
@@ -169,7 +169,7 @@ def make_cluster(home: Path, link: Path, account: Account | None, system_folder:
 
 
 def find_barrier(folder: Path, account: Account) -> str:
-    """Say which folder above stops the account."""
+    """Describe which parent folder stops the account."""
     for parent in reversed(folder.parents):
         if not can_reach(parent, account):
             return f"{parent} stops it"
@@ -177,14 +177,14 @@ def find_barrier(folder: Path, account: Account) -> str:
 
 
 def _link_cluster(home: Path, link: Path, base: Path) -> None:
-    """Make a cluster's folder in `base` and link it from the home.
+    """Create a cluster's folder in `base` and link it from the home.
 
-    Its name is only partly the home's: were it made of the home's path alone, a new home at the place of a
-    deleted one would find the old one's data.
+    Its name depends only partly on the home: otherwise a new home in the place of a deleted one would find
+    the old one's data.
     """
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
     folder = Path(tempfile.mkdtemp(prefix=f"{digest}-", dir=base))
-    (folder / "home.txt").write_bytes(os.fsencode(link) + b"\n")  # for people who tidy up
+    (folder / "home.txt").write_bytes(os.fsencode(link) + b"\n")  # for people who clean up
     try:
         link.symlink_to(folder)
     except FileExistsError:  # another process was faster
@@ -192,10 +192,10 @@ def _link_cluster(home: Path, link: Path, base: Path) -> None:
 
 
 def make_system_folder(folder: Path) -> Path:
-    """Make a folder of root's that all can read, and return it.
+    """Create a folder that root owns and all can read, and return it.
 
     Raises:
-        ServerError: it exists and others than root can write to it.
+        ServerError: it exists, and users other than root can write to it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
@@ -211,9 +211,9 @@ def make_system_folder(folder: Path) -> Path:
 
 
 def choose_socket_folder(cluster: Path) -> Path:
-    """Return the folder of the server's socket: in the cluster's folder, or a short one in /tmp.
+    """Return the folder of the server's socket: in the cluster's folder, or one with a short path in /tmp.
 
-    The path of a socket is limited to 107 bytes, and libpq reads a comma in it as a list of hosts.
+    The path of a socket is limited to 107 bytes, and libpq takes a path with a comma for a list of hosts.
     """
     folder = cluster / "run"
     length = len(os.fsencode(folder / SOCKET_NAME))
@@ -224,10 +224,10 @@ def choose_socket_folder(cluster: Path) -> Path:
 
 
 def make_socket_folder(folder: Path, account: Account | None) -> None:
-    """Make the folder of the socket, that only its owner can enter; or check the one that is there.
+    """Create the folder of the socket, which only its owner can enter, or check the existing one.
 
     Raises:
-        ServerError: it is not ours, not private or no folder; in /tmp anybody could have put it there.
+        ServerError: it is not ours, not private or not a folder; in /tmp anybody could have put it there.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -237,7 +237,7 @@ def make_socket_folder(folder: Path, account: Account | None) -> None:
         raise ServerError(
             f"the folder for PostgreSQL's socket, {folder}, is not a private folder of {name_user(owner)}"
             f" (it belongs to {name_user(status.st_uid)}, its mode is {stat.filemode(status.st_mode)})",
-            hint=f"remove {folder}, and look who made it",
+            hint=f"remove {folder}, and find out who created it",
         )
-    if status.st_uid != owner:  # root has just made it, or was killed before it could give it away
+    if status.st_uid != owner:  # root has just created it, or was killed before changing its owner
         os.chown(folder, owner, account.gid if account else -1, follow_symlinks=False)

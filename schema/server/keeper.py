@@ -1,18 +1,18 @@
-"""The keeper stops an embedded PostgreSQL that nobody uses any more; with the locks that tell it so.
+"""The keeper, which stops an embedded PostgreSQL that nobody uses any more, and the locks it relies on.
 
 A server outlives the command that started it, so that the next command finds it warm, but not for ever: a
-command may be killed at any moment, and nothing then runs that could stop the server. So each server has a
-keeper, a small process that looks once a second whether anybody still holds a share of the server.
+command may be killed at any moment, and then nothing would be left to stop the server. So each server has a
+keeper, a small process that checks once a second whether anybody still holds a share of the server.
 
-The kernel does the book-keeping, with `flock` on files in the cluster's folder; it frees a lock when the last
+The kernel does the book-keeping, with `flock` on files in the cluster's folder: it frees a lock when the last
 process that holds it dies, however it dies.
 
-    in-use.lock   shared by every client for as long as it uses the server
-    start.lock    held by whoever starts or stops the server, and by an `initdb` that outlives its client
+    in-use.lock   shared by all clients while they use the server
+    start.lock    held by a process that starts or stops the server, or an `initdb` that outlives its client
     server.lock   held by the postmaster and each of its children, so by orphaned backends too
     keeper.lock   held by the keeper
 
-Needs nothing but the standard library and imports nothing of ours: it is run by its path, isolated from the
+Needs only the standard library and imports none of our modules: it is run by its path, isolated from the
 environment and the current folder. Linux only, as it looks for processes in `/proc`.
 """
 
@@ -38,7 +38,7 @@ POLL_S = 1.0
 
 
 class Account(NamedTuple):
-    """The system account that the server runs as when we are root, whom PostgreSQL refuses."""
+    """The system account that the server runs as if we are root, because PostgreSQL refuses root."""
 
     name: str
     uid: int
@@ -53,10 +53,10 @@ def run(
     output: int | IO[bytes] = subprocess.PIPE,
     inherited: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program of the server in `folder`, as `account` or else as ourselves, and wait for it.
+    """Run a program of the server in `folder`, as `account` or else as our own user, and wait for it.
 
-    Its environment is bare: `PGPORT`, `PGOPTIONS` and their like would change what the server does, and
-    another locale the text of its messages. Only the file descriptors in `inherited` reach it.
+    Its environment is bare: `PGPORT`, `PGOPTIONS` and the like would change the server's behaviour, and
+    another locale would change its messages. It inherits only the file descriptors in `inherited`.
     """
     return subprocess.run(
         arguments,
@@ -74,17 +74,17 @@ def run(
 
 
 def open_lock(path: Path) -> int:
-    """Open a lock file, made if it is missing; the descriptor does not reach child processes."""
+    """Open a lock file, created if missing; child processes do not inherit the descriptor."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
 def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock exclusively or shared, and wait for as long as others hold the lock."""
+    """Lock exclusively or shared, and wait while others hold the lock."""
     fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock exclusively if nobody else holds the lock; False if somebody does."""
+    """Lock exclusively if nobody else holds the lock; return False if somebody does."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -93,12 +93,12 @@ def try_lock(descriptor: int) -> bool:
 
 
 def unlock(descriptor: int) -> None:
-    """Give a lock back and keep its file open."""
+    """Release a lock and keep its file open."""
     fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def read_pid_file(data: Path) -> list[str]:
-    """Return the lines of the postmaster's pid file; none if there is no such file."""
+    """Return the lines of the postmaster's pid file; no lines if there is no such file."""
     try:
         return (data / "postmaster.pid").read_text(errors="replace").splitlines()
     except (FileNotFoundError, NotADirectoryError):
@@ -106,7 +106,7 @@ def read_pid_file(data: Path) -> list[str]:
 
 
 def find_processes(data: Path, *, is_deleted: bool = False) -> list[int]:
-    """Return the pids of the PostgreSQL processes at work in `data`, or in a deleted folder of its name."""
+    """Return the pids of the PostgreSQL processes that run in `data`, or in a deleted folder of that name."""
     wanted = os.path.realpath(data) + (" (deleted)" if is_deleted else "")
     found = []
     for process in Path("/proc").iterdir():
@@ -116,7 +116,7 @@ def find_processes(data: Path, *, is_deleted: bool = False) -> list[int]:
             if str((process / "cwd").readlink()) != wanted:
                 continue
             program = str((process / "exe").readlink()).removesuffix(" (deleted)")
-        except OSError:  # it ended meanwhile, or is another user's
+        except OSError:  # the process ended meanwhile, or is another user's
             continue
         if program.endswith("/postgres"):
             found.append(int(process.name))
@@ -134,15 +134,15 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Signal processes as `account`: a pid read from a file of that account must not let root kill others."""
+    """Signal processes as `account`: a pid from a file of that account must not let root kill others."""
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 
 
 def stop_orphans(data: Path, account: Account | None, *, only_deleted: bool = False) -> bool:
-    """Tell processes that have lost their postmaster or their data folder to end; False if there are none.
+    """End processes that have lost their postmaster or their data folder; return False if there are none.
 
-    They end as in a crash, from which the next start recovers. Left alone, a query could go on for hours.
+    They end as in a crash, from which the next start recovers. Left alone, a query could run for hours.
     """
     orphans = find_processes(data, is_deleted=True)
     if not only_deleted and find_postmaster(data) is None:
@@ -154,11 +154,11 @@ def stop_orphans(data: Path, account: Account | None, *, only_deleted: bool = Fa
 def stop_server(
     data: Path, server_lock: int, account: Account | None, *, timeout_s: float = STOP_TIMEOUT_S
 ) -> bool:
-    """Shut the server down and wait until none of its processes is left; False if they do not end in time.
+    """Shut the server down and wait until all its processes end; return False if they do not end in time.
 
-    Shuts down fast (clients are cut off, a checkpoint is written), and without a checkpoint after half of
-    the time.
-    The caller holds `start.lock`. Does nothing where no server runs, and copes with a deleted data folder.
+    First tries a fast shutdown (clients are disconnected, a checkpoint is written); after half of the time,
+    one without a checkpoint. The caller holds `start.lock`. Does nothing if no server is running, and copes
+    with a deleted data folder.
     """
     begin = time.monotonic()
     is_asked = False
@@ -193,14 +193,14 @@ class Keeper:
         self.server_lock = open_lock(folder / SERVER_LOCK)
 
     def watch(self) -> None:
-        """Poll until the server was idle for `linger_s` seconds or somebody asked to keep it."""
+        """Poll until the server has been idle for `linger_s` seconds or is to be kept up."""
         idle_since: float | None = None
         while True:
             time.sleep(min(POLL_S, self.linger_s / 2 + 0.05))
             if self._is_folder_gone():
                 self._stop_deleted()
                 return
-            if not try_lock(self.start_lock):  # somebody starts or stops it
+            if not try_lock(self.start_lock):  # somebody is starting or stopping it
                 idle_since = None
                 continue
             if try_lock(self.in_use_lock):
@@ -210,7 +210,7 @@ class Keeper:
                 if is_kept or now - idle_since >= self.linger_s:
                     if not is_kept and not stop_server(self.data, self.server_lock, self.account):
                         sys.stderr.write("tapewise: the keeper could not stop the server\n")
-                    # Before start.lock: whoever takes that one next must see that the keeper is gone.
+                    # Before start.lock: the next process to take that one must see that the keeper is gone.
                     os.close(self.keeper_lock)
                     return
                 unlock(self.in_use_lock)
@@ -219,9 +219,9 @@ class Keeper:
             unlock(self.start_lock)
 
     def _stop_deleted(self) -> None:
-        """Stop the server of a deleted folder, and leave alone one that was put in its place.
+        """Stop the server of a deleted folder, and leave alone a new one in its place.
 
-        Deleting takes its time: our lock may go first and the data last.
+        Deleting takes time: our lock may go first and the data last.
         """
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not try_lock(self.server_lock) and time.monotonic() < deadline:
@@ -229,7 +229,7 @@ class Keeper:
             time.sleep(0.1)
 
     def _is_folder_gone(self) -> bool:
-        """Tell whether the cluster's folder was deleted, or put anew in its place."""
+        """Return whether the cluster's folder was deleted or replaced."""
         try:
             return not os.path.samestat((self.folder / START_LOCK).stat(), os.fstat(self.start_lock))
         except OSError:
@@ -237,9 +237,9 @@ class Keeper:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Become the keeper of a cluster, in the background; do nothing if it has one.
+    """Become the keeper of a cluster, in the background; do nothing if it already has one.
 
-    Returns when the keeper holds its lock and so is at work.
+    Returns when the keeper holds its lock and is therefore working.
     """
     parser = argparse.ArgumentParser(prog="tapewise.schema.server.keeper", description=__doc__)
     parser.add_argument("folder", type=Path)
@@ -252,7 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         account = Account(name, int(uid), int(gid))
 
     keeper = Keeper(options.folder, account, options.linger_s)
-    if try_lock(keeper.keeper_lock) and os.fork() == 0:  # forked, so that our caller needs not wait for us
+    if try_lock(keeper.keeper_lock) and os.fork() == 0:  # forked, so that our caller need not wait for us
         os.setsid()
         keeper.watch()
     return 0

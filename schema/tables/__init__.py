@@ -1,1 +1,1 @@
-"""The tables, the functions beside them and schema `mart`: as definitions, and how a database gets them."""
+"""The tables, their functions and schema `mart`: the definitions, and how a database gets them."""

@@ -1,4 +1,4 @@
-"""Who holds the locks that a session waits for."""
+"""The sessions that hold the locks that another session waits for."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -9,13 +9,13 @@ from threading import Event, Thread
 import psycopg
 from psycopg.rows import class_row
 
-# Less than PostgreSQL takes to give up a lock: `lock_timeout` of who waits.
+# Shorter than `lock_timeout`, after which PostgreSQL ends the wait.
 LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
 class Blocker:
-    """A session that somebody waits for: its state, None if hidden from us, and its transaction's age."""
+    """A session that another one waits for: its state, None if hidden from us, and its transaction's age."""
 
     pid: int
     login: str | None
@@ -24,7 +24,7 @@ class Blocker:
     age: timedelta | None
 
     def __str__(self) -> str:
-        """In words, for a message."""
+        """Describe the session for a message."""
         if not self.pid:
             return "a prepared transaction (see pg_prepared_xacts)"
         state = self.state or "state and age only its owner or a superuser can see"
@@ -39,9 +39,9 @@ def _round(age: timedelta) -> timedelta:
 
 @contextmanager
 def watch_blockers(connect: Callable[[], psycopg.Connection], pid: int) -> Iterator[list[Blocker]]:
-    """A list in which, while the block lasts, those stand whom session `pid` waited for last.
+    """Yield a list that is kept up to date, during the block, with the last blockers of session `pid`.
 
-    PostgreSQL knows them only during the wait, so another connection of ours looks on.
+    PostgreSQL knows them only during the wait, so a second connection watches.
     """
     found: list[Blocker] = []
     is_over = Event()
@@ -62,7 +62,7 @@ def _watch(connection: psycopg.Connection, pid: int, found: list[Blocker], is_ov
             if seen := _find_blockers(connection, pid):
                 found[:] = seen
     except psycopg.Error:
-        pass  # the connection is gone, as the one that waits finds out by itself
+        pass  # the connection is gone; the waiting one finds out by itself
 
 
 def _find_blockers(connection: psycopg.Connection, pid: int) -> list[Blocker]:

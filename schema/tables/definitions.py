@@ -1,7 +1,7 @@
-"""What SQLAlchemy's metadata cannot say of the schema: schemas, functions, grants.
+"""The parts of the schema that SQLAlchemy's metadata cannot express: schemas, functions, grants.
 
-`SCHEMAS`, `FUNCTIONS` and `GRANTS` are the models' side of the two roads; the migrations hold their
-own copy, because a published revision never changes.
+Like the models, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. Those have
+their own copy, because a published revision never changes.
 """
 
 from tapewise.schema.access.roles import LOADER
@@ -13,7 +13,7 @@ CREATE SCHEMA studies;
 """
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
-# for the partition. A table made apart and attached needs a lock that neither of them minds.
+# for the partition. Creating a separate table and attaching it needs a lock that blocks neither.
 FUNCTIONS = """
 CREATE FUNCTION core.make_partitions(fact_table text, months date[]) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$

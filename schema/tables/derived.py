@@ -1,4 +1,4 @@
-"""The tables of `core` that hold no facts: what is put together, the rollup, and what people say."""
+"""The tables of `core` that hold no facts: derived rows, the rollup, and what people have recorded."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
@@ -14,22 +14,22 @@ from tapewise.schema.tables.models import (
     metadata,
 )
 
-# What the lines that tell of one request say together, put together anew for the time that a load
-# touches. So it holds copies, and no number of its own; the ids are those of the facts. A transfer that
-# one line tells all of has no row here: most archives would have all their transfers twice.
+# Requests derived from several lines each, rebuilt for the time range that a load touches. So the table holds
+# copies and has no numbering of its own; the ids are those of the facts. A transfer that one line describes
+# completely has no row here: most archives would store all their transfers twice.
 requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # Of the transfer, or else of the job or the open: what a request is found by.
+    # Of the transfer, or else of the job or the open; requests are looked up by it.
     instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
-    # The other log's line of the same transfer; of the two, `transfer_id` is the one that counts.
+    # The other log's line about the same transfer; of the two, `transfer_id` is the one that counts.
     sa.Column("twin_transfer_id", sa.BigInteger),
     sa.Column("open_id", sa.BigInteger),
     sa.Column("stage_id", sa.BigInteger),
     sa.Column("job_id", sa.BigInteger),
-    # Of the line that says that the transfer was asked for.
+    # Of the line that reports that the transfer was requested.
     sa.Column("start_id", sa.BigInteger),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("interface", sa.Text, nullable=False),
@@ -44,11 +44,11 @@ requests = sa.Table(
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("stage_s", DOUBLE_PRECISION),
-    # False where only lines that are not counted tell of the transfer: another log counts it.
+    # False where only lines that are not counted report the transfer: another log counts it.
     flag("is_counted"),
     sa.Column("is_failed", sa.Boolean),
     sa.Column("is_cached", sa.Boolean),
-    # Of a get: it waited for the stage of another request; null where that is not known.
+    # Of a get: whether it waited for the stage of another request; null if that is unknown.
     sa.Column("is_joined", sa.Boolean),
     flag("is_size_saturated"),
     flag("is_time_ambiguous"),
@@ -66,15 +66,15 @@ requests = sa.Table(
 
 
 def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """What a cartridge's or a file's tape events tell together; derived, as requests are.
+    """A table of what the tape events of a cartridge or a file show together; derived, like requests.
 
-    The ids are those of events. Whatever is not finished stands here too, with the times that are known.
+    The ids are those of events. Unfinished operations are here too, with the times that are known.
     """
     return sa.Table(
         table,
         metadata,
         sa.Column("archive_id", sa.Integer, nullable=False),
-        # Of the first and the last event: what a row is found by.
+        # Of the first and the last event; rows are looked up by them.
         instant("first_event_at"),
         instant("last_event_at"),
         *columns,
@@ -97,14 +97,14 @@ mounts = _of_tapes(
     "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
     # Of the first event that is known.
     sa.Column("mount_id", sa.BigInteger, nullable=False),
-    # When the file that it was mounted for was asked for.
+    # When the file that the cartridge was mounted for was requested.
     instant("received_at", nullable=True),
     instant("mount_requested_at", nullable=True),
     instant("positioned_at", nullable=True),
     instant("transferred_at", nullable=True),
     instant("dismount_requested_at", nullable=True),
     instant("dismounted_at", nullable=True),
-    # Of the files that were read or written under it: all, those that failed, the repacker's.
+    # The files read or written during the mount: all, those that failed, the repacker's.
     sa.Column("transfer_count", sa.BigInteger, nullable=False),
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("repacker_count", sa.BigInteger, nullable=False),
@@ -117,7 +117,7 @@ tape_operations = _of_tapes(
     "tape_operations",
     "One row per file read from a cartridge or written to one, or asked to be; derived",
     sa.Column("operation_id", sa.BigInteger, nullable=False),
-    # Null where it came to no mount that is known.
+    # Null if no mount for it is known.
     sa.Column("mount_id", sa.BigInteger),
     sa.Column("task", sa.Text, nullable=False),
     sa.Column("requester", sa.Text, nullable=False),
@@ -137,7 +137,7 @@ tape_operations = _of_tapes(
 
 
 def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """What people know and no log tells: from when, until when (null: still so), and their note."""
+    """A table of what people know but no log contains: since when, until when (null: ongoing), and a note."""
     return sa.Table(
         table,
         metadata,
@@ -181,11 +181,11 @@ activity_cells = sa.Table(
     # Sums over the transfers that did not fail, in whole units so that they equal any recount.
     sa.Column("size_bytes", sa.Numeric, nullable=False),
     sa.Column("duration_us", sa.BigInteger, nullable=False),
-    # Of which only the day is known, in cells of their own at noon: they are counted by day and month.
+    # Transfers of which only the day is known have their own cells at noon: they count by day and month.
     sa.Column("is_time_of_day_unknown", sa.Boolean, primary_key=True, server_default=sa.false()),
-    # Of logs that report no failures.
+    # From logs that report no failures.
     sa.Column("failures_unlogged_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    # Of those that did not fail: without a size or a duration, so in no sum of them.
+    # Those that did not fail but have no size or no duration, and so are missing from its sum.
     sa.Column("unknown_size_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",

@@ -1,8 +1,8 @@
-"""Changes the schema while nobody else uses it, and waits for those who do, but not for ever.
+"""Changes the schema while nobody else uses it; waits for those who do, but not for ever.
 
-While somebody waits for a lock that shuts everybody out, PostgreSQL has all who come later queue behind. So
-each attempt is short, and between two of them the queue moves on. Only the owner can lock tables and views
-so: an advisory lock could be taken by whoever may connect.
+While one session waits for an exclusive lock, PostgreSQL makes all later sessions queue behind it. So each
+attempt is short, and the queue moves on between two of them. Only the owner can lock tables and views like
+this; anybody who may connect could take an advisory lock.
 """
 
 import time
@@ -22,21 +22,21 @@ WAIT_S = 30.0
 
 
 def lock_warehouse(connection: psycopg.Connection, *, is_altered: bool) -> None:
-    """Be the only one who changes the schema, and drop `mart`, in the caller's transaction.
+    """Become the only session that changes the schema, and drop `mart`, in the caller's transaction.
 
-    `is_altered` says that tables are to be changed, too: nobody else reads or writes them then.
+    `is_altered` means that tables are to be changed too: then nobody else can read or write them.
     """
     from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # reads YAML, which few commands need
 
     connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
-    # Alembic's own table, as Alembic makes it: of two first upgrades the second waits here for the first.
+    # Alembic's own table, as Alembic creates it: of two first upgrades, the second waits here for the first.
     connection.execute(
         "CREATE TABLE IF NOT EXISTS ledger.revisions"
         " (version_num varchar(32) NOT NULL, CONSTRAINT revisions_pkc PRIMARY KEY (version_num))"
     )
     connection.execute("LOCK TABLE ledger.revisions IN SHARE UPDATE EXCLUSIVE MODE")
     if is_altered:
-        # Whoever uses a month's partition has locked its parent first. Which revision it is may be asked.
+        # A session that uses a month's partition has locked its parent first. `revisions` stays readable.
         tables = connection.execute(
             "SELECT nspname, relname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
             " WHERE nspname IN ('core', 'ledger', 'studies') AND relkind IN ('r', 'p') AND NOT relispartition"
@@ -61,9 +61,9 @@ def locked_out(
 ) -> Iterator[None]:
     """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
 
-    Tries for `wait_s`, and calls `on_wait` once with who stands in the way. Raises DatabaseError that names
-    them, if they are still there then: `action` ("upgrade") waited for them. `connect` opens another
-    connection, by which to see who they are.
+    Tries for `wait_s`, and calls `on_wait` once with the sessions in the way. If they are still in the way
+    then, raises a DatabaseError that names them; `action` ("upgrade") says what waited. `connect` opens
+    another connection, to find out who they are.
     """
     deadline = time.monotonic() + wait_s
     connection.execute(
@@ -77,7 +77,7 @@ def locked_out(
                     prepare()
                 break
             except errors.UniqueViolation:
-                continue  # another first upgrade has made what this one was about to make
+                continue  # another first upgrade has created what this one was about to create
             except errors.LockNotAvailable as error:
                 if on_wait is not None:
                     on_wait(_describe(blockers))
@@ -85,7 +85,7 @@ def locked_out(
                 if time.monotonic() + PAUSE_S > deadline:
                     raise _give_up(action, blockers, wait_s) from error
             time.sleep(PAUSE_S)
-        # What is left waits for nobody whom the locks have not shut out.
+        # The rest can only wait for sessions that the locks have not shut out.
         _limit_waits(connection, wait_s * 1000)
         try:
             yield
@@ -94,11 +94,11 @@ def locked_out(
 
 
 def _limit_waits(connection: psycopg.Connection, limit_ms: float) -> None:
-    connection.execute(f"SET LOCAL lock_timeout = {max(1, int(limit_ms))}".encode())  # 0 would be for ever
+    connection.execute(f"SET LOCAL lock_timeout = {max(1, int(limit_ms))}".encode())  # 0 would mean for ever
 
 
 def _describe(blockers: list[Blocker]) -> str:
-    return "; ".join(map(str, blockers)) or "somebody who could not be seen"
+    return "; ".join(map(str, blockers)) or "a session that could not be identified"
 
 
 def _give_up(action: str, blockers: list[Blocker], wait_s: float) -> DatabaseError:

@@ -1,9 +1,9 @@
-"""Makes schema `mart` from `sql/`: a folder per topic, in it one per view or function: its text and metadata.
+"""Builds schema `mart` from `sql/`, which has a folder per topic with one folder per view or function.
 
     sql/facts/opens/view.sql         CREATE VIEW mart.opens AS ...
     sql/facts/opens/metadata.yaml    what one row is, what each column means, who may read it
 
-`mart` holds no data, so it is never altered: it is dropped and made anew, whole, in one transaction.
+`mart` holds no data, so it is never altered: it is dropped and rebuilt as a whole, in one transaction.
 """
 
 import graphlib
@@ -23,16 +23,16 @@ from tapewise.schema.access.roles import NAMES, READER
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.mart_metadata import Metadata
 
-# Beside our packages, in a checkout and in an installed wheel alike.
+# Next to our packages, both in a checkout and in an installed wheel.
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 
-# Where the text of `mart.coverage` gets the needs of all objects.
+# The place in the text of `mart.coverage` where the needs of all objects go.
 _NEEDS_PLACE = "'[]'"
 
 
 @dataclass(frozen=True)
 class MartObject:
-    """A view or function of `mart`: the folder it comes from, its SQL and what is said of it."""
+    """A view or function of `mart`: the folder it comes from, its SQL and its metadata."""
 
     folder: Path
     text: str
@@ -45,14 +45,14 @@ class MartObject:
 
 
 def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
-    """The objects in `folder`, each after those it depends on, else by name.
+    """Read the objects in `folder`, each after those that it depends on, otherwise by name.
 
-    Raises DatabaseError that names the file where a file is missing or malformed, where a dependency is
-    unknown, and where dependencies run in a circle.
+    Raises a DatabaseError that names the file if a file is missing or malformed, if a dependency is unknown,
+    or if dependencies are circular.
     """
     if not folder.is_dir():
         raise DatabaseError(
-            f"{folder} is missing", hint="Is Tapewise installed whole? It brings its sql/ along."
+            f"{folder} is missing", hint="Is the installation complete? sql/ is part of Tapewise."
         )
     paths = sorted((path for path in folder.glob("*/*") if path.is_dir()), key=lambda path: path.name)
     for first, second in pairwise(paths):
@@ -62,7 +62,7 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
             )
     objects = {path.name: _read_object(path) for path in paths}
     if "coverage" in objects:
-        objects["coverage"] = _tell_needs(objects["coverage"], objects.values())
+        objects["coverage"] = _insert_needs(objects["coverage"], objects.values())
     for each in objects.values():
         for name in each.metadata.depends_on:
             if name not in objects:
@@ -77,26 +77,26 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
     except graphlib.CycleError as error:
         circle = error.args[1]
         files = ", ".join(str(objects[name].folder / "metadata.yaml") for name in sorted(set(circle)))
-        raise DatabaseError(f"depends_on runs in a circle ({' <- '.join(circle)}): {files}") from None
+        raise DatabaseError(f"depends_on is circular ({' <- '.join(circle)}): {files}") from None
 
 
 def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:
-    """Drop schema `mart` and make it anew from `folder`, as `make_mart` does."""
+    """Drop schema `mart` and rebuild it from `folder`, as `make_mart` does."""
     make_mart(connection, read_mart(folder))
 
 
 def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> None:
-    """Drop schema `mart` and make it anew of `objects`, in their order, with comments and grants.
+    """Drop schema `mart` and rebuild it from `objects`, in their order, with comments and grants.
 
     Runs in the caller's transaction, as the owner. Needs the roles and the tables that base views read.
-    Raises DatabaseError if anything outside `mart` is built upon it, if a text is no good, or if a text
-    and its metadata disagree; nothing of it has happened then, and the caller's transaction goes on.
+    Raises DatabaseError if anything outside `mart` depends on it, if an object's SQL fails, or if the SQL and
+    its metadata disagree; then nothing has changed, and the caller's transaction can continue.
     """
     objects = list(objects)
     with connection.transaction():
         drop_mart(connection)
         connection.execute("CREATE SCHEMA mart")
-        said = f"What analysts see: views and functions, made anew by each upgrade ({digest_mart(objects)})"
+        said = f"What analysts see: views and functions, rebuilt by each upgrade ({digest_mart(objects)})"
         connection.execute(sql.SQL("COMMENT ON SCHEMA mart IS {}").format(sql.Literal(said)))
         connection.execute(
             sql.SQL("GRANT USAGE ON SCHEMA mart TO {}, {}").format(
@@ -108,7 +108,7 @@ def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> 
 
 
 def digest_mart(objects: Iterable[MartObject]) -> str:
-    """What tells one `mart` from another: xxh3 of the texts and of what is said of them."""
+    """A digest that identifies a `mart`: xxh3 of its SQL and metadata."""
     found = xxhash.xxh3_64()
     for each in sorted(objects, key=lambda each: each.name):
         found.update(f"{each.name}\0{each.text}\0{each.metadata.model_dump_json()}\0".encode())
@@ -116,7 +116,7 @@ def digest_mart(objects: Iterable[MartObject]) -> str:
 
 
 def is_mart_current(connection: psycopg.Connection) -> bool:
-    """Whether schema `mart` was made of this program's `sql/`."""
+    """Whether schema `mart` was built from this program's `sql/`."""
     row = connection.execute("SELECT obj_description(to_regnamespace('mart'), 'pg_namespace')").fetchone()
     return row is not None and f"({digest_mart(read_mart())})" in (row[0] or "")
 
@@ -124,9 +124,9 @@ def is_mart_current(connection: psycopg.Connection) -> bool:
 def drop_mart(connection: psycopg.Connection) -> None:
     """Drop schema `mart`, if there is one, in the caller's transaction.
 
-    Migrations need it gone before they alter a column that a view shows. Raises DatabaseError that names
-    what outside `mart` is built upon it (an analyst's own view), or was put into it and is not ours;
-    nothing is dropped then.
+    Migrations need it gone before they alter a column that a view shows. Raises a DatabaseError that names
+    objects outside `mart` that depend on it (an analyst's own view), or objects in it that are not ours; then
+    nothing is dropped.
     """
     found = connection.execute(
         """
@@ -139,8 +139,8 @@ def drop_mart(connection: psycopg.Connection) -> None:
     ).fetchall()
     try:
         with connection.transaction():
-            # Never CASCADE: what we do not know of must stop us. Functions come second, because a view
-            # may use one, while the text of a function is not looked into.
+            # Never CASCADE: an object that we do not know must stop us. Functions come second, because a view
+            # may depend on one, while the text of a function is not checked for dependencies.
             for kind in ("VIEW", "FUNCTION"):
                 names = ", ".join(name for found_kind, name in found if found_kind == kind)
                 if names:
@@ -148,9 +148,9 @@ def drop_mart(connection: psycopg.Connection) -> None:
             connection.execute("DROP SCHEMA IF EXISTS mart RESTRICT")
     except errors.DependentObjectsStillExist as error:
         raise DatabaseError(
-            f"schema mart cannot be made anew: {_in_one_line(error.diag.message_detail)}",
-            hint="Each upgrade drops and remakes mart, and would take these with it. Save their definitions "
-            "(pg_dump -s), drop them, upgrade, and make them again.",
+            f"schema mart cannot be rebuilt: {_in_one_line(error.diag.message_detail)}",
+            hint="Each upgrade drops and rebuilds mart, and would drop these with it. Save their definitions "
+            "(pg_dump -s), drop them, upgrade, and create them again.",
         ) from error
 
 
@@ -165,7 +165,7 @@ def _read_object(folder: Path) -> MartObject:
     except FileNotFoundError:
         raise DatabaseError(f"{path} is missing") from None
     except yaml.YAMLError as error:
-        raise DatabaseError(f"{path} is no YAML: {error}") from error
+        raise DatabaseError(f"{path} is not valid YAML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -177,8 +177,8 @@ def _read_object(folder: Path) -> MartObject:
         raise DatabaseError(f"{path} is missing") from None
 
 
-def _tell_needs(coverage: MartObject, objects: Iterable[MartObject]) -> MartObject:
-    """`coverage` with the needs of all objects in its text: what is needed, by whom, and for how much."""
+def _insert_needs(coverage: MartObject, objects: Iterable[MartObject]) -> MartObject:
+    """Return `coverage` with the needs of all objects in its SQL: object, need and extent (all or part)."""
     needs = [
         {"view_name": each.name, "need": need, "extent": extent}
         for each in sorted(objects, key=lambda each: each.name)
@@ -188,10 +188,10 @@ def _tell_needs(coverage: MartObject, objects: Iterable[MartObject]) -> MartObje
 
 
 def _make(connection: psycopg.Connection, each: MartObject) -> None:
-    """Create one object, see that metadata and database agree, and add comments and grants."""
+    """Create one object, check that metadata and database agree, and add comments and grants."""
     path = each.folder / f"{each.metadata.kind}.sql"
     try:
-        # Without parameters psycopg sends the text as it stands: `%` and `:word` mean nothing to it.
+        # Without parameters psycopg sends the text unchanged: `%` and `:word` mean nothing to it.
         connection.execute(each.text.encode())
     except psycopg.Error as error:
         raise DatabaseError(f"{path}: {str(error).strip()}") from error
@@ -237,7 +237,7 @@ def _finish_function(connection: psycopg.Connection, function: MartObject) -> No
     columns = [name for _, name, mode in rows if mode == "t"]
     if columns or not metadata.returns:
         _compare(function, "columns", columns, metadata.columns)
-    # Functions have no columns to comment on: what they give and take is said in one comment.
+    # Functions have no columns to comment on, so one comment describes arguments and result.
     comment = "\n".join(
         [
             _comment(function),

@@ -1,4 +1,4 @@
-"""What is said of a view or function of `mart` beside its SQL: its `metadata.yaml`."""
+"""The description of a view or function of `mart` that accompanies its SQL: its `metadata.yaml`."""
 
 from typing import Annotated, Literal, Self
 
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 _Sentence = Annotated[str, Field(min_length=1)]
 
 
-# What a view can need of an archive's logs, as `mart.archive_facts` tells what they have.
+# The facts that a view can need from an archive's logs; `mart.archive_facts` shows which of them they have.
 LOG_FACTS = (
     *("lines", "events", "activity", "transfers", "whole_files", "sizes", "durations"),
     *("users", "users_of_transfers", "user_names", "clients", "paths"),
@@ -20,10 +20,11 @@ LOG_FACTS = (
 class Metadata(BaseModel):
     """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed.
 
-    What gives rows says `one_row_is` and `columns`; a function that gives one value says `returns`. `needs`
-    says which of `LOG_FACTS` the object is made of: without one that is needed for `all` it has no rows, or
-    none that says what the object is for; without one for a `part` some columns or rows are missing. Of
-    `a or b` either will do. What logs do not feed needs nothing: `{}`.
+    An object that returns rows has `one_row_is` and `columns`; a function that returns one value has
+    `returns`. `needs` lists the `LOG_FACTS` that the object is built from: without a fact needed for `all` of
+    it, the object has no rows, or none that serve its purpose; without one needed for `part` of it, some
+    columns or rows are missing. For `a or b`, either will do. An object that logs do not feed needs nothing:
+    `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -44,7 +45,7 @@ class Metadata(BaseModel):
     def _has_rows_or_a_value(self) -> Self:
         gives = (bool(self.one_row_is), bool(self.columns), bool(self.returns))
         if gives != (True, True, False) and (self.kind, gives) != ("function", (False, False, True)):
-            raise ValueError("needs one_row_is and columns or, for a function of one value, returns")
+            raise ValueError("needs one_row_is and columns or, for a function with one value, returns")
         return self
 
     @field_validator("needs")
@@ -52,10 +53,10 @@ class Metadata(BaseModel):
     def _has_known_needs(cls, needs: dict[str, str]) -> dict[str, str]:
         for name in (name for either in needs for name in either.split(" or ")):
             if name not in LOG_FACTS:
-                raise ValueError(f"'{name}' is nothing that a log tells: {', '.join(LOG_FACTS)}")
+                raise ValueError(f"'{name}' is not one of the facts of logs: {', '.join(LOG_FACTS)}")
         return needs
 
     @property
     def gives(self) -> str:
-        """What one row is, or what is returned."""
+        """What one row is, or what the function returns."""
         return self.one_row_is or self.returns

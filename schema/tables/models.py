@@ -1,12 +1,12 @@
-"""The tables: `ledger` (what was read) and `core`'s facts (what it said).
+"""The tables: `ledger` (what was read) and the facts in `core` (what the logs said).
 
-With `derived.py` (what is put together of facts, and what people say) and `studies.py` the only
-Python definition of tables; `migrations/` builds the same schema, and a test compares the two by
+Together with `derived.py` (derived rows, and what people have recorded) and `studies.py`, this is the only
+Python definition of tables. `migrations/` builds the same schema, and a test compares the two by
 `pg_dump -s`. The views of `mart` are in `sql/`, functions and grants in `definitions.py`.
 
 Units are in the names: `_s` seconds, `_us` microseconds, `_bytes` bytes, `_bytes_per_s`; `_at` is a
-`timestamptz`; `is_`/`has_` are flags. `event_time_columns` names the column that carries each fact
-table's event time, by which it is cut into months.
+`timestamptz`; `is_`/`has_` are flags. `event_time_columns` names the column with the event time of each
+fact table, by which the table is partitioned into months.
 """
 
 import sqlalchemy as sa
@@ -21,8 +21,8 @@ metadata = sa.MetaData(
     }
 )
 
-# One sequence numbers the rows of every fact table. A load takes numbers in blocks, because asking
-# for five million of them one at a time would cost more than a tenth of the load.
+# One sequence numbers the rows of all fact tables. A load takes numbers in blocks, because taking
+# five million of them one by one would cost more than a tenth of the load.
 ROW_ID_BLOCK = 10_000
 row_ids = sa.Sequence("row_ids", schema="core", metadata=metadata, increment=ROW_ID_BLOCK)
 
@@ -30,12 +30,12 @@ Timestamp = sa.DateTime(timezone=True)
 
 
 def instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
-    """A column of moments."""
+    """A column of points in time."""
     return sa.Column(name, Timestamp, nullable=nullable)
 
 
 def flag(name: str) -> sa.Column[bool]:
-    """A column of what is so or not."""
+    """A column that is true or false, never null."""
     return sa.Column(name, sa.Boolean, nullable=False)
 
 
@@ -52,12 +52,12 @@ archives = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # What was before is forgotten (`tapewise forget`): of it there are cells of activity, and no facts.
+    # Earlier detail is forgotten (`tapewise forget`): for that time there are activity cells but no facts.
     instant("retained_since", nullable=True),
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",
-    # A table of a few rows is never analyzed otherwise, and plans for one of unknown size are twice as slow.
+    # Otherwise a table of a few rows is never analyzed, and plans for unknown sizes are twice as slow.
     postgresql_with={"autovacuum_analyze_scale_factor": 0, "autovacuum_analyze_threshold": 0},
 )
 
@@ -88,23 +88,23 @@ sources = sa.Table(
     sa.Column("timezone", sa.Text, nullable=False),
     # The step of the durations in the log; coarser durations inside it are flagged line by line.
     sa.Column("clock_resolution_s", DOUBLE_PRECISION, nullable=False),
-    # False where another source of the archive tells of the same transfers and is the one counted.
+    # False if another source of the archive reports the same transfers and is the one counted.
     sa.Column("is_counted", sa.Boolean, nullable=False),
     instant("earliest_at"),
     instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Tells apart the keys by which names become pseudonyms, and gives no key away; null: names stay.
+    # Distinguishes the keys by which names become pseudonyms, without revealing them; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
-    # The TOML text that describes a site's own format; null: the format is known by its name.
+    # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),
-    # Its files have lines of other sources' formats: what one of them holds, the other does not load.
+    # Its files contain lines in other sources' formats: lines that one source has, the other does not load.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
-    # The tables of facts in which the log reports what failed. Of others nobody knows what else was tried.
+    # The fact tables for which the log reports failures. For others, failed attempts are unknown.
     sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
-    # The failed transfers of a source that is not counted are counted all the same, as of this interface: the
-    # log that is counted does not report them. Null: they are not.
+    # Failed transfers of a source that is not counted are counted under this interface all the same, because
+    # the log that is counted does not report them. Null: they are not counted.
     sa.Column("failures_as", sa.Text),
-    # Its transfers are reads and writes within files: none of them makes or fetches a file.
+    # Its transfers are reads and writes within files: none of them creates or fetches a file.
     sa.Column("is_of_parts", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
@@ -117,7 +117,7 @@ log_files = sa.Table(
     sa.Column("id", sa.Integer, sa.Identity(always=False), primary_key=True),
     sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
     sa.Column("path", sa.Text, nullable=False),
-    # Of the first `read_bytes` bytes, decompressed: the file as far as it was read.
+    # Of the first `read_bytes` decompressed bytes: the file as far as it was read.
     sa.Column("content_digest", sa.Text, nullable=False),
     sa.Column("read_bytes", sa.BigInteger, nullable=False),
     sa.Column("waiting_bytes", sa.BigInteger, nullable=False),
@@ -132,10 +132,10 @@ log_files = sa.Table(
     sa.Column("held_count", sa.BigInteger, nullable=False),
     sa.Column("ignored_count", sa.BigInteger, nullable=False),
     sa.Column("rejected_count", sa.BigInteger, nullable=False),
-    # The day whose clock times the lines give, where they give no dates themselves.
+    # The date of the lines' clock times, if the lines carry no dates themselves.
     sa.Column("log_date", sa.Date),
-    # What the file was before its first byte was read, as its system says; null: unknown. A file that is
-    # still this one is not opened again. Numbers of devices and inodes are unsigned.
+    # The file's identity before its first byte was read, as reported by the system; null: unknown. A file
+    # with the same identity is not opened again. Device and inode numbers are unsigned.
     sa.Column("device", sa.Numeric(20, 0)),
     sa.Column("inode", sa.Numeric(20, 0)),
     sa.Column("size_bytes", sa.BigInteger),
@@ -149,8 +149,8 @@ log_files = sa.Table(
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
 )
 
-# Copies, rotated and grown files consist of pieces that were read before: their digests tell, and they are
-# not parsed again.
+# Copies, rotated files and grown files consist of pieces that were read before: their digests show this, and
+# they are not parsed again.
 segments = sa.Table(
     "segments",
     metadata,
@@ -170,7 +170,7 @@ segments = sa.Table(
     comment="One row per piece of a log file whose lines are known: what became of them stands here in sum",
 )
 
-# Made by the upgrade that brings it, carried by backups, never shown to a reading role.
+# Filled by the upgrade that creates it, included in backups, never shown to a reading role.
 secrets = sa.Table(
     "secrets",
     metadata,
@@ -180,7 +180,7 @@ secrets = sa.Table(
     comment="One row per secret of the warehouse: with 'file keys', paths become the keys of files",
 )
 
-# An advisory lock could be taken by anybody who may connect; a lock of this table only by the loader.
+# Anybody who may connect could take an advisory lock; only the loader can lock this table.
 rounds = sa.Table(
     "rounds",
     metadata,
@@ -188,31 +188,31 @@ rounds = sa.Table(
     comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
 )
 
-# No foreign keys: they are checked row by row, and what deletes log files deletes these by their source.
+# No foreign keys: they are checked row by row. Commands that delete log files delete these by their source.
 landmarks = sa.Table(
     "landmarks",
     metadata,
     sa.Column("source_id", sa.Integer, primary_key=True, autoincrement=False),
-    # Of four consecutive lines, with the day of the file where lines have none.
+    # Of four consecutive lines, with the file's date if lines have none.
     sa.Column("digest", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("log_file_id", sa.Integer, nullable=False),
-    # A bit for each of the lines, the first one the lowest: whether it is a fact.
+    # One bit for each of the lines, the lowest for the first: whether it is a fact.
     sa.Column("fact_lines", sa.SmallInteger, nullable=False),
     schema="ledger",
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
-# So that a load's rows of a month can be found, recounted, and one day be kept elsewhere. No foreign keys, as
-# for landmarks.
+# Allows a load's rows of one month to be found and recounted, and one day to be stored elsewhere. No foreign
+# keys, as for landmarks.
 loaded_rows = sa.Table(
     "loaded_rows",
     metadata,
     sa.Column("log_file_id", sa.Integer, primary_key=True, autoincrement=False),
-    # The number of the first row that the load wrote. Loads of an archive come one after the other, so all
-    # rows of later ones have larger numbers.
+    # The number of the first row that the load wrote. Loads of an archive never overlap, so all rows of later
+    # loads have larger numbers.
     sa.Column("load_id", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("fact_table", sa.Text, primary_key=True),
-    # Its first day (UTC).
+    # The first day of the month (UTC).
     sa.Column("month", sa.Date, primary_key=True),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("row_count", sa.BigInteger, nullable=False),
@@ -246,7 +246,7 @@ rejected_lines = sa.Table(
 
 
 def _day_only_flag() -> sa.Column[bool]:
-    """Only the day of the event is known: its time is noon."""
+    """A flag for events of which only the day is known: their time is noon."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 
@@ -257,12 +257,12 @@ def _facts(
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
 ) -> sa.Table:
-    """A fact table: who, where from (lineage), when, and what; cut into months by `event_time`.
+    """A fact table: who, where from (lineage), when, and what; partitioned into months by `event_time`.
 
-    `is_outcome_logged` is false where a log may not say how the thing ended: `is_failed` can be null.
+    `is_outcome_logged` is false if a log may not say how the operation ended: then `is_failed` can be null.
 
-    No key or unique index: it would cost three times the load (the design's measurement). What is
-    held already is compared before a load instead. No foreign keys either: they are checked row by
+    There is no key or unique index: it would cost three times the load (measured during the design). Instead,
+    a load first compares its lines with those already stored. No foreign keys either: they are checked row by
     row. The BRIN index serves time ranges, `explain row` (id) and recounts by lineage.
     """
     return sa.Table(
@@ -275,7 +275,7 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
-        # 0 is the fact that the line counts for in the balance; a line that gives several has 1, 2, ... too.
+        # 0 is the fact for which the line counts in the balance; a line with several facts also has 1, 2, ...
         sa.Column("ordinal", sa.SmallInteger, nullable=False, server_default=sa.text("0")),
         instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),
@@ -315,7 +315,7 @@ transfers = _facts(
     sa.Column("archive_path", sa.Text),
     sa.Column("client_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    # UniTree's number of the job that moved the file.
+    # UniTree's number for the job that moved the file.
     sa.Column("persona", sa.Integer),
     sa.Column("status_text", sa.Text),
     flag("is_duration_coarse"),
@@ -334,7 +334,7 @@ opens = _facts(
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    # Whether the file was on disk, where the log says it.
+    # Whether the file was on disk, if the log says so.
     sa.Column("is_cached", sa.Boolean),
     _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
@@ -377,7 +377,7 @@ stages = _facts(
     "One row per file brought from tape to disk",
     instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
-    # How long it was in the queue before.
+    # How long the file waited in the queue before.
     sa.Column("queue_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
@@ -410,7 +410,7 @@ srb_sessions = _facts(
     sa.Column("storage_type", sa.Text),
     sa.Column("open_type", sa.Text, nullable=False),
     sa.Column("open_s", DOUBLE_PRECISION),
-    # From open to close: reads, writes, seeks and whatever the program did between them. No transfer's time.
+    # From open to close: reads, writes, seeks and everything the program did in between. Not a transfer time.
     sa.Column("session_s", DOUBLE_PRECISION),
     sa.Column("read_count", sa.BigInteger),
     sa.Column("read_bytes", sa.BigInteger),
@@ -429,12 +429,12 @@ transfer_starts = _facts(
     "began_at",
     "One row per transfer asked for, where a log has a line for that",
     sa.Column("direction", sa.Text, nullable=False),
-    # Whether a get found its file on disk; null where the log does not say.
+    # Whether a get found its file on disk; null if the log does not say.
     sa.Column("is_cached", sa.Boolean),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
     sa.Column("file_key", sa.BigInteger),
-    # UniTree's name of the file, which stays when its path changes.
+    # UniTree's name for the file, which stays the same when its path changes.
     sa.Column("capability", sa.Text),
     sa.Column("capability_key", sa.BigInteger),
     sa.Column("copy_count", sa.Integer),
@@ -472,8 +472,9 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
-# A site's own count of a day: what a row of its report's tables says. `reported_at` is noon of that day by
-# the source's clock, and only cuts the table into months. A correction adds rows, of which the later count.
+# A site's own daily counts: a row of the tables in its report. `reported_at` is noon of that day by the
+# source's clock, and serves only to partition the table into months. A correction adds rows; the later ones
+# count.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",

@@ -11,12 +11,12 @@ workload_models = sa.Table(
     identity(),
     sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    # Beside the size: the transfer's own time, or the time that it took to open the file.
+    # The second dimension besides the size: the transfer's own time, or the time that opening the file took.
     sa.Column("measure", sa.Text, nullable=False),
     instant("since", nullable=True),
     instant("until", nullable=True),
     sa.Column("criterion", sa.Text, nullable=False),
-    # A user who asked for nothing this long begins another burst.
+    # A user who has requested nothing for this long begins another burst.
     sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
@@ -34,10 +34,10 @@ workload_groups = sa.Table(
     sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
     sa.Column("interface", sa.Text, primary_key=True),
     sa.Column("direction", sa.Text, primary_key=True),
-    # Of the requests that are in classes; those that have no size or time are set apart, by reason.
+    # The requests that are in classes; those without a size or time are set apart, by reason.
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("set_apart", JSONB, nullable=False),
-    # By number of classes; null where there were too few different requests for so many.
+    # By number of classes; null where there were too few different requests for that many.
     sa.Column("criterion_values", JSONB, nullable=False),
     sa.Column("bursts", JSONB, nullable=False),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
@@ -55,7 +55,7 @@ workload_classes = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("size_bytes", sa.Numeric, nullable=False),
-    # Of the gets of which it is known whether their file was on disk.
+    # The gets for which it is known whether their file was on disk.
     sa.Column("cached_count", sa.BigInteger, nullable=False),
     sa.Column("uncached_count", sa.BigInteger, nullable=False),
     sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
@@ -80,8 +80,8 @@ simulation_runs = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    # What was asked of the machine: the requests of an archive, a workload model's, or a file's. By name,
-    # so that a run outlives what it was made from.
+    # The requests that the machine ran: those of an archive, a workload model or a file. Stored by name, so
+    # that a run outlives what it was made from.
     sa.Column("demand", sa.Text, nullable=False),
     sa.Column("demand_name", sa.Text, nullable=False),
     sa.Column("demand_archive", sa.Text),
@@ -92,7 +92,7 @@ simulation_runs = sa.Table(
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
     instant("simulated_at"),
-    # Of the simulated clock; `steady_at` is null where the run never came to a steady state.
+    # By the simulated clock; `steady_at` is null if the run never reached a steady state.
     instant("began_at"),
     instant("steady_at", nullable=True),
     instant("ended_at"),
@@ -132,9 +132,9 @@ request_waits = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    # No foreign key: rows of facts have none to point at.
+    # No foreign key: fact tables have no key to refer to.
     sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    # The causes, which add up to the request's time.
+    # Time by cause; the causes add up to the request's time.
     sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),

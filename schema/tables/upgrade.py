@@ -1,4 +1,4 @@
-"""Brings a database's schema to this program's: migrations, then `mart` made anew."""
+"""Brings a database's schema to this program's version: runs the migrations, then rebuilds `mart`."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -13,18 +13,17 @@ from tapewise.schema.errors import RevisionError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.lockouts import WAIT_S, lock_warehouse, locked_out
 
-# Every command asks for the revision, few upgrade: Alembic, SQLAlchemy and what reads YAML are imported by
-# those.
+# Every command checks the revision, few upgrade: only those import Alembic, SQLAlchemy and the YAML reader.
 if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations"
-# The first command of a new home makes the warehouse; other first commands wait for that one only.
+# The first command in a new home creates the warehouse; other first commands wait only for that one.
 _FIRST_WAIT_S = 300.0
 
 
 def known_revisions() -> list[str]:
-    """The revisions that this program knows, in their order: their files begin with their numbers."""
+    """The revisions that this program knows, in order: their file names begin with their numbers."""
     return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
@@ -34,7 +33,7 @@ def newest_revision() -> str:
 
 
 def current_revision(connection: psycopg.Connection) -> str | None:
-    """The revision of the database, None if Tapewise never was in it."""
+    """The revision of the database, None if it never held a warehouse."""
     table = connection.execute("SELECT to_regclass('ledger.revisions')").fetchone()
     if table is None or table[0] is None:
         return None
@@ -43,27 +42,27 @@ def current_revision(connection: psycopg.Connection) -> str | None:
 
 
 def check_revision(connection: psycopg.Connection) -> None:
-    """Raise RevisionError, with what to do, unless the database is of the expected revision."""
+    """Raise RevisionError, which says what to do, unless the database has the expected revision."""
     current, newest = check_upgradable(connection), newest_revision()
     if current != newest:
         raise RevisionError(
-            f"the warehouse is of revision {current}, this program expects {newest}",
+            f"the warehouse has revision {current}, but this program expects {newest}",
             hint="Run `tapewise db backup`, then `tapewise db upgrade`.",
         )
 
 
 def check_upgradable(connection: psycopg.Connection) -> str:
-    """The revision of the database. Raises RevisionError if there is none that this program knows."""
+    """Return the revision of the database. Raises RevisionError if there is none or it is unknown."""
     current = current_revision(connection)
     if current is None:
         raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
     if current not in known_revisions():
         raise RevisionError(
-            f"the warehouse is of revision {current}, which this program does not know",
+            f"the warehouse has revision {current}, which this program does not know",
             hint="It is older than the first release, 0.1.0: use the Tapewise that made it, or load the logs"
             " again, into another home or an empty database."
             if is_unreleased(current)
-            else "A newer Tapewise has upgraded it: use that one.",
+            else "A newer Tapewise has upgraded it: use that version.",
         )
     return current
 
@@ -75,10 +74,10 @@ def is_unreleased(revision: str) -> bool:
 
 @contextmanager
 def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
-    """The warehouse, of the revision that this program expects.
+    """Open the warehouse, which has the revision that this program expects.
 
-    An embedded server whose database is empty gets its schema here, so that the first command of a
-    newcomer works. Raises RevisionError otherwise.
+    If an embedded server's database is empty, its schema is created here, so that a new user's first command
+    works. Raises RevisionError if the revision is another one.
     """
     with open_warehouse(settings) as warehouse:
         with closing(
@@ -99,13 +98,13 @@ def upgrade(
     wait_s: float = WAIT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> None:
-    """Make roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
+    """Create roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
 
-    `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed: a
-    transaction of theirs, or another upgrade; `on_wait` is called once with who they are. Raises
-    DatabaseError, which names them, if they go on for longer; RevisionError if the warehouse is newer than
-    this program, or older than the first release. The views are those of the newest revision, so
-    that an older one, which only tests ask for, gets no `mart`.
+    `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed, in a
+    transaction or another upgrade; `on_wait` is called once and names them. Raises a DatabaseError that names
+    them if they take longer; RevisionError if the warehouse is newer than this program, or older than the
+    first release. The views are those of the newest revision, so an older one, which only tests request, gets
+    no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 
@@ -129,7 +128,7 @@ def upgrade(
 
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
-    """Drop `mart` and run the migrations down to `revision`; all or nothing. For tests of revisions."""
+    """Drop `mart` and run the migrations down to `revision`: all or nothing. For tests of revisions."""
     from alembic import command  # noqa: PLC0415  # see above
 
     from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # see above

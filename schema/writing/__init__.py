@@ -1,1 +1,1 @@
-"""What every writer of facts needs: bulk loading, names, the rollup, months, the lock of an archive."""
+"""What every writer of facts needs: bulk loading, names, the rollup, month partitions, the archive lock."""

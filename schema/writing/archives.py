@@ -1,4 +1,4 @@
-"""An archive as the warehouse has it, and the lock of those who write into it."""
+"""An archive as stored in the warehouse, and the lock that its writers take."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from tapewise.schema.errors import LookupFailedError
 
 @dataclass(frozen=True)
 class Archive:
-    """An archive as the warehouse has it. Facts from before `retained_since` are forgotten."""
+    """An archive as stored in the warehouse. Facts from before `retained_since` are forgotten."""
 
     id: int
     name: str
@@ -22,7 +22,7 @@ class Archive:
 
 
 def get_archive(connection: psycopg.Connection, name: str) -> Archive:
-    """The archive of that name. Raises LookupFailedError if there is none."""
+    """Return the archive called `name`. Raises LookupFailedError if there is none."""
     with connection.cursor(row_factory=class_row(Archive)) as cursor:
         archive = cursor.execute(
             "SELECT id, name, kind, timezone, retained_since FROM core.archives WHERE name = %s", [name]
@@ -35,10 +35,10 @@ def get_archive(connection: psycopg.Connection, name: str) -> Archive:
 def lock_archive(
     connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
 ) -> None:
-    """Be the only one to load the archive until the end of the transaction; `on_wait` before a wait.
+    """Become the only loader of the archive until the end of the transaction; calls `on_wait` before waiting.
 
-    The lock is the archive's row: who may only read cannot take it, as he could an advisory one. Nothing
-    is locked where the archive is gone.
+    The lock is on the archive's row: a login that may only read cannot take it, unlike an advisory lock.
+    Nothing is locked if the archive is gone.
     """
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
@@ -49,9 +49,9 @@ def lock_archive(
 
 
 def analyze_archives(connection: psycopg.Connection) -> None:
-    """Let the planner count the archives, in the caller's transaction, which must be short.
+    """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
 
-    Every view joins them. Without statistics of them it expects a two-hundredth of all rows of an archive,
-    and compares each row with each; autovacuum comes within a minute, but queries come before.
+    Every view joins them. Without statistics, the planner expects a two-hundredth of all rows for an archive,
+    and compares every row with every other; autovacuum comes within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")

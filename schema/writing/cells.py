@@ -1,4 +1,4 @@
-"""The ten-minute rollup `core.activity_cells`, kept in the transaction that changes its transfers."""
+"""The ten-minute rollup `core.activity_cells`, updated in the transaction that changes its transfers."""
 
 import polars as pl
 import psycopg
@@ -21,19 +21,19 @@ _SUMS = (
 
 
 def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> pl.DataFrame:
-    """One row per cell, interface and direction of `transfers` (rows of the table of that name).
+    """Return one row per cell, interface and direction of `transfers` (rows of the table of that name).
 
-    `has_failures` says whether their log reports failures. Transfers of which only the day is known have rows
+    `has_failures` says whether their log reports failures. Transfers of which only the day is known get rows
     of their own.
 
-    A cell begins at a multiple of ten minutes of the archive's local clock: local days begin at a
-    cell also where the zone is 5:45 from UTC. Sums hold the transfers that did not fail, as whole
+    A cell begins at a multiple of ten minutes of the archive's local clock: local days begin with a
+    cell even if the zone is 5:45 from UTC. Sums cover the transfers that did not fail, in whole
     bytes and microseconds, so that they equal a recount whatever the order of addition.
     """
     moved = pl.col("is_failed").not_()
-    # Clocks differ from UTC by whole minutes: what is of one minute is of one cell. Minutes are few, and the
-    # arithmetic of zones costs more than the sums. What is not summed is made null before:
-    # to filter each group costs more than to sum it.
+    # Clocks differ from UTC by whole minutes, so all transfers of one minute are in one cell. There are few
+    # minutes, and time-zone arithmetic costs more than the sums. Values that do not count are made null
+    # first: filtering each group costs more than summing it.
     minutes = (
         transfers.select(
             *_GROUP,
@@ -54,8 +54,8 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
     local = at.dt.convert_time_zone(timezone)
     into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
     begin = at - into_cell
-    # Some zones have changed their clocks by a minute past midnight, or by a quarter of an hour: a cell
-    # that would begin on another day is cut into minutes.
+    # Some zones have changed their clocks at a minute past midnight, or by a quarter of an hour: a cell
+    # that would begin on another day is split into minutes.
     is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
     cell_at = pl.when(is_same_day).then(begin).otherwise(at)
     return minutes.group_by(cell_at.alias("cell_at"), *_GROUP).agg(pl.col(_SUMS).sum())
@@ -66,7 +66,7 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
     if not cells:
         return
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
-    # Written by polars: they are tens of thousands after years of logs, and psycopg writes one by one.
+    # Formatted by polars: after years of logs there are tens of thousands, and psycopg formats one by one.
     numbers = [_write_array(sums[name]) for name in _SUMS]
     groups = [sums[name].to_list() for name in _GROUP]
     connection.execute(
@@ -89,14 +89,14 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
 
 
 def _write_array(values: pl.Series) -> str:
-    """PostgreSQL's literal of an array of numbers or times."""
+    """PostgreSQL's array literal for numbers or times."""
     return "{" + ",".join(values.cast(pl.String)) + "}"
 
 
 def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
-    """Take the sums of `cells` out of the archive's, in the caller's transaction; empty cells go.
+    """Subtract the sums of `cells` from the archive's, in the caller's transaction; deletes empty cells.
 
-    Sums are of whole numbers, so what is left equals a recount of what is left.
+    Sums are whole numbers, so the remaining ones equal a recount of the remaining transfers.
     """
     add_cells(connection, archive_id, [frame.with_columns(pl.col(_SUMS) * -1) for frame in cells])
     connection.execute(

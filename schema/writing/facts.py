@@ -1,8 +1,7 @@
-"""The one place where facts are written: rows of a table, as frames, in a load's transaction.
+"""The only place that writes facts: rows of a table, as frames, in a load's transaction.
 
-Whoever has facts gives (table, frame). Row numbers, month partitions, the count by month that the ledger
-keeps and the summaries of indexes are made here, so that facts may one day go to another kind of storage as
-well.
+Callers pass (table, frame). Row numbers, month partitions, the ledger's counts by month and the index
+summaries are all handled here, so that facts may one day go to another kind of storage as well.
 """
 
 from collections import Counter
@@ -25,7 +24,7 @@ _NOTE = """
     SELECT %s, %s, fact_table, month, %s, row_count
     FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
 """
-# The load of a row: the latest one of its file whose first row is not after it.
+# The load of a row is the latest load of its file whose first row does not come after it.
 _MOVED = sql.SQL("""
     WITH moved AS (
         SELECT log_file_id, month, load_id, count(*) AS row_count
@@ -51,7 +50,8 @@ _ARRIVE = _MOVED + sql.SQL("""
         DO UPDATE SET row_count = held.row_count + excluded.row_count
 """)
 
-# What is left of the month in which the forgotten time ends. A load's rows have numbers up to the next one's.
+# Counts what is left of the month in which the forgotten time ends. A load's row numbers end where those of
+# the next load begin.
 _RECOUNT = """
     WITH loads AS (
         SELECT log_file_id, load_id, lead(load_id) OVER of_file AS next_load_id
@@ -82,7 +82,7 @@ _DROP_EMPTY = """
 
 @dataclass(frozen=True)
 class EncodedFacts:
-    """Rows of a table of facts, ready to be sent: numbered (`rows`), and as the pieces of a binary COPY."""
+    """Rows of a fact table, ready to be sent: numbered (`rows`), and as the pieces of a binary COPY."""
 
     table: sa.Table
     rows: pl.DataFrame
@@ -99,9 +99,9 @@ class EncodedFacts:
 class FactWriter:
     """Writes the facts of one load of a log file.
 
-    `encode` is for the thread that makes the rows, and may run ahead of `write`, which is for the one that
-    has the load's transaction. `settling` is a connection of the former, which commits by itself: row numbers
-    and month partitions must be there before the rows.
+    `encode` is for the thread that makes the rows. It may run ahead of `write`, which is for the thread that
+    has the load's transaction. `settling` is a connection of the former, in autocommit mode: row numbers
+    and month partitions must exist before the rows.
     """
 
     def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
@@ -113,9 +113,9 @@ class FactWriter:
         self._written: Counter[tuple[str, date]] = Counter()
 
     def encode(self, table: sa.Table, facts: pl.DataFrame) -> EncodedFacts:
-        """Number and encode `facts`, and make their months.
+        """Number and encode `facts`, and create their month partitions.
 
-        They have the columns of `table` but `id`. Raises SchemaMismatchError if they do not fit it.
+        They have the columns of `table` except `id`. Raises SchemaMismatchError if they do not fit it.
         """
         first_ids = take_row_ids(self._settling, facts.height)
         if self._load_id is None and first_ids:
@@ -142,22 +142,22 @@ class FactWriter:
             self._written[facts.table.name, month] += row_count
 
     def end(self, connection: psycopg.Connection) -> None:
-        """All facts are written: note in the ledger how many, by table and month."""
+        """After the last fact, record in the ledger how many were written, by table and month."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
             values = [list(tables), list(months), list(self._written.values())]
             connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
 
     def summarise(self) -> None:
-        """Nothing more is written in these months: summarise their indexes."""
+        """After the last write, summarise the indexes of the months written."""
         self._partitions.end()
 
 
 def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved: pl.DataFrame) -> None:
-    """Note in the ledger which rows of `table` are of another month now.
+    """Record in the ledger which rows of `table` are now in another month.
 
     `moved` has their `log_file_id` and `id`, and `first_at` and `second_at`, the event times before and
-    after. In the transaction of `connection`, which has moved them.
+    after. Runs in the transaction of `connection`, which has moved them.
     """
     months = (pl.col(name).dt.date().dt.month_start() for name in ("first_at", "second_at"))
     moved = moved.with_columns(months).filter(pl.col("first_at") != pl.col("second_at"))
@@ -174,7 +174,7 @@ def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved
 
 
 def note_forgotten(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
-    """Note in the ledger that the archive's facts from before `since` are gone, in the same transaction."""
+    """Record in the ledger that the archive's facts from before `since` are gone, in the same transaction."""
     month = since.astimezone(UTC).date().replace(day=1)
     next_month = (month + timedelta(days=31)).replace(day=1)
     values = {
@@ -183,7 +183,7 @@ def note_forgotten(connection: psycopg.Connection, archive_id: int, since: datet
         "since": since,
         "until": datetime.combine(next_month, time(), UTC),
     }
-    # Where the month begins there, nothing of it went.
+    # If `since` is the beginning of the month, all of the month is kept.
     for table in FACT_TABLES if since > datetime.combine(month, time(), UTC) else ():
         statement = sql.SQL(_RECOUNT).format(
             table=sql.Identifier("core", table.name), time=sql.Identifier(event_time_columns[table.name])

@@ -1,9 +1,9 @@
 """Bulk loading: polars frames into tables by binary COPY.
 
-pgpq encodes Arrow batches into PostgreSQL's binary format and psycopg sends them. Encoding holds the
-interpreter lock, sending waits without it: a producer thread encodes small batches while the main thread
-sends. pgpq writes an Int64 into a float8 column as 5e-324, and a time without zone as UTC, without a word;
-hence `check_frame` before anything is encoded.
+pgpq encodes Arrow batches into PostgreSQL's binary format, and psycopg sends them. Encoding holds the
+interpreter lock, sending waits without it, so a producer thread encodes small batches while the main thread
+sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC; hence
+`check_frame` before anything is encoded.
 """
 
 import io
@@ -23,8 +23,8 @@ from tapewise.schema.tables.models import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 
-# Where a connection is lost, psycopg raises that, and logs besides that it could not end the COPY and the
-# transaction either; without a handler of somebody's, Python would print this before our own message.
+# When a connection is lost, psycopg raises an error and also logs that it could not end the COPY and the
+# transaction; without a handler, Python would print this before our own message.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
@@ -75,19 +75,19 @@ class Encoded(NamedTuple):
 
 
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
-    """`frame` for `copy_encoded`, without columns in which every row has the table's default.
+    """Encode `frame` for `copy_encoded`, without the columns in which every row has the table's default.
 
-    Most are columns of nulls, which would be a sixth of an NFT log's bytes. Raises SchemaMismatchError if the
-    frame does not fit `table`.
+    Most of these are columns of nulls, which would make up a sixth of the bytes of an NFT log. Raises
+    SchemaMismatchError if the frame does not fit `table`.
     """
     check_frame(frame, table)
     needed = [column.name for column in table.columns if not _is_default(frame[column.name], column)]
-    columns = tuple(needed) or (frame.columns[0],)  # COPY wants one
+    columns = tuple(needed) or (frame.columns[0],)  # COPY needs at least one
     return Encoded(columns, _encode(frame.select(columns)))
 
 
 def _is_default(values: pl.Series, column: sa.Column[Any]) -> bool:
-    """Whether the table would have all of `values` anyway; of defaults, `false` and `0` are known."""
+    """Whether all of `values` are the table's default; the only defaults known here are `false` and `0`."""
     if not isinstance(column.server_default, sa.DefaultClause):
         return column.server_default is None and values.null_count() == len(values)
     default = str(column.server_default.arg)
@@ -99,7 +99,7 @@ def _encode(frame: pl.DataFrame) -> Iterator[bytes]:
     encoder = ArrowToPostgresBinaryEncoder(arrow.schema)
     yield bytes(encoder.write_header())
     for batch in arrow.to_batches(max_chunksize=BATCH_ROWS):
-        # The encoder gives nothing until its own buffer is full.
+        # The encoder returns nothing until its own buffer is full.
         if piece := bytes(encoder.write_batch(batch)):
             yield piece
     yield bytes(encoder.finish())
@@ -108,7 +108,7 @@ def _encode(frame: pl.DataFrame) -> Iterator[bytes]:
 def copy_encoded(
     connection: psycopg.Connection, table: sa.Table, columns: Sequence[str], pieces: Iterable[bytes]
 ) -> int:
-    """COPY what `encode_frame` made into `table`, in the caller's transaction; gives the rows written."""
+    """COPY what `encode_frame` made into `table`, in the caller's transaction; returns the rows written."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(table.schema or "public", table.name),
         sql.SQL(", ").join(map(sql.Identifier, columns)),
@@ -116,12 +116,12 @@ def copy_encoded(
     with connection.cursor() as cursor:
         with cursor.copy(statement) as copy:
             for piece in pieces:
-                copy.write(memoryview(piece))  # psycopg cuts it up, which would copy bytes
+                copy.write(memoryview(piece))  # psycopg slices it; slices of bytes would be copies
         return cursor.rowcount
 
 
 def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
-    """Encode and COPY `frame` into `table`, in the caller's transaction; gives the rows written."""
+    """Encode and COPY `frame` into `table`, in the caller's transaction; returns the rows written."""
     return copy_encoded(connection, table, *encode_frame(frame, table))
 
 
@@ -131,11 +131,11 @@ def read_frame(
     parameters: Any,
     schema: Mapping[str, pl.DataType | type[pl.DataType]],
 ) -> pl.DataFrame:
-    """What `query` gives, as a frame of `schema`: by COPY, without making an object of each value.
+    """Return the result of `query` as a frame of `schema`: by COPY, without an object for each value.
 
-    `parameters` as of psycopg; `schema` names the query's columns in order. Rows stay in the query's order.
+    `parameters` are psycopg's; `schema` names the query's columns in order. Rows stay in the query's order.
     """
-    # As COPY writes it: a time as a number, which is exact.
+    # The types in COPY's output: a time is written as a number, which is exact.
     written = {
         name: pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Boolean else dtype
         for name, dtype in schema.items()
@@ -165,14 +165,14 @@ def read_frame(
 
 
 def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
-    """The first numbers of as many blocks of row numbers as `count` rows need."""
+    """Take as many blocks of row numbers as `count` rows need; returns the first number of each."""
     blocks = -(-count // ROW_ID_BLOCK)
     rows = settling.execute("SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]).fetchall()
     return [row[0] for row in rows]
 
 
 def number_rows(facts: pl.DataFrame, first_ids: list[int]) -> pl.DataFrame:
-    """`facts` with an `id` column in front, taken from the blocks of numbers that begin with `first_ids`."""
+    """Prepend an `id` column to `facts`, taken from the blocks of numbers that begin with `first_ids`."""
     ids = pl.Series(first_ids, dtype=pl.Int64)
     row = pl.int_range(facts.height, dtype=pl.Int64, eager=True)
     return facts.select(ids.gather(row // ROW_ID_BLOCK).alias("id") + row % ROW_ID_BLOCK, pl.all())

@@ -10,8 +10,8 @@ from tapewise.schema.tables.models import FACT_TABLES
 class NameTable:
     """The names of one archive in `core.users` or `core.hosts`, and their numbers.
 
-    `connection` commits by itself: names are made in short transactions of their own, in sorted
-    order, so that two loads that need the same new names cannot lock each other out.
+    `connection` is in autocommit mode: names are added in short transactions of their own, in sorted
+    order, so that two loads that need the same new names cannot deadlock.
     """
 
     def __init__(self, connection: psycopg.Connection, table: str, archive_id: int) -> None:
@@ -21,7 +21,7 @@ class NameTable:
         self._ids: dict[str, int] = {}
 
     def resolve(self, names: pl.Series) -> pl.Series:
-        """The number (Int32) of each name (String); null stays null. Makes the missing ones."""
+        """Return the number (Int32) of each name (String); null stays null. Adds missing names."""
         wanted = set(names.drop_nulls().unique())
         missing = sorted(wanted - self._ids.keys())
         if missing:
@@ -51,10 +51,10 @@ class NameTable:
 
 
 def drop_unused_names(connection: psycopg.Connection, archive_id: int) -> int:
-    """Delete the users and hosts of an archive that no fact refers to; gives how many.
+    """Delete the users and hosts of an archive that no fact refers to; returns how many.
 
-    In the caller's transaction, which holds the archive's lock: a load that has numbers of names in hand,
-    and has not sent the facts, must hold it from before it asked for them.
+    Runs in the caller's transaction, which holds the archive's lock. A load must take that lock before it
+    resolves names, because until it sends its facts nothing refers to them.
     """
     count = 0
     for table, column in (("users", "user_id"), ("hosts", "host_id")):

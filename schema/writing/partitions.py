@@ -1,4 +1,4 @@
-"""The month partitions that a load's facts go into: made before them, and summarised behind them."""
+"""The month partitions that a load's facts go into: created before the facts, summarised after them."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -6,15 +6,15 @@ from datetime import date
 
 import psycopg
 
-# Some twenty megabytes of pages, which are still in the server's memory when they are read again.
+# About twenty megabytes of pages, which are still in the server's memory when they are read again.
 SUMMARY_ROWS = 100_000
 
 
 def make_partitions(settling: psycopg.Connection, table: str, days: Iterable[date]) -> list[date]:
-    """Make the month partitions of `table` that `days` (UTC) are of, as far as they are missing.
+    """Create the missing month partitions of `table` for `days` (UTC), and return the months.
 
-    `settling` commits by itself: made within a load's transaction, they would keep readers out until its end.
-    Gives the months.
+    `settling` is in autocommit mode: partitions created within a load's transaction would lock readers out
+    until its end.
     """
     months = sorted({day.replace(day=1) for day in days})
     if months:
@@ -25,41 +25,41 @@ def make_partitions(settling: psycopg.Connection, table: str, days: Iterable[dat
 def make_months(
     connection: psycopg.Connection, settling: psycopg.Connection, table: str, days: Iterable[date]
 ) -> None:
-    """Make month partitions as `make_partitions` does, for `connection` to write to next.
+    """Create month partitions as `make_partitions` does, for `connection` to write to next.
 
-    It is in a transaction.
+    `connection` is in a transaction.
     """
     months = make_partitions(settling, table, days)
-    # A statement that is prepared, as one that comes again and again, looks up nothing; and a transaction
-    # that has all its locks hears of other connections' partitions when it looks up a name that is new to it.
+    # A transaction that has all its locks learns of other connections' partitions only when it looks up a
+    # name that is new to it, and a prepared statement, such as one that is repeated often, looks up nothing.
     names = [f"core.{table}_{month:%Y_%m}" for month in months]
     connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
 
 class Partitions:
-    """Makes the partitions of a load's facts, and keeps their BRIN indexes up with what is written.
+    """Creates the partitions of a load's facts, and keeps their BRIN indexes up to date.
 
-    PostgreSQL leaves new pages out of a BRIN index until they are vacuumed, minutes later; until then
-    whoever asks for an hour reads the month. `settling` commits by itself. It sees the pages of a load that
-    goes on in another connection, and has the time, as that one does the writing.
+    PostgreSQL leaves new pages out of a BRIN index until they are vacuumed, minutes later; until then a query
+    for one hour reads the whole month. `settling` is in autocommit mode. It sees the pages of a load that is
+    running in another connection, and has time to spare, because that one does the writing.
     """
 
     def __init__(self, settling: psycopg.Connection) -> None:
         self._settling = settling
         self._months: defaultdict[str, set[date]] = defaultdict(set)
-        # Those that rows were sent to since the last summary.
+        # The months that rows were sent to since the last summary.
         self._behind: defaultdict[str, set[date]] = defaultdict(set)
         self._rows_behind = 0
 
     def make(self, table: str, days: Iterable[date]) -> None:
-        """Make what is missing for facts of `days` (UTC) of the table."""
+        """Create the missing partitions of the table for facts of `days` (UTC)."""
         touched = {day.replace(day=1) for day in days}
         make_partitions(self._settling, table, touched - self._months[table])
         self._months[table] |= touched
         self._behind[table] |= touched
 
     def follow(self, row_count: int) -> None:
-        """So many rows more are on their way: summarise, now and then, what was written of the last ones."""
+        """Record `row_count` rows as queued; summarise the indexes every SUMMARY_ROWS rows."""
         self._rows_behind += row_count
         if self._rows_behind >= SUMMARY_ROWS:
             self._summarize(self._behind)
@@ -67,8 +67,8 @@ class Partitions:
             self._rows_behind = 0
 
     def end(self) -> None:
-        """All rows are written: summarise the rest."""
-        # Of all months: rows that were only on their way at a summary may be of any.
+        """Summarise the rest after all rows are written."""
+        # For all months: rows that were only queued at an earlier summary may be in any of them.
         self._summarize(self._months)
 
     def _summarize(self, months: dict[str, set[date]]) -> None:

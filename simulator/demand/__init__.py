@@ -1,1 +1,1 @@
-"""What is asked of a machine: traces, and streams that are made from workload models."""
+"""The demand on a machine: traces, and streams generated from workload models."""

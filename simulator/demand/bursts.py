@@ -1,4 +1,4 @@
-"""What there is in the bursts of a stream: requests and gaps, users, classes, sizes, where files are."""
+"""The contents of a stream's bursts: requests and gaps, users, classes, sizes, and where files are."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ from tapewise.simulator.kernel.tables import Floats, Integers
 
 # As in a machine file: above it a float no longer counts single bytes.
 LARGEST_BYTES = 1 << 53
-# Added to gaps before their logarithm is taken: in logs of whole seconds many are 0.
+# Added to gaps before their logarithm is taken: in logs with whole seconds, many gaps are 0.
 GAP_SHIFT_S = 1.0
 
 
 @dataclass(frozen=True)
 class Requests:
-    """When requests are asked for, the number of their burst, in order, and their users."""
+    """The times of requests, the numbers of their bursts, in order, and their users."""
 
     asked_s: Floats
     burst: Integers
@@ -26,7 +26,7 @@ class Requests:
 
 
 def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) -> Requests:
-    """The requests of bursts that begin at `begins_s`.
+    """Draw the requests of bursts that begin at `begins_s`.
 
     Raises:
         SimulationError: there would be more than `DRAW_LIMIT`.
@@ -38,7 +38,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
         bursts.request_count_quantiles,
         mean=bursts.request_count / bursts.burst_count,
         smallest=1.0,
-        # One burst may have all requests but one of each other.
+        # One burst may have all the requests except one for each other burst.
         largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
     )
     counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
@@ -64,7 +64,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
 
 
 def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: int) -> Integers:
-    """Users by their shares of the requests, from 1; those between two ranks that are told share evenly."""
+    """Draw users, from 1, by their shares of the requests; users between two given ranks share evenly."""
     ratios = np.array([0.0, *(share.running_ratio for share in shares)])
     ranks = np.array([0, *(share.user_rank for share in shares)])
     drawn = np.interp(rng.random(count) * ratios[-1], ratios, ranks)
@@ -73,11 +73,11 @@ def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: i
 
 
 def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Integers:
-    """Where in `group.classes` the class of each request stands; `burst` is their bursts, in order.
+    """Draw the class of each request, as an index into `group.classes`; `burst` has their bursts, in order.
 
-    A request has the class of the one before it in its burst, or else any by the classes' shares, such that
-    two in a row have one class as often as `same_class_ratio` says: so the shares are kept too. Where it says
-    less than chance would make, chance decides.
+    A request has the class of the one before it in its burst, or else one drawn by the classes' shares, so
+    that two in a row have the same class as often as `same_class_ratio` says; this keeps the shares too. If
+    the ratio is lower than chance would give, chance decides.
     """
     shares = np.array([one.request_count for one in group.classes]) / group.request_count
     by_chance = float((shares**2).sum())
@@ -91,12 +91,12 @@ def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Inte
 
 
 def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integers:
-    """The sizes in bytes of requests of these classes; the mean of a class is the model's."""
+    """Draw the sizes in bytes of requests of these classes; the mean of each class is the model's."""
     sizes = np.empty(len(label))
     for number, one in enumerate(group.classes):
         here = label == number
         if here.any():
-            # Of fewer than a hundred, the highest level is the largest.
+            # Among fewer than a hundred, the highest quantile is the largest value.
             is_whole = one.request_count * (1 - QUANTILE_LEVELS[-1]) < 1
             law = Law.from_mean(
                 QUANTILE_LEVELS,
@@ -110,7 +110,7 @@ def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integ
 
 
 def draw_origins(group: Group, label: Integers, rng: np.random.Generator) -> np.ndarray:
-    """Where the files of requests of these classes are: put, disk or tape, by what is known of the class."""
+    """Draw where the files of requests are: put, disk or tape, by what is known about the class."""
     if group.direction == "put":
         return np.full(len(label), "put")
     tape_shares = np.array(

@@ -1,9 +1,9 @@
-"""Laws that a workload model tells by a few quantiles and a mean, to draw from.
+"""Distributions to draw from, which a workload model describes by a few quantiles and a mean.
 
-Between two levels the logarithm of the value is interpolated over the normal law's quantiles, which is exact
-for lognormal values. Below the lowest level every value is that level's. Above the highest, where archives
-keep most of their bytes, the quantiles tell nothing and the mean does: there the values go on exponentially,
-which assumes least, so far that the mean is right.
+Between two levels, the logarithm of the value is interpolated over the quantiles of the normal distribution,
+which is exact for lognormal values. Below the lowest level, every value equals that quantile. Above the
+highest, where archives keep most of their bytes, the quantiles give no information but the mean does: there
+the values continue exponentially, which assumes least, and so far that the mean is right.
 """
 
 import math
@@ -18,17 +18,17 @@ import numpy as np
 from tapewise.simulator.kernel.tables import Floats
 
 _NORMAL = NormalDist()
-# Gauss and Legendre's rule on 0 to 1: the closed form overflows where values jump by many decades.
+# The Gauss-Legendre rule on 0 to 1: the closed form overflows if values jump by many decades.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
 
 @dataclass(frozen=True)
 class Law:
-    """Values whose quantiles at `scores`, quantiles of the normal law, have these `logarithms`.
+    """A distribution whose quantiles at `scores` (of the normal distribution) have these `logarithms`.
 
-    `shift` was added before the logarithms were taken. Above the last, `excess` is the mean of what comes on
-    top. What a value is above `smallest` is multiplied by `scale`.
+    `shift` was added before the logarithms were taken. Above the last quantile, `excess` is the mean of what
+    is added to it. The part of a value above `smallest` is multiplied by `scale`.
     """
 
     scores: Floats
@@ -40,7 +40,7 @@ class Law:
 
     @classmethod
     def from_quantiles(cls, levels: Sequence[float], values: Sequence[float], *, shift: float) -> Self:
-        """The law of `values` at `levels`, flat at both ends; values may be 0 if `shift` is not."""
+        """The distribution with `values` at `levels`, flat at both ends; with a `shift`, values may be 0."""
         scores = np.array([_NORMAL.inv_cdf(level) for level in levels])
         return cls(scores, np.log(np.array(values) + shift), shift)
 
@@ -54,9 +54,10 @@ class Law:
         smallest: float,
         largest_excess: float,
     ) -> Self:
-        """The law with this mean, of values from `smallest` (above 0).
+        """The distribution with this mean, of values from `smallest` (above 0).
 
-        Where the quantiles alone make it too high, or `largest_excess` leaves it too low, all are scaled.
+        If the quantiles alone make the mean too high, or `largest_excess` leaves it too low, all values are
+        scaled.
         """
         flat = cls.from_quantiles(levels, np.maximum(np.array(values), smallest).tolist(), shift=0.0)
         excess = (mean - flat.mean) / (1 - levels[-1])
@@ -67,7 +68,7 @@ class Law:
 
     @cached_property
     def mean(self) -> float:
-        """The mean, worked out."""
+        """The mean, calculated."""
         values = np.exp(self.logarithms)
         width = np.diff(self.scores)[:, None]
         places = self.scores[:-1, None] + width * _NODES
@@ -82,7 +83,7 @@ class Law:
         return self.smallest + self.scale * (total - self.smallest)
 
     def draw(self, rng: np.random.Generator, count: int) -> Floats:
-        """So many values, independent of one another."""
+        """Draw `count` independent values."""
         scores = rng.standard_normal(count)
         values = np.exp(np.interp(scores, self.scores, self.logarithms)) - self.shift
         values += np.where(scores > self.scores[-1], self.excess * rng.standard_exponential(count), 0.0)
@@ -90,5 +91,5 @@ class Law:
 
 
 def draw_whole(law: Law, rng: np.random.Generator, count: int) -> Floats:
-    """Whole numbers of the law: rounded up as often as keeps the mean."""
+    """Draw whole numbers: values are rounded up just often enough to keep the mean."""
     return np.floor(law.draw(rng, count) + rng.random(count))

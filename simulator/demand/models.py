@@ -1,7 +1,7 @@
-"""Workload models as streams are made from: read from the warehouse, or from an exported file.
+"""Workload models from which streams are generated, read from the warehouse or from an exported file.
 
-Both roads give the same `Model`. It holds what a stream needs, which is less than the exported document does;
-docs/reference/workload.schema.json describes that one, and what its fields mean.
+Both give the same `Model`. It contains what a stream needs, which is less than the exported document;
+docs/reference/workload.schema.json describes that document and its fields.
 """
 
 import json
@@ -18,7 +18,7 @@ from tapewise.schema.errors import WorkloadError
 
 FORMAT, FORMAT_VERSION = "tapewise-workload", 1
 HOURS_OF_WEEK = 168
-# Of all quantiles in format version 1.
+# The levels of all quantiles in format version 1.
 QUANTILE_LEVELS = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 
 Count = Annotated[int, Field(ge=0)]
@@ -29,7 +29,7 @@ Week = Annotated[tuple[Count, ...], Field(min_length=HOURS_OF_WEEK, max_length=H
 
 @dataclass(frozen=True)
 class RequestClass:
-    """A class of requests; `cached_count` and `uncached_count` are the gets of which it is known."""
+    """A class of requests; `cached_count` and `uncached_count` count the gets with a known origin."""
 
     class_number: int
     name: str
@@ -48,7 +48,7 @@ class RequestClass:
 
 @dataclass(frozen=True)
 class UserShare:
-    """Which share of the requests the first `user_rank` users ask for."""
+    """The share of the requests that come from the first `user_rank` users."""
 
     user_rank: Annotated[int, Field(ge=1)]
     running_ratio: Ratio
@@ -56,7 +56,7 @@ class UserShare:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Batches of one user: how large, how dense, whose, when in the week."""
+    """Bursts, each a batch of requests from one user: sizes, gaps, users and hours of the week."""
 
     burst_count: Count
     request_count: Count
@@ -69,14 +69,14 @@ class Bursts:
     week_request_counts: Week
 
     def __post_init__(self) -> None:
-        """Check that what there are bursts of is told, and in order."""
+        """Check that the model describes its bursts, with values in order."""
         for name in ("request_count_quantiles", "gap_quantiles_s"):
             _check_quantiles(name, getattr(self, name))
         _check_rising("user_shares", [share.running_ratio for share in self.user_shares])
         if any(after.user_rank <= before.user_rank for before, after in pairwise(self.user_shares)):
-            raise ValueError("the user_rank of user_shares does not grow")
+            raise ValueError("the user_rank of user_shares does not increase")
         if self.request_count < self.burst_count:
-            raise ValueError(f"{self.burst_count} bursts cannot be of {self.request_count} requests")
+            raise ValueError(f"{self.request_count} requests cannot form {self.burst_count} bursts")
         if sum(self.week_burst_counts) != self.burst_count:
             raise ValueError(f"week_burst_counts do not add up to burst_count, {self.burst_count}")
         for name, count in (
@@ -99,7 +99,7 @@ class Group:
     bursts: Bursts
 
     def __post_init__(self) -> None:
-        """Check that every request is of a class, and asked for."""
+        """Check that every request is in a class, and that there are enough requests."""
         if sum(one.request_count for one in self.classes) != self.request_count:
             raise ValueError(f"the classes' requests do not add up to request_count, {self.request_count}")
         asked_count = self.bursts.request_count + self.bursts.unattributed_count
@@ -111,7 +111,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Model:
-    """A workload model, of requests that ended from `first_ended_at` to `last_ended_at`."""
+    """A workload model of requests that ended from `first_ended_at` to `last_ended_at`."""
 
     name: str
     archive: str
@@ -126,7 +126,7 @@ class Model:
         try:
             ZoneInfo(self.timezone)
         except (ZoneInfoNotFoundError, ValueError) as error:
-            raise ValueError(f"timezone '{self.timezone}' is none that is known here") from error
+            raise ValueError(f"timezone '{self.timezone}' is unknown on this machine") from error
         if self.last_ended_at < self.first_ended_at:
             raise ValueError("last_ended_at is before first_ended_at")
 
@@ -165,7 +165,7 @@ def read_model(connection: psycopg.Connection, name: str) -> Model:
     """Read the workload model called `name`; `connection` is the loader's.
 
     Raises:
-        WorkloadError: there is none of that name, or it cannot be used.
+        WorkloadError: there is no model of that name, or it cannot be used.
     """
     row = connection.execute(_QUERY, {"name": name}).fetchone()
     if row is None:
@@ -179,7 +179,7 @@ def load_model_file(path: Path) -> Model:
     """Read a model that `tapewise workload export` wrote.
 
     Raises:
-        WorkloadError: the file cannot be read, is no workload model, is of another version, or a field of it
+        WorkloadError: the file cannot be read, is not a workload model, has another version, or a field of it
             is missing or wrong; the message names file and field.
     """
     try:
@@ -187,7 +187,7 @@ def load_model_file(path: Path) -> Model:
     except OSError as error:
         raise WorkloadError(f"{path}: {error.strerror or error}") from error
     except ValueError as error:
-        raise WorkloadError(f"{path}: no JSON: {error}") from error
+        raise WorkloadError(f"{path}: not valid JSON: {error}") from error
     hint = "`tapewise workload export` writes such files."
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise WorkloadError(f"{path}: format is not '{FORMAT}'", hint=hint)
@@ -210,16 +210,16 @@ def _check(document: dict[str, Any], what: str) -> Model:
         field = ".".join(str(part) for part in first["loc"]) or "model"
         reason = first["msg"].removeprefix("Value error, ")
         raise WorkloadError(
-            f"{what}: {field}: {reason}", hint="Fit it again, and do not write such files by hand."
+            f"{what}: {field}: {reason}", hint="Fit the model again, and do not edit such files by hand."
         ) from error
 
 
 def _check_quantiles(name: str, values: tuple[float, ...]) -> None:
     if len(values) not in (0, len(QUANTILE_LEVELS)):
-        raise ValueError(f"{name} are {len(values)}, not {len(QUANTILE_LEVELS)}")
+        raise ValueError(f"{name} has length {len(values)}, not {len(QUANTILE_LEVELS)}")
     _check_rising(name, values)
 
 
 def _check_rising(name: str, values: tuple[float, ...] | list[float]) -> None:
     if any(after < before for before, after in pairwise(values)):
-        raise ValueError(f"{name} do not grow")
+        raise ValueError(f"{name} must not decrease")

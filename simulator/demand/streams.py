@@ -1,15 +1,15 @@
-"""Streams: traces made up from a workload model, and the same requests at times without bursts.
+"""Streams: traces generated from a workload model, and the same requests at times without bursts.
 
-A stream is a trace (traces.py) that also says, of each request,
+A stream is a trace (traces.py) with these additional columns:
 
-    submitted_at   the moment, in UTC
-    interface      the program that asks
-    user           from 1, who asks for most first; below 0 a user of one request, where the model knows none
+    submitted_at   the moment of the request, in UTC
+    interface      the program that makes the request
+    user           from 1, the busiest first; below 0 for requests of unknown users, one user each
     origin         put, or where a get finds its file: disk or tape
-    class_number   its class among those of its interface and direction
+    class_number   the request's class among those of its interface and direction
 
-Every request has a file of its own. What a stream keeps of the archive that the model was fitted to, and what
-it does not: docs/explanation/streams.md.
+Every request has a file of its own. docs/explanation/streams.md describes which properties of the original
+archive a stream keeps, and which it does not.
 """
 
 import math
@@ -34,7 +34,7 @@ _SCHEMA = {
     "origin": pl.String,
     "class_number": pl.Int64,
 }
-# Of a user of one request, until the stream is in order.
+# The user of a request from an unknown user, until the stream is sorted.
 _NOBODY = 0
 
 
@@ -43,8 +43,8 @@ def make_stream(
 ) -> pl.DataFrame:
     """Make a trace of the bursts and single requests that begin within `duration_s` of `began_at`.
 
-    The last bursts go on past the end, whole, so that the number of requests is right in expectation.
-    `rate_factor` has bursts begin so many times as often, of the same users. The same arguments give the same
+    The last bursts continue past the end, so that the expected number of requests is right. With
+    `rate_factor`, bursts of the same users begin that many times as often. The same arguments give the same
     bits.
 
     Raises:
@@ -62,14 +62,14 @@ def make_stream(
     observed = count_observed_hours(model)
 
     def draw_begins(rng: np.random.Generator, counts: Floats) -> Floats:
-        """Moments as often as there were `counts` of them by hour of the week."""
+        """Draw moments at the rates of `counts`, which are by hour of the week."""
         rates = rate_factor * find_rates(counts, observed)
         return draw_moments(rng, rates, model.zone, began_at, duration_s)
 
     frames = [pl.DataFrame(schema=_SCHEMA)]
     for group in model.groups:
         if group.request_count:
-            # A generator for each group: one more group does not change the others.
+            # A generator for each group: an additional group does not change the others.
             rng = np.random.default_rng([seed, 3, *f"{group.interface} {group.direction}".encode()])
             begins_s = draw_begins(rng, np.array(group.bursts.week_burst_counts, np.float64))
             singles_s = draw_begins(rng, _share_out(group.bursts, observed))
@@ -79,7 +79,7 @@ def make_stream(
     is_single = pl.col("user") == _NOBODY
     return stream.select(
         moments,
-        # To the same microsecond as the moment.
+        # Exact to the same microsecond as the moment.
         ((moments - began_at).dt.total_microseconds() / 1e6).alias("submitted_s"),
         "direction",
         "interface",
@@ -92,9 +92,9 @@ def make_stream(
 
 
 def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
-    """How many gets of a stream of `model` are of classes of which nothing tells where the files were.
+    """Count the gets of a stream of `model` whose class has no known origin of its files.
 
-    A stream has them on disk; whoever uses it should say so.
+    A stream has these files on disk; callers should say so.
     """
     unknown = [
         (group.interface, one.class_number)
@@ -109,10 +109,10 @@ def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
 
 
 def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """The same requests in the same order, at times drawn evenly between the first and the last.
+    """Return the same requests in the same order, at times drawn uniformly between the first and the last.
 
-    That is a Poisson stream of as many requests: compared with the trace it shows what the bursts are
-    worth. A get still comes after the put of its file.
+    That is a Poisson stream with the same number of requests: compared with the trace, it shows the effect of
+    the bursts. A get still comes after the put of its file.
     """
     if seed < 0:
         raise SimulationError(f"the seed is {seed}, not a whole number from 0")
@@ -130,13 +130,13 @@ def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 
 def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.random.Generator) -> pl.DataFrame:
-    """The requests of bursts that begin at `begins_s`, and of unknown users at `singles_s`."""
+    """Draw the requests of bursts that begin at `begins_s`, and those of unknown users at `singles_s`."""
     bursts, count = group.bursts, len(singles_s)
     found = draw_requests(bursts, begins_s, rng)
     asked_s = np.concatenate([found.asked_s, singles_s])
     burst = np.concatenate([found.burst, len(begins_s) + np.arange(count)])
     user = np.concatenate([found.user, np.full(count, _NOBODY)])
-    # What is set apart takes its place in a burst, and is left out then.
+    # Requests that are set apart first take their place in a burst, and are then left out.
     all_count = bursts.request_count + bursts.unattributed_count
     kept = rng.random(len(asked_s)) * all_count < group.request_count
     label = draw_labels(group, burst[kept], rng)
@@ -155,7 +155,7 @@ def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.rando
 
 
 def _share_out(bursts: Bursts, observed: Integers) -> Floats:
-    """The requests of unknown users by hour of the week: as those of known ones, or evenly."""
+    """Distribute the requests of unknown users over the week: like those of known users, or evenly."""
     week = np.array(bursts.week_request_counts, np.float64)
     week = week if week.any() else observed.astype(np.float64)
     counts: Floats = bursts.unattributed_count * week / week.sum()

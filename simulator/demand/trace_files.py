@@ -1,4 +1,4 @@
-"""What a trace file may leave out or say in its own way, made whole."""
+"""Completes trace files, which may omit some columns or write them in their own way."""
 
 from datetime import UTC, datetime
 
@@ -6,18 +6,18 @@ import polars as pl
 
 from tapewise.schema.errors import TraceError
 
-INTERFACE = "simulated"  # where a trace does not say which program moved a file
-# A trace file without times of day begins here; it is a Thursday.
+INTERFACE = "simulated"  # if a trace does not say which program moved a file
+# A trace file without times of day begins here, on a Thursday.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-CLOCKS_APART_US = 1_000_000  # whole seconds on one side are no contradiction
+CLOCKS_APART_US = 1_000_000  # one column in whole seconds does not contradict the other
 
 
 def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
-    """A trace file's rows with what it may leave out, and the moment from which `submitted_s` counts.
+    """Return a trace file's rows with all columns, and the moment from which `submitted_s` counts.
 
-    Without `submitted_at` that is `EPOCH`; without `interface` that is `simulated`; a get without `origin` is
-    of a file on tape unless the trace put it before. Files that are texts get numbers. Raises TraceError for
-    an empty trace, and for a `submitted_at` that has no zone or does not go with `submitted_s`.
+    Without `submitted_at`, that moment is `EPOCH`; a missing `interface` is `simulated`; a get without
+    `origin` reads a file on tape unless the trace put it before. Files named by strings get numbers. Raises
+    TraceError for an empty trace, and for a `submitted_at` that has no zone or contradicts `submitted_s`.
     """
     if trace.is_empty():
         raise TraceError("the trace has no requests")
@@ -34,18 +34,19 @@ def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
 
 
 def _place_in_utc(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
-    """The trace with its `submitted_at` in UTC, and the moment from which `submitted_s` counts."""
+    """Return the trace with its `submitted_at` in UTC, and the moment from which `submitted_s` counts."""
     at = trace["submitted_at"]
     if at.dtype == pl.String:
-        # Only with Z or an offset: else it would be anybody's clock.
+        # Only with Z or an offset: otherwise the clock would be unknown.
         at = at.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
     elif not isinstance(at.dtype, pl.Datetime) or at.dtype.time_zone is None:
         raise TraceError(f"the trace's submitted_at is of type {at.dtype}, which has no time zone")
     if at.null_count():
         row = int(at.is_null().arg_true()[0])
         raise TraceError(
-            f"row {row + 1} of the trace: submitted_at {trace['submitted_at'][row]} is no time with a zone",
-            hint="Write it as 1998-10-18T07:06:25Z, or leave the column out.",
+            f"row {row + 1} of the trace: submitted_at {trace['submitted_at'][row]} is not a time with a"
+            " time zone",
+            hint="Write it as 1998-10-18T07:06:25Z, or omit the column.",
         )
     trace = trace.with_columns(submitted_at=at.cast(pl.Datetime("us", "UTC")))
     passed_us = (pl.col("submitted_s").cast(pl.Float64) * 1e6).round().cast(pl.Int64, strict=False)
@@ -56,7 +57,7 @@ def _place_in_utc(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     away = ((begins - began_at).dt.total_microseconds().abs() > CLOCKS_APART_US).arg_true()
     if len(away):
         raise TraceError(
-            f"row {away[0] + 1} of the trace: submitted_at {trace['submitted_at'][int(away[0])]} does not go"
-            f" with submitted_s, which counts from {began_at}"
+            f"row {away[0] + 1} of the trace: submitted_at {trace['submitted_at'][int(away[0])]} contradicts"
+            f" submitted_s, which counts from {began_at}"
         )
     return trace, began_at

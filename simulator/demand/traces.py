@@ -1,16 +1,16 @@
-"""Traces, what a machine is asked to do, and inventories, what lies on its disk when a trace begins.
+"""Traces (what a machine is asked to do) and inventories (which files are on its disk when a trace begins).
 
-A trace has one row a job, in the order of submission:
+A trace has one row per job, in the order of submission:
 
     submitted_s   seconds since the trace began
     direction     put (a client writes) or get (it reads)
-    user, file    whose, and which: numbers or texts
+    user, file    whose, and which: numbers or strings
     size_bytes
 
-A file is put at most once, before its gets. One that is neither put nor in the inventory is on tape. A trace
-of the warehouse (`tapewise workload trace`) has more columns; its `origin` says which files were on disk.
-An inventory has one row a file: `file`, `size_bytes`, `age_s` (since its last use) and `is_stored` (true if
-left out).
+A file is put at most once, before its gets. A file that is neither put nor in the inventory is on tape. A
+trace from the warehouse (`tapewise workload trace`) has more columns; its `origin` says which files were on
+disk. An inventory has one row per file: `file`, `size_bytes`, `age_s` (since its last use) and `is_stored`
+(true if omitted).
 """
 
 import json
@@ -36,7 +36,7 @@ INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
 
 @dataclass(frozen=True)
 class Demand:
-    """A trace as arrays: users and files are numbers from 0, `inventory` is which files lie on disk."""
+    """A trace as arrays: users and files are numbers from 0, `inventory` lists the files on disk."""
 
     submitted_s: Floats
     is_put: np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -51,10 +51,10 @@ class Demand:
 
 
 def read_trace(path: Path) -> pl.DataFrame:
-    """Read a trace from Parquet, or from CSV with a line of headings if `path` ends in .csv or .csv.gz.
+    """Read a trace from Parquet, or from CSV with a header line if `path` ends in .csv or .csv.gz.
 
-    `check_trace` says whether it is a trace. Raises TraceError that names the file, and of CSV the row and
-    column where no number is.
+    `check_trace` checks whether it is a trace. Raises a TraceError that names the file, and for CSV the row
+    and column without a number.
     """
     is_csv = path.name.endswith((".csv", ".csv.gz"))
     try:
@@ -65,53 +65,53 @@ def read_trace(path: Path) -> pl.DataFrame:
     except OSError as error:
         raise TraceError(f"{path}: {error.strerror or error}") from error
     except pl.exceptions.PolarsError as error:
-        raise TraceError(f"{path}: no {'CSV' if is_csv else 'Parquet'} file: {error}") from error
+        raise TraceError(f"{path}: not a {'CSV' if is_csv else 'Parquet'} file: {error}") from error
     return _read_numbers(texts, path)
 
 
 def read_origin(path: Path) -> dict[str, Any]:
-    """Where the requests of a Parquet file come from, as `tapewise workload trace` wrote; else nothing.
+    """Return where the requests of a Parquet file come from, as written by `tapewise workload trace`, or {}.
 
-    `archive`, `kind` and `timezone` are of the archive.
+    `archive`, `kind` and `timezone` are those of the archive.
     """
     if path.name.endswith((".csv", ".csv.gz")):
         return {}
     try:
-        told = json.loads(pl.read_parquet_metadata(path).get("tapewise_trace", "{}"))
+        origin = json.loads(pl.read_parquet_metadata(path).get("tapewise_trace", "{}"))
     except (OSError, ValueError, pl.exceptions.PolarsError):
         return {}
-    is_whole = isinstance(told, dict) and told.get("kind") in KINDS
-    return told if is_whole and told.get("timezone") in available_timezones() else {}
+    is_whole = isinstance(origin, dict) and origin.get("kind") in KINDS
+    return origin if is_whole and origin.get("timezone") in available_timezones() else {}
 
 
 def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Texts of CSV as a trace: numbers where there must be numbers, and users and files if all are."""
+    """Convert strings from CSV into a trace: required numbers, and users and files if all are numbers."""
     for name, dtype in (("submitted_s", pl.Float64), ("size_bytes", pl.Int64)):
         if name not in texts.columns:
-            raise TraceError(f"{path}: there is no column {name}", hint=f"It needs {', '.join(COLUMNS)}.")
+            raise TraceError(f"{path}: column {name} is missing", hint=f"It needs {', '.join(COLUMNS)}.")
         numbers = texts[name].cast(dtype, strict=False)
         wrong = (numbers.is_null() & texts[name].is_not_null()).arg_true()
         if len(wrong):
-            raise TraceError(f"{path}: row {wrong[0] + 1}: {name} {texts[name][wrong[0]]!r} is no number")
+            raise TraceError(f"{path}: row {wrong[0] + 1}: {name} {texts[name][wrong[0]]!r} is not a number")
         texts = texts.with_columns(numbers)
     for name in ("user", "file"):
         if name in texts.columns:
             numbers = texts[name].cast(pl.Int64, strict=False)
-            # 007 and 7 are two names.
+            # 007 and 7 are different names.
             if numbers.cast(pl.String).equals(texts[name]):
                 texts = texts.with_columns(numbers)
     return texts
 
 
 def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
-    """The files that a trace says were on disk when it began (`origin` is disk), as an inventory.
+    """Return the files that a trace says were on disk when it began (`origin` is disk), as an inventory.
 
     All are stored on tape and were last used when the trace begins: LLNL's model writes them at time 0
-    (appendix B, section 5.2.1). Raises TraceError if the trace has no such column or the row is wrong.
+    (appendix B, section 5.2.1). Raises TraceError if the trace has no such column or a row is wrong.
     """
     trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
     origin = pl.col("origin")
-    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is none of {', '.join(ORIGINS)}")
+    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is not one of {', '.join(ORIGINS)}")
     return (
         trace.filter(origin == "disk")
         .unique("file", keep="first", maintain_order=True)
@@ -120,11 +120,11 @@ def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
 
 
 def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> pl.DataFrame:
-    """Make up what lies on a disk in use: stored files of the trace's sizes, last used up to two weeks ago.
+    """Make up the contents of a disk in use: stored files of the trace's sizes, last used within two weeks.
 
-    With it, a run need not begin with an empty disk. Where it would take more than `MADE_UP_LIMIT` files of
-    the trace's sizes to fill the disk, they are larger by one factor. Files are texts, `inventory-1` and so
-    on: a trace to go with it names its files by texts.
+    With it, a run need not begin with an empty disk. If filling the disk would take more than `MADE_UP_LIMIT`
+    files of the trace's sizes, all files are larger by a common factor. Files are named by strings,
+    `inventory-1` and so on: a trace that uses this inventory must name its files by strings too.
     """
     if not 0 <= fill_ratio < 1:
         raise TraceError(f"fill_ratio is {fill_ratio}, not from 0 to below 1")
@@ -159,7 +159,8 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     trace = trace.with_columns(row=pl.int_range(1, pl.len() + 1))
     largest = machine.disk.largest_file_bytes
     time = pl.col("submitted_s")
-    _refuse(trace, ~time.is_finite() | (time < 0) | (time > LATEST_S), "submitted_s", "is no time of a trace")
+    is_outside = ~time.is_finite() | (time < 0) | (time > LATEST_S)
+    _refuse(trace, is_outside, "submitted_s", "is not a valid time in a trace")
     _refuse(trace, time < time.shift(1), "submitted_s", "is before that of the row above")
     _refuse(trace, ~pl.col("direction").is_in(["put", "get"]), "direction", "is neither put nor get")
     _refuse(trace, pl.col("size_bytes") < 0, "size_bytes", "is below 0")
@@ -167,7 +168,7 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
         trace,
         pl.col("size_bytes") > largest,
         "size_bytes",
-        f"is more than the machine takes ({largest})",
+        f"is more than the machine accepts ({largest})",
         hint=f"`tapewise workload trace --largest {largest}` leaves such requests out, and counts them.",
     )
     held = _check_inventory(inventory, trace, machine)
@@ -190,7 +191,7 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
 
 
 def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFrame:
-    """Pick the columns; numbers where there must be numbers, and no nulls."""
+    """Select the columns, and check that they have the required types and no nulls."""
     for name in names:
         if name not in frame.columns:
             raise TraceError(f"the {what} has no column {name}", hint=f"It needs {', '.join(names)}.")
@@ -202,7 +203,7 @@ def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFram
         if is_time and not dtype.is_numeric():
             raise TraceError(f"the {what}'s {name} is of type {dtype}, not numbers")
         if name in ("user", "file") and not (dtype.is_integer() or dtype == pl.String):
-            raise TraceError(f"the {what}'s {name} is of type {dtype}, neither whole numbers nor texts")
+            raise TraceError(f"the {what}'s {name} is of type {dtype}, neither whole numbers nor strings")
         nulls = frame[name].is_null()
         if nulls.any():
             raise TraceError(f"row {nulls.arg_true()[0] + 1} of the {what}: {name} is missing")
@@ -242,12 +243,12 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machin
     held = held.with_columns(stored.alias("is_stored"), row=pl.int_range(1, pl.len() + 1))
     age = pl.col("age_s")
     _refuse(held, pl.col("size_bytes") < 0, "size_bytes", "is below 0", "inventory")
-    _refuse(held, ~age.is_finite() | (age < 0), "age_s", "is no age", "inventory")
-    _refuse(held, ~pl.col("file").is_first_distinct(), "file", "stands there twice", "inventory")
+    _refuse(held, ~age.is_finite() | (age < 0), "age_s", "is not a valid age", "inventory")
+    _refuse(held, ~pl.col("file").is_first_distinct(), "file", "is listed twice", "inventory")
     total, capacity = int(held["size_bytes"].sum()), machine.disk.capacity_bytes
     if total > capacity:
         raise TraceError(f"the inventory's {total} bytes are more than the disk holds ({capacity})")
-    # The oldest first: in this order they came, and are stored.
+    # The oldest first: the order in which they arrived and are stored.
     return held.sort("age_s", descending=True, maintain_order=True)
 
 

@@ -1,4 +1,4 @@
-"""When in the week: rates by the hour of the archive's own clock, and moments drawn at such rates."""
+"""Rates by hour of the week, on the archive's own clock, and moments drawn at such rates."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -11,22 +11,25 @@ from tapewise.simulator.demand.models import HOURS_OF_WEEK, Model
 from tapewise.simulator.kernel.tables import Floats, Integers
 
 HOUR_S = 3600.0
-# Of moments drawn at a time; more would fill the memory before anybody sees an error.
+# The most moments drawn at a time; more would fill the memory before anybody sees an error.
 DRAW_LIMIT = 50_000_000
 
 
 def find_hours_of_week(moments: pl.Series, zone: ZoneInfo) -> Integers:
-    """0 for Monday 00:00 to 01:00 by the clock of `zone`, up to 167; `moments` are in UTC."""
+    """Return hours of the week: 0 for Monday 00:00 to 01:00 by the clock of `zone`, up to 167.
+
+    `moments` are in UTC.
+    """
     local = moments.dt.convert_time_zone(zone.key)
     days = local.dt.weekday().cast(pl.Int64) - 1
     return (24 * days + local.dt.hour().cast(pl.Int64)).to_numpy()
 
 
 def count_observed_hours(model: Model) -> Integers:
-    """How often each hour of the week was observed, from the first to the last end of a request.
+    """Count how often each hour of the week was observed, from the first to the last end of a request.
 
-    The hours of both ends count as whole ones: of a few seconds' worth of an hour no rate can be made. Where
-    clocks go back an hour is observed twice.
+    The first and the last hour count in full, because a few seconds of an hour give no rate. When clocks go
+    back, an hour is observed twice.
     """
     first = model.first_ended_at.astimezone(model.zone)
     into_hour = timedelta(minutes=first.minute, seconds=first.second, microseconds=first.microsecond)
@@ -42,11 +45,11 @@ def count_observed_hours(model: Model) -> Integers:
 
 
 def find_rates(counts: Floats, observed: Integers) -> Floats:
-    """What there is in an hour, for each hour of the week.
+    """Return the rate per hour, for each hour of the week.
 
-    An hour that was never observed gets the mean of its hour of the day; if no day's was observed either,
-    that of all hours. Where something was counted in an hour that was not (a request is asked for before it
-    ends) it counts as observed once.
+    An hour that was never observed gets the mean of that hour of the day; if that was not observed on any
+    day, the mean of all hours. An unobserved hour with a count (a request is submitted before it ends) counts
+    as observed once.
     """
     seen = np.maximum(observed, counts > 0).astype(np.float64)
     by_day = counts.reshape(7, 24).sum(axis=0), seen.reshape(7, 24).sum(axis=0)
@@ -61,8 +64,8 @@ def draw_moments(
 ) -> Floats:
     """Draw an inhomogeneous Poisson process: seconds from `began_at`, in order.
 
-    At the highest rate first; then each moment stays with the share that its own hour has of that. So it
-    makes no difference how the clocks change.
+    Moments are first drawn at the highest rate. Each then stays with a probability of its own hour's rate
+    divided by the highest, so it makes no difference how the clocks change.
 
     Raises:
         SimulationError: there would be more than `DRAW_LIMIT` of them.
@@ -80,7 +83,7 @@ def draw_moments(
 
 
 def to_moments(began_at: datetime, seconds: Floats) -> pl.Series:
-    """The moments so many seconds after `began_at`, in UTC, to the microsecond below."""
+    """Return the moments that are `seconds` after `began_at`, in UTC, rounded down to microseconds."""
     begin = pl.Series([began_at], dtype=pl.Datetime("us", "UTC")).cast(pl.Int64)[0]
     return pl.Series("submitted_at", begin + np.floor(seconds * 1e6).astype(np.int64)).cast(
         pl.Datetime("us", "UTC")

@@ -1,4 +1,5 @@
-"""The event loop and what it calls, compiled: in these modules only + - * /, square roots and comparisons.
+"""The event loop and the functions that it calls, all compiled.
 
-So a run gives the same bits on every machine. Nothing here knows what a machine file or a trace is.
+These modules use only + - * /, square roots and comparisons, so a run gives the same bits on every machine.
+They know nothing about machine files or traces.
 """

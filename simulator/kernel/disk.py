@@ -1,4 +1,4 @@
-"""The disk: which volume a file lies on, room for it, and the purge that makes room."""
+"""The disk: the volumes that files are on, space for files, and the purge that frees space."""
 
 import math
 
@@ -15,7 +15,7 @@ HOUR_S = 3600.0
 
 @compiled
 def take_volume(world: World, file: int) -> None:
-    """Give a file the next volume in turn; one larger than a volume takes the following ones as well."""
+    """Give a file the next volume in turn; a file larger than a volume also takes the following ones."""
     machine, state, record = world.machine[0], world.state[0], world.files[file]
     count, room = 1, machine.lv_bytes
     while room < record.size_bytes:
@@ -33,7 +33,7 @@ def take_volume(world: World, file: int) -> None:
 
 @compiled
 def ask_space(world: World, job: int) -> None:
-    """Let a put or a stage take room for its file and begin to move it, or wait for room."""
+    """Let a put or a stage take space for its file and begin to move it, or wait for space."""
     machine = world.machine[0]
     enter(world, job, SPACE)
     take_volume(world, world.jobs[job].file)
@@ -70,7 +70,7 @@ def _take_space(world: World, job: int) -> None:
 
 @compiled
 def is_purge_wanted(world: World) -> bool:
-    """Whether the disk is at its high mark, or somebody waits for room."""
+    """Whether the disk is at its high mark, or a job waits for space."""
     machine = world.machine[0]
     return bool(
         machine.has_purge
@@ -83,17 +83,17 @@ def is_purge_wanted(world: World) -> bool:
 
 @compiled
 def purge_if_wanted(world: World) -> None:
-    """Purge, unless there is no need or nothing that may go."""
+    """Purge, unless there is no need, or no file that may go."""
     if is_purge_wanted(world) and not world.state[0].is_purge_spent:
         purge(world)
 
 
 @compiled
 def purge(world: World) -> None:
-    """Remove files down to the low mark, heaviest first; then let in those who wait for room.
+    """Remove files down to the low mark, heaviest first; then admit the jobs that wait for space.
 
-    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If these are too many,
-    the purge goes on when the next of them is old enough or has come to tape.
+    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If too many stay, the purge
+    continues when the next of them is old enough or has been stored to tape.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes
@@ -139,7 +139,7 @@ def _serve_space(world: World) -> None:
 
 @compiled
 def may_go(world: World, file: int) -> None:
-    """A file has come to tape or was unlocked: it may be what a purge waits for."""
+    """Continue a waiting purge, if it can now remove this file, which was stored to tape or unlocked."""
     state, record = world.state[0], world.files[file]
     if not is_purge_wanted(world) or record.lock_count > 0 or not record.is_stored:
         return

@@ -1,11 +1,11 @@
-"""The event loop: what happens next, until every job is done or nothing can happen any more.
+"""The event loop: handles the next event until every job is done or nothing more can happen.
 
-A put goes through user token, port, latency, room on disk and transfer; a get of a file on disk through
-token, port, latency and transfer; any other get has its file staged first (drive, load, room, transfer from
+A put goes through user token, port, latency, space on disk and transfer; a get of a file on disk through
+token, port, latency and transfer. Any other get first has its file staged (drive, load, space, transfer from
 tape), or waits for the job that writes or stages it.
 
-Only + - * /, square roots and comparisons, so that it gives the same bits without the compiler; whatever is
-random comes with the jobs.
+Only + - * /, square roots and comparisons, so that it gives the same bits without the compiler. All random
+numbers are drawn beforehand and come with the jobs.
 """
 
 import numpy as np
@@ -31,9 +31,9 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 
 @compiled_entry
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch a kind of event
-    """Run until every job is done, or until those that are not wait for what cannot come.
+    """Run until every job is done, or until the remaining ones wait for something that cannot come.
 
-    After `event_limit` events it pauses and gives True; called again it goes on, to the same bits.
+    After `event_limit` events it pauses and returns True; called again it continues, to the same bits.
     """
     state = world.state[0]
     last = state.event_count + event_limit
@@ -61,7 +61,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
         if event == NOTHING:
             break
         _sample(world, at_s)
-        # Added to the time, a short step loses digits, which the flows need.
+        # Adding a short step to the time loses digits that the flows need.
         move(world, step_s if event == FLOW_ENDS else at_s - state.now_s)
         state.now_s = at_s
         state.event_count += 1
@@ -179,7 +179,7 @@ def _end_flow(world: World, flow_class: int) -> None:
 
 @compiled
 def _arrive(world: World, file: int) -> None:
-    """A file is whole on disk: those who wait for it go on, and the disk may be at its high mark."""
+    """Mark a file as complete on disk, let waiting jobs continue, and purge if the high mark is reached."""
     queue = world.machine[0].file_queue + file
     world.files[file].place = ON_DISK
     world.files[file].arrived_s = world.state[0].now_s

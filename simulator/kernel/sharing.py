@@ -1,8 +1,8 @@
-"""Sharing bandwidth: flows as fluids, each getting its max-min fair share, worked out by class.
+"""Sharing bandwidth: flows are fluids, each with its max-min fair share, calculated by class.
 
-Flows that use the same resources under the same cap are a class: they have one rate, so the class keeps the
-work that each flow has done, and a heap of the work at which one ends. The cost of an event does not grow
-with the number of flows.
+Flows that use the same resources under the same cap form a class with one rate. So the class keeps the work
+that each of its flows has done, and a heap of the amounts of work at which flows end. The cost of an event
+does not grow with the number of flows.
 """
 
 from tapewise.simulator.kernel.compiler import compiled
@@ -12,7 +12,7 @@ from tapewise.simulator.kernel.tables import World
 
 @compiled
 def start_flow(world: World, index: int, size_bytes: float, job: int) -> None:
-    """Let a flow of `size_bytes` begin in class `index`."""
+    """Begin a flow of `size_bytes` in class `index`."""
     state, group = world.state[0], world.classes[index]
     if group.flow_count == 0:
         group.work = 0.0
@@ -24,7 +24,7 @@ def start_flow(world: World, index: int, size_bytes: float, job: int) -> None:
 
 @compiled
 def end_flow(world: World, index: int) -> int:
-    """Take out the flow of class `index` that ends first: its job."""
+    """Remove the flow of class `index` that ends first; returns its job."""
     state, group = world.state[0], world.classes[index]
     group.work = world.flow_ends[index, 0]
     job = pop_flow(world, index)
@@ -40,7 +40,7 @@ def end_flow(world: World, index: int) -> int:
 
 @compiled
 def find_next_end(world: World) -> tuple[float, int]:
-    """In how many seconds the next flow ends and of which class it is; class -1 if none does."""
+    """Return in how many seconds the next flow ends, and its class; class -1 if no flow ends."""
     found, least_s = -1, 0.0
     for place in range(world.state[0].active_count):
         index = world.active[place]
@@ -56,7 +56,7 @@ def find_next_end(world: World) -> tuple[float, int]:
 
 @compiled
 def move(world: World, step_s: float) -> None:
-    """Let all flows go on for `step_s`."""
+    """Advance all flows by `step_s`."""
     for place in range(world.state[0].active_count):
         group = world.classes[world.active[place]]
         group.work += group.rate * step_s
@@ -76,10 +76,10 @@ def _take(resource: int, world: World, rate: float, flow_count: int) -> None:
 
 @compiled
 def share(world: World) -> None:  # noqa: PLR0912  # numba inlines no closures
-    """Work out the rates by progressive filling.
+    """Calculate the rates by progressive filling.
 
-    All flows grow alike until a resource is full, or a class at its cap; its flows are then fixed, and the
-    others share what is left.
+    All flows grow equally until a resource is full or a class reaches its cap; the affected flows are then
+    fixed, and the others share what is left.
     """
     state = world.state[0]
     for r in range(len(world.resources)):

@@ -1,7 +1,7 @@
-"""The kernel's memory: tables of numbers that its functions read and write; no objects.
+"""The kernel's memory: tables of numbers that its functions read and write, without objects.
 
-Each row is a numpy record, so that `world.jobs[j].port = 3` means the same to numba and to Python. Times are
-seconds since the trace began, sizes are bytes as floats (whole below 2^53), -1 stands for none.
+Each row is a numpy record, so that `world.jobs[j].port = 3` means the same in numba and in Python. Times are
+seconds since the trace began, sizes are bytes as floats (whole below 2^53), -1 means none.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -9,22 +9,22 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-# A record array, whose columns have no types that mypy knows.
+# A record array; mypy does not know the types of its columns.
 Records: TypeAlias = Any
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-# What a job does; the time it spends on each is kept in `World.spent`.
+# What a job is doing; `World.spent` has the time spent in each phase.
 PHASES = (
     "unborn",
     "user",  # waits for its user's token
     "port",  # waits for a port
     "latency",
     "transfer",  # moves between client and disk
-    "file",  # waits for what another job writes or stages
+    "file",  # waits for another job that writes or stages the file
     "drive",  # waits for a drive
     "load",  # waits for robot and drive to load the tape
-    "space",  # waits for room on disk
+    "space",  # waits for space on disk
     "staging",  # moves from tape to disk
     "done",
 )
@@ -33,17 +33,17 @@ UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, SPACE, STAGING, DONE =
 # Where a file is.
 ON_TAPE, COMING, ON_DISK = range(3)
 
-# What the heap holds.
+# The kinds of events on the heap.
 LATENCY_ENDS, LOAD_ENDS = range(2)
 
-# What a sample holds before one column a phase and one a resource.
+# The first columns of a sample; then follow one column per phase and one per resource.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
 
 _QUEUE = [("head", "i8"), ("tail", "i8")]
 
 DTYPES: dict[str, list[tuple[str, str]]] = {
     "machine": [
-        ("job_count", "i8"),  # and the index of the process that stores
+        ("job_count", "i8"),  # also the index of the storing process
         ("user_limit", "i8"),
         ("is_joint", "?"),
         ("put_latency_s", "f8"),
@@ -62,7 +62,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("min_age_s", "f8"),
         ("cartridge_bytes", "f8"),
         ("sample_s", "f8"),
-        # Where in `queues` and `classes` those of each kind begin.
+        # Where each kind begins in `queues` and `classes`.
         ("range_queue", "i8"),
         ("pool_queue", "i8"),
         ("space_queue", "i8"),
@@ -81,25 +81,25 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next_ticket", "i8"),
         ("heap_count", "i8"),
         ("active_count", "i8"),  # of classes that have flows
-        ("is_dirty", "?"),  # flows began or ended since the rates were worked out
+        ("is_dirty", "?"),  # flows began or ended since the rates were calculated
         ("busy_ports", "i8"),
         ("busy_drives", "i8"),
         ("disk_used_bytes", "f8"),
         ("steady_s", "f8"),  # when the disk was first as full as its low mark; -1: not yet
         ("next_lv", "i8"),
-        ("purge_s", "f8"),  # when something becomes old enough for a purge that is wanted
-        ("is_purge_spent", "?"),  # nothing that may go is left
+        ("purge_s", "f8"),  # when a file becomes old enough for a purge that is waiting
+        ("is_purge_spent", "?"),  # no file that may go is left
         ("purge_count", "i8"),
         ("purged_bytes", "f8"),
         ("purged_count", "i8"),
-        ("store_s", "f8"),  # when the process that stores wakes up
+        ("store_s", "f8"),  # when the storing process wakes up
         ("store_base_s", "f8"),  # when it last went to sleep
         ("is_storing", "?"),
         ("unstored_count", "i8"),
         ("list_count", "i8"),
         ("list_place", "i8"),
         ("left_bytes", "f8"),  # of the file that is being stored
-        ("piece_bytes", "f8"),  # what of it goes onto this cartridge
+        ("piece_bytes", "f8"),  # the part of it that goes onto this cartridge
         ("cartridge_left_bytes", "f8"),
         ("next_draw", "i8"),
         ("stored_bytes", "f8"),
@@ -138,7 +138,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("accessed_s", "f8"),
         ("lock_count", "i8"),
         ("is_stored", "?"),
-        ("stage_job", "i8"),  # that brings it from tape, while it comes; -1: it is put
+        ("stage_job", "i8"),  # the job that is staging it, while it is coming; -1: it is being put
     ],
     "queues": _QUEUE,
     "users": [("active_count", "i8")],
@@ -158,7 +158,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("second", "i8"),
         ("third", "i8"),
         ("cap", "f8"),
-        ("alone", "f8"),  # the rate of a flow that shares with nobody
+        ("alone", "f8"),  # the rate of a flow that shares nothing
         ("flow_count", "i8"),
         ("rate", "f8"),  # of each flow
         ("work", "f8"),  # what each flow has moved since the class was last empty
@@ -168,7 +168,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
 
 
 class World(NamedTuple):
-    """Everything that a run reads and writes."""
+    """All data that a run reads and writes."""
 
     machine: Records
     state: Records
@@ -200,5 +200,5 @@ class World(NamedTuple):
 
 
 def make_records(name: str, count: int) -> Records:
-    """A table of zeros."""
+    """Make a table of zeros."""
     return np.zeros(count, DTYPES[name]).view(np.recarray)

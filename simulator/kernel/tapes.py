@@ -1,4 +1,4 @@
-"""The tapes: staging a file to disk, and the process that stores what lies on disk."""
+"""The tapes: staging a file to disk, and the process that stores files from disk to tape."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
 
 @compiled
 def ask_drive(world: World, job: int) -> None:
-    """Let a stage, or the process that stores, take a drive of its pool or wait for one."""
+    """Let a stage, or the storing process, take a drive of its pool or wait for one."""
     enter(world, job, DRIVE)
     pool = world.silos[world.jobs[job].silo].pool
     if world.pools[pool].free_count > 0:
@@ -24,7 +24,7 @@ def ask_drive(world: World, job: int) -> None:
 
 @compiled
 def release_drive(world: World, job: int) -> None:
-    """Give a drive to the next in its pool's queue."""
+    """Pass a drive to the next job in its pool's queue, or free it."""
     pool = world.silos[world.jobs[job].silo].pool
     queue = world.machine[0].pool_queue + pool
     if world.queues[queue].head >= 0:
@@ -42,7 +42,7 @@ def _load(world: World, job: int) -> None:
 
 @compiled
 def end_load(world: World, job: int) -> None:
-    """A tape is in its drive: a stage needs room on disk, storing goes on."""
+    """Continue after a tape is loaded: a stage asks for space on disk, the storing process writes."""
     if job == world.machine[0].job_count:
         _store_piece(world)
     else:
@@ -51,7 +51,7 @@ def end_load(world: World, job: int) -> None:
 
 @compiled
 def add_unstored(world: World, file: int) -> None:
-    """Note a file that is not on tape yet."""
+    """Record a file that is not on tape yet."""
     state = world.state[0]
     world.unstored[state.unstored_count] = file
     state.unstored_count += 1
@@ -61,7 +61,7 @@ def add_unstored(world: World, file: int) -> None:
 
 @compiled
 def plan_store(world: World) -> None:
-    """Wake the process that stores at the end of the first sleep after which it finds something."""
+    """Plan to wake the storing process at the end of the first sleep after which it finds a file."""
     machine, state = world.machine[0], world.state[0]
     if state.unstored_count == 0:
         state.store_s = np.inf
@@ -75,9 +75,9 @@ def plan_store(world: World) -> None:
 
 @compiled
 def begin_store(world: World) -> None:
-    """Make the list of what is to be stored, in the order of the volumes, and ask for a drive.
+    """List the files to store, in the order of the volumes, and ask for a drive.
 
-    A cartridge that the last list did not fill is written on.
+    Writing continues on a cartridge that the last list did not fill.
     """
     machine, state = world.machine[0], world.state[0]
     state.store_s = np.inf
@@ -88,7 +88,7 @@ def begin_store(world: World) -> None:
             break
         count += 1
     for place in range(count):
-        # Of one volume, what came first; the list is in that order.
+        # Within a volume, the first to arrive comes first; `unstored` is in that order.
         world.chosen[place] = place
         world.weights[place] = world.files[world.unstored[place]].lv
     sort_chosen(world, count)
@@ -119,7 +119,7 @@ def _mount(world: World) -> None:
 
 @compiled
 def _store_piece(world: World) -> None:
-    """Write what is left of the file, or what of it the cartridge still takes."""
+    """Write the rest of the file, or as much of it as the cartridge still takes."""
     machine, state = world.machine[0], world.state[0]
     record = world.jobs[machine.job_count]
     chain = world.files[world.store_list[state.list_place]].chain
@@ -130,7 +130,7 @@ def _store_piece(world: World) -> None:
 
 @compiled
 def end_piece(world: World) -> None:
-    """A piece is on tape: go on with the file, the next one or the next cartridge, or go to sleep."""
+    """After a piece is on tape, go on with the file, the next file or the next cartridge, or go to sleep."""
     machine, state = world.machine[0], world.state[0]
     state.left_bytes -= state.piece_bytes
     state.cartridge_left_bytes -= state.piece_bytes

@@ -1,4 +1,4 @@
-"""What a transfer with a client must hold: a token of its user, and a port that takes its size."""
+"""The tokens that a transfer with a client needs: one of its user, and a port that takes its size."""
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event
@@ -19,7 +19,7 @@ def ask_tokens(world: World, job: int) -> None:
         else:
             append(world, record.user, job)
         return
-    # Whoever waits already can take nothing of what is free, or it would have been let in.
+    # Jobs that already wait cannot use what is free, or they would have been admitted.
     port = _find_port(world, record.range)
     if user.active_count < machine.user_limit and port >= 0:
         user.active_count += 1
@@ -32,7 +32,7 @@ def ask_tokens(world: World, job: int) -> None:
 
 @compiled
 def release_tokens(world: World, job: int) -> None:
-    """Give back the tokens of a job, to those who wait for them."""
+    """Pass the tokens of a job to the jobs that wait for them."""
     machine, record = world.machine[0], world.jobs[job]
     user, port = world.users[record.user], record.port
     user.active_count -= 1
@@ -42,7 +42,7 @@ def release_tokens(world: World, job: int) -> None:
         _admit(world)
         _name_causes(world)
         return
-    # The user's next job comes first, but must not overtake those who wait for the port.
+    # The user's next job comes first, but must not overtake jobs that wait for the port.
     if world.queues[record.user].head >= 0:
         _take_user(world, pop_first(world, record.user))
     world.ports[port].is_busy = False
@@ -60,7 +60,7 @@ def release_tokens(world: World, job: int) -> None:
 
 @compiled
 def _take_user(world: World, job: int) -> None:
-    """Serialised: with its user's token, a job asks for a port; who asked first gets the next one."""
+    """Serialised queueing: take the user's token, then ask for a port; first come, first served."""
     record = world.jobs[job]
     world.users[record.user].active_count += 1
     enter(world, job, PORT)
@@ -75,7 +75,7 @@ def _take_user(world: World, job: int) -> None:
 
 @compiled
 def _find_port(world: World, size_range: int) -> int:
-    """The lowest free port for a range of sizes."""
+    """Return the lowest free port for a range of sizes, or -1."""
     for port in range(world.ranges[size_range].first, world.ranges[size_range].last + 1):
         if not world.ports[port].is_busy:
             return port
@@ -96,7 +96,7 @@ def _take_port(world: World, job: int, port: int) -> None:
 
 @compiled
 def _admit(world: World) -> None:
-    """Joint: go along the queue and let in whoever finds both tokens."""
+    """Joint queueing: go along the queue and admit each job that finds both tokens."""
     machine, line = world.machine[0], world.queues[world.machine[0].joint_queue]
     before, job = -1, line.head
     while job >= 0:
@@ -122,7 +122,7 @@ def _admit(world: World) -> None:
 
 @compiled
 def _name_causes(world: World) -> None:
-    """Joint: a job whose user is at the limit waits for that, any other for a port."""
+    """Joint queueing: a job whose user is at the limit waits for the user, any other for a port."""
     machine = world.machine[0]
     job = world.queues[machine.joint_queue].head
     while job >= 0:

@@ -288,8 +288,8 @@ def test_backup_and_restore(tapewise, tmp_path, home):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="kept")
     assert tapewise("db", "backup", "all.dump").returncode == 0
-    assert "exists already" in tapewise("db", "backup", "all.dump").stderr
-    assert "holds archives already" in tapewise("db", "restore", "all.dump").stderr
+    assert "already exists" in tapewise("db", "backup", "all.dump").stderr
+    assert "already holds archives" in tapewise("db", "restore", "all.dump").stderr
     other = home / "restored"
     query = "SELECT * FROM mart.activity ORDER BY archive, period, starts_at, interface, direction"
     try:
@@ -369,7 +369,7 @@ def test_a_home_given_by_flag_overrides_a_url_from_elsewhere(tapewise):
 
 def test_an_invalid_url_is_reported_without_repeating_it(tapewise):
     result = tapewise("--database-url", "mysql://u:hush@h/db", "archives", "list")
-    assert "database_url is no URL of PostgreSQL" in result.stderr
+    assert "database_url is not a PostgreSQL URL" in result.stderr
     assert "hush" not in result.stderr
 
 

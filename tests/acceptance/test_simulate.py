@@ -37,8 +37,8 @@ def test_a_trace_is_run_listed_shown_and_queried(tapewise, trace, request) -> No
     assert (result.returncode, result.stderr) == (0, "")
     first, *lines = result.stdout.splitlines()
     assert re.fullmatch(
-        r"60 requests on LLNL UniTree 1998; its disk is 75% full at the start: 0 files that they ask for,"
-        r" [\d,]+ made up\.",
+        r"60 requests on LLNL UniTree 1998; its disk is 75% full at the start: 0 requested files,"
+        r" [\d,]+ made-up ones\.",
         first,
     )
     assert lines[:2] == [
@@ -57,7 +57,7 @@ def test_a_trace_is_run_listed_shown_and_queried(tapewise, trace, request) -> No
     assert json.loads(asked.stdout) == [{"n": 60}]
     again = tapewise(*made)
     assert (again.returncode, again.stdout) == (1, "")
-    assert f"an archive is called '{name}' already" in again.stderr
+    assert f"there is already an archive called '{name}'" in again.stderr
     assert tapewise("archives", "drop", name, "--yes").returncode == 0
     assert tapewise(*made).stdout == result.stdout  # the same seed
 
@@ -113,8 +113,8 @@ def test_a_run_that_gets_stuck_fails_and_names_the_resource(
     assert result.returncode == 1
     assert "Where the time went" not in result.stdout
     assert result.stderr.splitlines()[0] == (
-        "tapewise: 4 of 6 requests never end: from 1970-01-01 00:00 on they wait, 3 for room on disk, 1 for"
-        " another request for the same file, and nothing can happen any more."
+        "tapewise: 4 of 6 requests never end: from 1970-01-01 00:00 on they wait (3 for room on disk, 1 for"
+        " another request for the same file), and nothing more can happen."
     )
     assert name not in tapewise("archives", "list").stdout
 

@@ -43,7 +43,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
     lines = result.stdout.splitlines()
     assert lines[:6] == [
         f"Workload model 'two kinds' of {archive} (synthetic, UTC)",
-        "  size and service time of what ended from 1997-10-01 to 1997-10-30; seed 1",
+        "  size and service time of requests that ended from 1997-10-01 to 1997-10-30; seed 1",
         "",
         "nft put: 400 requests in 2 classes; set apart: 1 zero size",
         "   1  small puts   75.0% of requests    0.0% of bytes   9.97 kB in 0.498 s",
@@ -52,7 +52,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
     assert lines[6].startswith("  silhouette by number of classes  2: 0.9")
     assert lines[7] == (
         "  bursts: 41 of 2 users; requests in one: median 10, 95 % 10; gap: median 120 s;"
-        " the first of the users asks for 75%"
+        " the busiest user makes 75% of the requests"
     )
     assert tapewise("workload", "show", "two kinds").stdout == result.stdout
 
@@ -82,8 +82,8 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
     again = tapewise("workload", "fit", "--archive", archive, "--name", "two kinds")
     assert (again.returncode, again.stdout) == (1, "")
     assert again.stderr == (
-        "tapewise: a workload model is called 'two kinds' already.\n"
-        "Choose another name, or remove that one: `tapewise workload remove 'two kinds'`.\n"
+        "tapewise: there is already a workload model called 'two kinds'.\n"
+        "Choose another name, or remove that model: `tapewise workload remove 'two kinds'`.\n"
     )
     assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and gets no answer
     removed = tapewise("workload", "remove", "two kinds", "--yes")
@@ -96,7 +96,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
 def test_a_range_follows_the_archives_clock_and_is_kept(tapewise, archive):
     fit = ["workload", "fit", "--archive", archive, "--name", "few"]
     result = tapewise(*fit, "--since", "1997-10-02", "--until", "1997-10-04T09:10:00", "--seed", "5")
-    assert "what ended from 1997-10-02 to 1997-10-04; seed 5" in result.stdout
+    assert "requests that ended from 1997-10-02 to 1997-10-04; seed 5" in result.stdout
     assert "nft put: 45 requests" in result.stdout
     exported = json.loads(tapewise("workload", "export", "few").stdout)
     assert (exported["since"], exported["until"]) == ("1997-10-02T00:00:00Z", "1997-10-04T09:10:00Z")
@@ -113,7 +113,7 @@ FIT = ["workload", "fit", "--archive", "nothing", "--name"]
     [
         ([*FIT, "x"], 1, "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"),
         ([*FIT, " "], 2, "Invalid value for '--name': a name is printable text"),
-        ([*FIT, "x", "--since", "1998-01-02", "--until", "1998-01-02"], 2, "not before --since"),
+        ([*FIT, "x", "--since", "1998-01-02", "--until", "1998-01-02"], 2, "must be later than --since"),
         ([*FIT, "x", "--measure", "rate"], 2, "'rate' is not one of 'service', 'open'"),
         ([*FIT, "x", "--seed", "-1"], 2, "--seed"),
         ([*FIT, "x", "--idle", "-1"], 2, "--idle"),
@@ -166,10 +166,10 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == (
         f"all.csv: 5 requests of {requests} (synthetic),"
-        " asked for from 1997-10-01T16:00:00Z to 1997-10-01T18:00:02Z\n"
-        "  2 puts; gets of files that were put or got before 2, that lay on disk at the start 1,"
-        " that are on tape 0\n"
-        "  of 3 gets nothing says whether they were staged: taken for on disk\n"
+        " submitted from 1997-10-01T16:00:00Z to 1997-10-01T18:00:02Z\n"
+        "  2 puts; gets: 2 of files that were put or got before, 1 of files on disk at the start,"
+        " 0 of files on tape\n"
+        "  for 3 gets it is unknown where the file was: assumed to be on disk\n"
     )
     written = (tmp_path / "all.csv").read_text().splitlines()
     # The two users' numbers come from the warehouse, which the session's tests share.
@@ -188,10 +188,10 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")
     assert result.stdout.splitlines()[1:] == [
-        "  0 puts; gets of files that were put or got before 0, that lay on disk at the start 0,"
-        " that are on tape 1",
+        "  0 puts; gets: 0 of files that were put or got before, 0 of files on disk at the start,"
+        " 1 of files on tape",
         "  left out: 1 zero size",
-        "  of 1 gets nothing says whether they were staged: taken for on tape",
+        "  for 1 gets it is unknown where the file was: assumed to be on tape",
     ]
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "all.csv"]
@@ -213,8 +213,8 @@ WRITE = [*TRACE, "nothing", "--output", "a.csv"]
     [
         (WRITE, 1, "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"),
         ([*TRACE, "nothing"], 2, "Missing option '--output'"),
-        ([*TRACE, "nothing", "--output", "a.json"], 2, "'--output': ends neither in .parquet nor in .csv"),
-        ([*WRITE, "--since", "1998-01-02", "--until", "1998-01-02"], 2, "not before --since"),
+        ([*TRACE, "nothing", "--output", "a.json"], 2, "'--output': must end in .parquet or .csv"),
+        ([*WRITE, "--since", "1998-01-02", "--until", "1998-01-02"], 2, "must be later than --since"),
         ([*WRITE, "--failed", "some"], 2, "'some' is not one of 'retried', 'all', 'none'"),
         ([*WRITE, "--files", "name"], 2, "'name' is not one of 'size', 'key'"),
         ([*WRITE, "--zero-sizes", "two"], 2, "'two' is not one of 'one', 'keep', 'drop'"),
@@ -237,7 +237,7 @@ def test_an_empty_trace_is_reported(tapewise, requests, tmp_path):
     result = tapewise(*TRACE, requests, *drop, "--output", "a.csv")
     assert result.returncode == 1
     assert result.stderr == (
-        f"tapewise: no request of archive '{requests}' that is asked for can be in a trace.\n"
+        f"tapewise: none of the selected requests of archive '{requests}' can be in a trace.\n"
         "All are left out: 2 unknown origin, 1 zero size.\n"
     )
     result = tapewise(*TRACE, requests, "--output", "nowhere/a.csv")

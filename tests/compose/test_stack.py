@@ -122,7 +122,7 @@ def test_a_secret_that_is_not_a_url_is_reported_without_showing_it(stack: Stack)
     finally:
         stack.change_secret("reader_url", good)
     assert done.returncode == 1
-    assert "reader_url: no URL with user and password" in done.stdout and "hush" not in done.stdout
+    assert "reader_url: not a URL with user and password" in done.stdout and "hush" not in done.stdout
 
 
 def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) -> None:

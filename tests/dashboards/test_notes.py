@@ -11,8 +11,8 @@ from tests.dashboards.assets import CHARTS, DASHBOARDS, NOTES, Choice, charts_of
 from tests.dashboards.test_charts import dataset_id
 
 OTHERS = "any other empty chart"
-GETS_ONLY = "of gets only, and the filter asks for puts"
-PUTS_ONLY = "of puts only, and the filter asks for gets"
+GETS_ONLY = "only for gets, but the filter chooses puts"
+PUTS_ONLY = "only for puts, but the filter chooses gets"
 EXAMPLE, SIMULATED = {"archive": "example"}, {"archive": "example-on-llnl"}
 # Choices that leave charts empty, without the filters that only the last row of the table mentions.
 CHOICES = {
@@ -55,18 +55,18 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
             assert CHARTS[name]["slice_name"] in notes
     # No chart is called empty that is not; a chart of one interface says of which.
     for title in drawn & set(notes):
-        assert notes[title].startswith("of nft alone, which has most ")
+        assert notes[title].startswith("only for nft, which has the most ")
 
 
 @pytest.mark.parametrize(
     ("choice", "title", "note"),
     [
-        ("puts", "Open times of gets, with their clusters", "of gets only, and the filter asks for puts"),
-        ("puts", "The clusters of open times", "of gets only, and the filter asks for puts"),
+        ("puts", "Open times of gets, with their clusters", "only for gets, but the filter chooses puts"),
+        ("puts", "The clusters of open times", "only for gets, but the filter chooses puts"),
         (
             "gets",
             "How long puts took, logged and simulated",
-            "of puts only, and the filter asks for gets",
+            "only for puts, but the filter chooses gets",
         ),
         (
             "the simulated archive",

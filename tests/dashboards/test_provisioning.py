@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tapewise.dashboards.service import PROGRAMS, ROOM, Service
+from tapewise.dashboards.service import FOLDER, PROGRAMS, Service
 from tapewise.schema.errors import ServerError
 from tapewise.schema.settings import Settings
 from tests.dashboards.api import Api
@@ -62,7 +62,7 @@ def test_superset_reads_with_its_own_login(service: Service) -> None:
 
 def provision(service: Service) -> None:
     environment = service._environment(service._start_warehouse())
-    service._run("the provisioning", "python", str(ROOM / "provisioning.py"), environment=environment)
+    service._run("the provisioning", "python", str(FOLDER / "provisioning.py"), environment=environment)
 
 
 def test_the_second_time_only_what_does_not_belong_is_removed(service: Service, admin: Api) -> None:
@@ -131,7 +131,7 @@ def test_it_refuses_to_start_without_a_secret(tmp_path: Path, missing: str) -> N
     else:
         del given[missing]
     command = [PROGRAMS / "python", "-c", "import superset_config"]
-    done = subprocess.run(command, cwd=ROOM, env=given, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=FOLDER, env=given, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert re.search(missing if missing in done.stderr else "SUPERSET_SECRET_KEY must have", done.stderr)
 

@@ -72,7 +72,7 @@ def test_one_of_two_backups_with_the_same_name_is_made_and_complete(
             wait(2)
             assert len(list(tmp_path.glob(f"all.dump.*{UNFINISHED}"))) == 2
         errors = [error for error in (attempt.exception() for attempt in attempts) if error is not None]
-    assert [str(error) for error in errors] == [f"{file}: exists already"]
+    assert [str(error) for error in errors] == [f"{file}: already exists"]
     assert list(tmp_path.iterdir()) == [file]
     assert file.stat().st_mode & 0o777 == 0o600
     with site.clone() as other:
@@ -83,7 +83,7 @@ def test_one_of_two_backups_with_the_same_name_is_made_and_complete(
 
 def test_a_missing_folder_is_reported_with_the_requested_name(warehouse: Warehouse, tmp_path: Path) -> None:
     file = tmp_path / "missing" / "all.dump"
-    with pytest.raises(DatabaseError, match=f"^{file}: no file can be made in its folder: No such file"):
+    with pytest.raises(DatabaseError, match=f"^{file}: cannot be created: No such file"):
         back_up(warehouse, file)
 
 
@@ -94,7 +94,7 @@ def test_a_file_created_during_the_dump_is_not_overwritten(warehouse: Warehouse,
             attempt = pool.submit(back_up, warehouse, file)
             wait(1)
             file.write_text("somebody else's")
-        with pytest.raises(DatabaseError, match="exists already"):
+        with pytest.raises(DatabaseError, match="already exists"):
             attempt.result()
     assert (file.read_text(), list(tmp_path.iterdir())) == ("somebody else's", [file])
 
@@ -112,7 +112,7 @@ def test_no_file_is_overwritten_on_a_file_system_without_hard_links(
             wait(2)
         errors = [error for error in (attempt.exception() for attempt in attempts) if error is not None]
     assert len(errors) == 1
-    assert "exists already" in str(errors[0])
+    assert "already exists" in str(errors[0])
     [file] = tmp_path.iterdir()
     assert file.read_bytes()[:5] == b"PGDMP"
 
@@ -135,7 +135,7 @@ def test_a_dump_ends_with_its_killed_command_and_the_next_backup_cleans_up(
         output, errors = fork.communicate(PATIENCE_S)
     assert fork.returncode == 0
     assert output.startswith(f"{tmp_path / 'next.dump'}: ")
-    assert errors == f"{left} is removed: a backup that was killed left it.\n"
+    assert errors == f"Removed {left}, which a killed backup left behind.\n"
     assert sorted(tmp_path.iterdir()) == [tmp_path / "next.dump", other]
 
 

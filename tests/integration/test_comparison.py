@@ -234,7 +234,7 @@ def test_quantities_that_are_not_compared_are_reported_once(filled: Warehouse):
     said = run_compare(filled, "slow", "run").output.splitlines()
     place = said.index("Not compared:")
     assert said[place + 1 : place + 3] == [
-        "  no beginning of a transfer is logged: none under way, under way",
+        "  no log contains when a transfer began: none under way, under way",
         "  too few requests for such a quantile: transfer time p90 p99",
     ]
 
@@ -259,7 +259,7 @@ def test_quantities_that_are_0_on_both_sides_are_not_shown(filled: Warehouse):
     said = run_compare(filled, "run", "run").output
     assert "wait for user limit" in said
     assert "wait for port" not in said
-    assert "Left out, as they are 0 on both sides: 36 (--json has them)." in said
+    assert "Left out, as they are 0 on both sides: 36 (--json shows them)." in said
     assert "wait for port" in run_compare(filled, "run", "run", "--json").output
 
 
@@ -307,7 +307,7 @@ def test_since_and_until_follow_the_clock_of_a(filled: Warehouse):
     [
         (["slow", "nowhere"], "no archive is called 'nowhere'"),
         (["nowhere", "slow"], "no archive is called 'nowhere'"),
-        (["slow", "never"], "the run of archive 'never' never was steady"),
+        (["slow", "never"], "the run of archive 'never' never became steady"),
         (["slow", "stuck"], "5 requests of archive 'stuck' never ended"),
         (["slow", "empty"], "archive 'empty' has no request to compare in that time"),
         (["slow", "fast", "--interface", "hsi"], "archive 'slow' has no request to compare in that time"),

@@ -240,7 +240,7 @@ def test_impossible_logins_are_refused(warehouse: Warehouse, logins: list[str]) 
             with pytest.raises(DatabaseError, match=name), owner.transaction():
                 add_login(owner, name, sees_names=False)
         for name in ("absent", LOADER, READER, owner.info.user):
-            with pytest.raises(LookupFailedError, match=f"no login '{name}'"):
+            with pytest.raises(LookupFailedError, match=f"no reading login '{name}'"):
                 drop_login(owner, name)
         with pytest.raises(DatabaseError, match="Tapewise's own"):
             drop_login(owner, COMMANDS)

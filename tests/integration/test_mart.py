@@ -285,9 +285,9 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
                 "depends_on: []",
                 "depends_on: [open_times]",
             ),
-            r"circle.*open_times/metadata\.yaml, .*requests/metadata\.yaml",
+            r"circular.*open_times/metadata\.yaml, .*requests/metadata\.yaml",
         ),
-        (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is no YAML"),
+        (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is not valid YAML"),
         (spoil_metadata("kind: view", "kind: function"), r"opens/function\.sql is missing"),
         (
             lambda folder: (folder / "facts/opens/metadata.yaml").unlink(),

@@ -265,8 +265,8 @@ def test_the_run_is_kept_with_the_archive(filled: Warehouse) -> None:
         filled, "SELECT sampled_at, value FROM mart.simulation_samples WHERE quantity = 'disk_fill_ratio'"
     )
     assert len(samples) == outcome.run.samples.height
-    assert "mart.simulation_samples has the machine at points in time, 600 s apart" in lines
-    # No sample precedes the first, so no mean since then is known.
+    assert "mart.simulation_samples has the machine's state every 600 s" in lines
+    # No sample is before the first, so no mean since then is known.
     ((first,),) = ask(
         filled,
         "SELECT min(sampled_at) FROM mart.simulation_samples WHERE quantity = 'network_in_utilisation_ratio'",
@@ -310,7 +310,7 @@ def test_a_disk_that_is_never_in_use_has_no_means(filled: Warehouse) -> None:
         run = get_run(connection, "rebuilt")
         lines = "\n".join(describe_run(connection, run))
     assert run.steady_at is None
-    assert "no means are told" in lines
+    assert "no means are shown" in lines
     assert "get from" not in lines
     # A disk that fills up during the run has means from then on.
     small = change(
@@ -328,7 +328,7 @@ def test_a_run_of_an_earlier_version_that_got_stuck_has_no_means(filled: Warehou
         connection.execute("UPDATE studies.simulation_runs SET unfinished_count = 399")
     with filled.connect(Role.READER) as connection:
         lines = "\n".join(describe_run(connection, get_run(connection, "rebuilt")))
-    assert "399 never ended, so there are no means" in lines
+    assert "399 never ended, so no means are shown" in lines
     assert "get from" not in lines
 
 
@@ -365,7 +365,7 @@ def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: py
     first_count = len({file for file in staged if file in displaced})
     assert 0 < first_count < len(staged)
     warning = (
-        f"{len(displaced)} files that lay on disk at the start found no room on the machine's disk and began"
+        f"{len(displaced)} files that were on disk at the start found no room on the machine's disk and began"
         f" on tape; {first_count} of {len(staged)} stages are the first of such a file"
     )
     assert "find no room on the machine's disk" in next(iter(describe_plan(plan)))
@@ -388,7 +388,7 @@ def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: py
 def test_requests_beyond_the_machine_are_counted(filled: Warehouse) -> None:
     machine = change(bundled_machine("llnl-unitree-1998"), disk={"largest_file_bytes": 1_000_000})
     plan = plan_run(read(filled), machine, seed=1)
-    largest = "larger than the machine takes (1,000,000 bytes)"
+    largest = "larger than the machine accepts (1,000,000 bytes)"
     assert plan.given.left_out[largest] == 400 - plan.given.trace.height > 0
     assert plan.given.trace["size_bytes"].max() <= 1_000_000
 

@@ -238,7 +238,7 @@ def test_names_can_be_used_once(filled: Warehouse):
         check_name(connection, "spring")
         save_model(connection, model)
         for action in (lambda: check_name(connection, "spring"), lambda: save_model(connection, model)):
-            with pytest.raises(WorkloadError, match="a workload model is called 'spring' already"):
+            with pytest.raises(WorkloadError, match="there is already a workload model called 'spring'"):
                 action()
         remove_model(connection, "spring")
         assert list_models(connection) == []

@@ -75,7 +75,7 @@ def test_a_backup_from_before_the_first_release_is_refused_before_anything_is_ch
         connection.execute("UPDATE ledger.revisions SET version_num = '0020'")
     for use in (lambda: back_up(warehouse, file), lambda: upgrade(lambda: warehouse.connect(Role.OWNER))):
         with pytest.raises(
-            RevisionError, match="of revision 0020, which this program does not know"
+            RevisionError, match="has revision 0020, which this program does not know"
         ) as caught:
             use()
         assert "older than the first release" in (caught.value.hint or "")
@@ -87,7 +87,7 @@ def test_a_backup_from_before_the_first_release_is_refused_before_anything_is_ch
         done = run_restore(other, file)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == (
-            f"tapewise: {file}: holds a warehouse of revision 0020, which this program does not know.\n"
+            f"tapewise: {file}: contains a warehouse with revision 0020, which this program does not know.\n"
             "It is older than the first release, 0.1.0: restore it with the Tapewise that made it, or load"
             " the logs again.\n"
         )
@@ -117,8 +117,8 @@ def test_a_backup_of_a_newer_program_is_refused_before_anything_is_changed(
         done = run_restore(other, file)
         assert (done.returncode, done.stdout) == (1, "")
         assert done.stderr == (
-            f"tapewise: {file}: holds a warehouse of revision 9999, which this program does not know.\n"
-            "A newer Tapewise made it: restore it with that one.\n"
+            f"tapewise: {file}: contains a warehouse with revision 9999, which this program does not know.\n"
+            "A newer Tapewise made it: restore it with that version.\n"
         )
         with other.connect(Role.READER) as connection:
             assert connection.execute("SELECT count(*) FROM mart.archives").fetchone() == (0,)
@@ -145,7 +145,7 @@ def test_a_file_that_is_not_a_backup_of_a_warehouse_is_refused_before_anything_i
     for name, message in (
         ("cut.dump", "pg_restore failed"),
         ("text.dump", "pg_restore failed"),
-        ("other.dump", "other.dump: holds no warehouse"),
+        ("other.dump", "other.dump: does not contain a warehouse"),
     ):
         with pytest.raises(DatabaseError, match=message):
             restore(warehouse, tmp_path / name)

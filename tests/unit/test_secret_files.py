@@ -45,7 +45,7 @@ def test_giving_both_variables_is_refused(secret: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("content", [b"", b"\n", b"one\ntwo\n", b"\xff\xfe"])
 def test_a_file_without_exactly_one_line_is_refused_and_not_shown(secret: Path, content: bytes) -> None:
     secret.write_bytes(content)
-    with pytest.raises(SettingsError, match=rf"{secret} must hold one line of text") as raised:
+    with pytest.raises(SettingsError, match=rf"{secret} must contain one line of text") as raised:
         read_settings()
     assert "two" not in str(raised.value)
 

@@ -82,11 +82,11 @@ def test_the_variable_names_a_file_and_the_flag_overrides_it(
             "sources[stat-gw].is_counted: no such key; did you mean 'counted'?",
         ),
         ("counted = false", "zzz = 1", "archives[llnl].sources[stat-gw].zzz: no such key"),
-        ("counted = false", 'counted = "no"', "[stat-gw].counted: true or false is wanted, without quotes"),
-        ("counted = false", "complete = 1", "[stat-gw].complete: true or false is wanted, without quotes"),
+        ("counted = false", 'counted = "no"', "[stat-gw].counted: expected true or false, without quotes"),
+        ("counted = false", "complete = 1", "[stat-gw].complete: expected true or false, without quotes"),
         ("counted = false", "silent_after_hours = true", "sources[stat-gw].silent_after_hours: "),
         ("counted = false", "silent_after_hours = inf", "sources[stat-gw].silent_after_hours: "),
-        ('paths = ["logs/nft*"]', 'paths = "logs/nft*"', '[nft].paths: a list is wanted: paths = ["..."]'),
+        ('paths = ["logs/nft*"]', 'paths = "logs/nft*"', '[nft].paths: expected a list: paths = ["..."]'),
         ('home = "warehouse"', 'hom = "warehouse"', "hom: no such key; did you mean 'home'?"),
         ('name = "stat-gw"', 'name = "a\\nb"', r"sources[a\x0ab].name: a name is printable text"),
         ("counted = false", "silent_after_hours = 0", "sources[stat-gw].silent_after_hours: "),
@@ -115,7 +115,7 @@ def test_every_error_is_reported_on_a_line_of_its_own(config: Path) -> None:
     here = f"{config}: archives[llnl].sources"
     assert sorted(caught.value.message.splitlines()) == [
         f"{here}[1].fromat: no such key; did you mean 'format'?",  # and not that it is missing
-        f"{here}[stat-gw].counted: true or false is wanted, without quotes",
+        f"{here}[stat-gw].counted: expected true or false, without quotes",
         f"{config}: hom: no such key; did you mean 'home'?",
     ]
 
@@ -123,12 +123,12 @@ def test_every_error_is_reported_on_a_line_of_its_own(config: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[archives]", r"archives: a list is wanted: \[\[archives\]\]"),
+        ("[archives]", r"archives: expected a list: \[\[archives\]\]"),
         (
             GOOD.replace("[[archives.sources]]", "[archives.sources]", 1).split("  [[")[0],
             r"\[\[archives\.sources\]\]",
         ),
-        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL is 16 or 18, not 3"),
+        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL must be 16 or 18, not 3"),
         ("home", "cannot be read: "),
     ],
 )

@@ -56,8 +56,8 @@ def test_the_bundled_machine_has_llnls_values():
         ("network.speed", 1, "m.toml: network.speed: there is no such key"),
         ("latency.put_s", -0.5, "m.toml: latency.put_s: Input should be greater than or equal to 0"),
         ("ports.ranges", [], "m.toml: ports.ranges: Tuple should have at least 1 item"),
-        ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of ranges must have over_bytes = -1"),
-        ("ports.ranges.1.over_bytes", -1, "m.toml: ports: over_bytes of ranges must grow, -1 does not"),
+        ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of the ranges must have over_bytes = -1"),
+        ("ports.ranges.1.over_bytes", -1, "m.toml: ports: over_bytes of ranges must increase, -1 does not"),
         ("ports.ranges.0.last", 8, None),
         ("ports.ranges.0.last", 14, "m.toml: ports: ports 1 to 14 (over -1 bytes) are not within 1 to 13"),
         ("ports.ranges.0.first", 2, "m.toml: ports: no range uses port 1"),
@@ -71,7 +71,7 @@ def test_the_bundled_machine_has_llnls_values():
         ("purge.low_ratio", 0.9, "m.toml: purge: low_ratio is above high_ratio"),
         ("tapes.silos", [], "m.toml: tapes.silos: Tuple should have at least 1 item"),
         ("tapes.silos.2.drive_count", 0, "m.toml: tapes.silos.2.drive_count: Input should be greater than 0"),
-        ("tapes.silos.4.chain", 4, "m.toml: tapes: a silo hangs on chain 4, but chain_count is 3"),
+        ("tapes.silos.4.chain", 4, "m.toml: tapes: a silo is on chain 4, but chain_count is 3"),
         ("tapes.load.law", "guess", "m.toml: tapes.load: Input tag 'guess'"),
         ("tapes", None, "m.toml: machine: purge needs tapes"),
     ],
@@ -91,7 +91,7 @@ def test_a_file_that_is_not_a_machine_is_named(tmp_path: Path):
     with pytest.raises(MachineError, match=r"m\.toml: No such file"):
         read_machine(path)
     path.write_text("title = ")
-    with pytest.raises(MachineError, match=r"m\.toml: no TOML"):
+    with pytest.raises(MachineError, match=r"m\.toml: not valid TOML"):
         read_machine(path)
     with pytest.raises(MachineError, match="no machine is called 'cern'"):
         bundled_machine("cern")
@@ -109,7 +109,7 @@ BROKEN = {
     "a hole in the ports: no range for small files": (
         "over_bytes = -1,",
         "over_bytes = 1000,",
-        "ports: the first of ranges",
+        "ports: the first of the ranges",
     ),
     "a hole in the ports: one that nobody uses": (
         "first = 1, last = 13 }",
@@ -126,7 +126,7 @@ BROKEN = {
     "a misspelt key": ("limit_count = 10", "limit = 10", "users.limit: there is no such key (and 1 more)"),
     "a text for a number": ("put_s = 0.76", 'put_s = "0.76"', "latency.put_s"),
     "water marks crossed": ("low_ratio = 0.7", "low_ratio = 0.9", "purge: low_ratio is above high_ratio"),
-    "no TOML": ("[users]", "[users", "no TOML"),
+    "not TOML": ("[users]", "[users", "not valid TOML"),
 }
 
 

@@ -64,8 +64,8 @@ BURSTS = ("groups", 1, "bursts")
         (change("format", to="other"), "format is not 'tapewise-workload'"),
         (change("format_version", to=2), "format_version is 2, and this program reads 1"),
         (change("quantile_levels", to=[0.5]), "quantile_levels are not those of format version 1"),
-        (change("timezone", to="Mars/Olympus"), "model: timezone 'Mars/Olympus' is none that is known here"),
-        (change("timezone", to="/etc/passwd"), "model: timezone '/etc/passwd' is none that is known here"),
+        (change("timezone", to="Mars/Olympus"), "model: timezone 'Mars/Olympus' is unknown on this machine"),
+        (change("timezone", to="/etc/passwd"), "model: timezone '/etc/passwd' is unknown on this machine"),
         (change("last_ended_at", to="1990-01-01T00:00:00Z"), "model: last_ended_at is before first_ended_at"),
         (
             change("first_ended_at", to="1990-01-01T00:00:00"),
@@ -78,7 +78,7 @@ BURSTS = ("groups", 1, "bursts")
         ),
         (
             change("groups", 1, "classes", 0, "size_quantiles_bytes", to=[1.0]),
-            "groups.1.classes.0: size_quantiles_bytes are 1, not 9",
+            "groups.1.classes.0: size_quantiles_bytes has length 1, not 9",
         ),
         (
             change("groups", 1, "classes", 0, "size_quantiles_bytes", to=[]),
@@ -90,7 +90,7 @@ BURSTS = ("groups", 1, "bursts")
         ),
         (
             change(*BURSTS, "gap_quantiles_s", to=[2.0, 1.0] + [3.0] * 7),
-            "groups.1.bursts: gap_quantiles_s do not grow",
+            "groups.1.bursts: gap_quantiles_s must not decrease",
         ),
         (change(*BURSTS, "gap_quantiles_s", to=[]), "groups.1.bursts: gap_quantiles_s is empty"),
         (
@@ -104,13 +104,13 @@ BURSTS = ("groups", 1, "bursts")
         (change(*BURSTS, "user_shares", to=[]), "groups.1.bursts: user_shares is empty"),
         (
             change(*BURSTS, "user_shares", 1, "user_rank", to=1),
-            "groups.1.bursts: the user_rank of user_shares does not grow",
+            "groups.1.bursts: the user_rank of user_shares does not increase",
         ),
         (
             change(*BURSTS, "user_shares", 1, "running_ratio", to=0.1),
-            "groups.1.bursts: user_shares do not grow",
+            "groups.1.bursts: user_shares must not decrease",
         ),
-        (change(*BURSTS, "request_count", to=5), "groups.1.bursts: 1344 bursts cannot be of 5 requests"),
+        (change(*BURSTS, "request_count", to=5), "groups.1.bursts: 5 requests cannot form 1344 bursts"),
         (
             change(*BURSTS, "week_burst_counts", 0, to=5),
             "groups.1.bursts: week_burst_counts do not add up to burst_count",
@@ -137,7 +137,7 @@ def test_errors_name_what_is_wrong(tmp_path: Path, apply, message: str):
 
 
 @pytest.mark.parametrize(
-    "text, message", [("{", "no JSON: "), ("[]", "format is not"), ("\xff", "no JSON: ")]
+    "text, message", [("{", "not valid JSON: "), ("[]", "format is not"), ("\xff", "not valid JSON: ")]
 )
 def test_a_file_that_is_not_a_model_is_reported(tmp_path: Path, text: str, message: str):
     path = tmp_path / "spring.json"

@@ -96,8 +96,8 @@ HEADER = "submitted_s,direction,user,file,size_bytes\n"
         (HEADER + "10,put,1,1,5\n11,put,1,1,5\n", "row 2 of the trace: file 1 is put twice"),
         (HEADER + "10,send,1,1,5\n", "direction send is neither put nor get"),
         (HEADER + "10,put,1,1,-5\n", "size_bytes -5 is below 0"),
-        ("submitted_s,direction,user,file\n10,put,1,1\n", "no column size_bytes"),
-        (HEADER + "soon,put,1,1,5\n", "submitted_s 'soon' is no number"),
+        ("submitted_s,direction,user,file\n10,put,1,1\n", "column size_bytes is missing"),
+        (HEADER + "soon,put,1,1,5\n", "submitted_s 'soon' is not a number"),
     ],
 )  # fmt: skip
 def test_errors_name_row_and_column(tmp_path: Path, text: str, message: str):

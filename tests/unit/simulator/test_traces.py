@@ -21,14 +21,14 @@ GOOD = (0.0, "put", 1, 1, 10)
             [(5, "put", 1, 1, 10), (4, "put", 1, 2, 10)],
             "row 2 of the trace: submitted_s 4.0 is before that of",
         ),
-        ([(-1, "put", 1, 1, 10)], "row 1 of the trace: submitted_s -1.0 is no time"),
-        ([(float("nan"), "put", 1, 1, 10)], "row 1 of the trace: submitted_s nan is no time"),
-        ([(float("inf"), "put", 1, 1, 10)], "row 1 of the trace: submitted_s inf is no time"),
+        ([(-1, "put", 1, 1, 10)], "row 1 of the trace: submitted_s -1.0 is not a valid time"),
+        ([(float("nan"), "put", 1, 1, 10)], "row 1 of the trace: submitted_s nan is not a valid time"),
+        ([(float("inf"), "put", 1, 1, 10)], "row 1 of the trace: submitted_s inf is not a valid time"),
         ([(0, "post", 1, 1, 10)], "row 1 of the trace: direction post is neither put nor get"),
         ([(0, "put", 1, 1, -1)], "row 1 of the trace: size_bytes -1 is below 0"),
         (
             [(0, "put", 1, 1, 2001)],
-            "row 1 of the trace: size_bytes 2001 is more than the machine takes (2000)",
+            "row 1 of the trace: size_bytes 2001 is more than the machine accepts (2000)",
         ),
         ([GOOD, (1, "put", 1, 1, 10)], "row 2 of the trace: file 1 is put twice"),
         ([(0, "get", 1, 1, 10), (1, "put", 1, 1, 10)], "row 1 of the trace: file 1 is got before it is put"),
@@ -48,8 +48,8 @@ def test_a_wrong_row_is_named(jobs, message):
 @pytest.mark.parametrize(
     ("held", "message"),
     [
-        ([(1, 10, -1.0, True)], "row 1 of the inventory: age_s -1.0 is no age"),
-        ([(1, 10, 1.0, True), (1, 10, 1.0, True)], "row 1 of the inventory: file 1 stands there twice"),
+        ([(1, 10, -1.0, True)], "row 1 of the inventory: age_s -1.0 is not a valid age"),
+        ([(1, 10, 1.0, True), (1, 10, 1.0, True)], "row 1 of the inventory: file 1 is listed twice"),
         (
             [(1, 9_000, 1.0, True), (2, 9_000, 1.0, True)],
             "the inventory's 18000 bytes are more than the disk",
@@ -85,7 +85,7 @@ def test_arguments_are_checked():
         run_trace(make_machine(), make_trace(GOOD), seed=1, sample_s=0)
     with pytest.raises(SimulationError, match="more than 1000000 samples"):
         run_trace(make_machine(), make_trace(GOOD, (1e9, "put", 1, 2, 1)), seed=1, sample_s=0.1)
-    with pytest.raises(MachineError, match="more than a run can hold"):
+    with pytest.raises(MachineError, match="the most that a run can hold"):
         machine = make_machine(disk__chain_count=1000, ports=make_ports(100_000))
         run_trace(machine, make_trace(GOOD), seed=1)
 
@@ -102,7 +102,7 @@ def test_a_trace_with_text_columns_is_read_from_parquet(tmp_path: Path):
     run = run_trace(make_machine(), read_trace(tmp_path / "trace.parquet"), seed=1)
     assert run.jobs["user"].to_list() == ["1", "2"]
     (tmp_path / "trace.parquet").write_text("submitted_s")
-    with pytest.raises(TraceError, match="no Parquet file"):
+    with pytest.raises(TraceError, match="not a Parquet file"):
         read_trace(tmp_path / "trace.parquet")
     with pytest.raises(TraceError, match="No such file"):
         read_trace(tmp_path / "nothing.parquet")
