@@ -128,7 +128,10 @@ def test_every_error_is_reported_on_a_line_of_its_own(config: Path) -> None:
             GOOD.replace("[[archives.sources]]", "[archives.sources]", 1).split("  [[")[0],
             r"\[\[archives\.sources\]\]",
         ),
-        ("postgres_version = 3", "setting 'postgres_version': the embedded PostgreSQL must be 16 or 18, not 3"),
+        (
+            "postgres_version = 3",
+            "setting 'postgres_version': the embedded PostgreSQL must be 16 or 18, not 3",
+        ),
         ("home", "cannot be read: "),
     ],
 )
