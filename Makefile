@@ -86,6 +86,7 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.prose
 	TAPEWISE_TEST_EXAMPLES=quick $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
 	@touched="$$($(BIN)/python -m tests.sql.touched)" && { [ -z "$$touched" ] \
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
@@ -113,6 +114,7 @@ lint: $(VENV)/dev.stamp  ## run ruff, mypy, import-linter and sqlfluff
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.sql.lint
+	$(BIN)/python -m tests.prose
 
 .PHONY: format
 format: $(VENV)/dev.stamp  ## let ruff fix and format what it can
