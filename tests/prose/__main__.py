@@ -17,7 +17,7 @@ RULES = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding=
 
 
 def compile_words(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
-    """Patterns with what to write instead; a blank in a pattern stands for any white space."""
+    """Return patterns and what to write instead; a blank in a pattern matches any white space."""
     return [
         (re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE), instead)
         for pattern, instead in words.items()
@@ -25,21 +25,16 @@ def compile_words(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
 
 
 def list_files(paths: Sequence[str], left_out: Sequence[str]) -> list[Path]:
-    """The project's files below `paths` (all, if there are none), also new ones, relative to its root."""
+    """Return the files below `paths` (all, if there are none), also new ones, without those in `left_out`."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *(paths or ["."])]
-    listed = subprocess.run(
-        [*command, *(f":(exclude,glob){each}" for each in left_out)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    files = (ROOT / name for name in listed.stdout.split("\0") if name)
-    return sorted(path for path in files if path.is_file() and not path.is_symlink())
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    names = {name for name in listed.stdout.split("\0") if name}
+    kept = (ROOT / name for name in names if not any(Path(name).is_relative_to(each) for each in left_out))
+    return sorted(path for path in kept if path.is_file() and not path.is_symlink())
 
 
 def find_words(path: Path, words: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
-    """Each hit in a file, in one line."""
+    """Give each hit in a file as one line."""
     for line, text in find_texts(path):
         for pattern, instead in words:
             for match in pattern.finditer(text):
