@@ -124,6 +124,7 @@ def find_different(rows: list[dict[str, Any]]) -> set[tuple[str, str, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.study("sql/simulation", "sql/statistics")
 @pytest.mark.parametrize("later_days", [0, 30], ids=["same_time", "other_time"])
 def test_requests_from_the_same_law_are_hardly_ever_called_different(
     connection: psycopg.Connection, later_days: int

@@ -250,6 +250,7 @@ def assert_the_page_shows(found: list[Measured]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.study("examples", "sql/envelopes", "sql/statistics")
 def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -308,6 +309,7 @@ def assert_agrees_with_scipy(row: Row, made: Made) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.study("examples", "sql/envelopes", "sql/statistics")
 def test_without_the_filter_the_intervals_miss_the_truth(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
@@ -335,6 +337,7 @@ def test_without_the_filter_the_intervals_miss_the_truth(
 
 
 @pytest.mark.slow
+@pytest.mark.study("examples", "sql/envelopes", "sql/statistics")
 def test_waiting_raises_the_envelope_and_the_intervals_do_not_cover_that(
     load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
 ) -> None:

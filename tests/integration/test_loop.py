@@ -16,7 +16,10 @@ from tapewise.simulator.studies import keep_run, plan_run
 from tests.conftest import NOW, Site
 from tests.integration.example_archive import load_example
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.study("simulator", "clustering", "sql/simulation", "sql/workload"),
+]
 
 MACHINE = bundled_machine("llnl-unitree-1998")
 # So that another seed gives another run: LLNL's law of stages (appendix A, 6.0).

@@ -395,6 +395,7 @@ def expected_hits(warehouse: Warehouse, laws: dict[str, float]) -> dict[str, tup
 
 
 @pytest.mark.slow
+@pytest.mark.study("examples", "sql/cache", "ingest/requests")
 def test_hit_ratios_vary_as_much_as_their_intervals_say(
     load: Load, warehouse: Warehouse, example_logs: Callable[[int], Path]
 ) -> None:
@@ -538,6 +539,7 @@ def find_valleys(warehouse: Warehouse, archives: dict[str, Drawn]) -> dict[str, 
 
 
 @pytest.mark.slow
+@pytest.mark.study("examples", "sql/cache", "ingest/requests")
 def test_valleys_of_known_mixtures_are_found(warehouse: Warehouse) -> None:
     drawn = {
         (mixture, count, seed): draw(mixture, count, seed)

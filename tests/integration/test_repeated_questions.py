@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 from psycopg import sql
 
 from tapewise.clustering.archives import find_archive
@@ -67,6 +68,7 @@ def write_rows_in_another_order(connection: psycopg.Connection[Any]) -> None:
             )
 
 
+@pytest.mark.study("sql", "schema/tables")
 def test_every_answer_is_the_same_again(site: Site, tmp_path: Path):
     with site.clone() as warehouse:
         load_example(warehouse)

@@ -15,16 +15,11 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
     A folder or file that only moved is not touched. Also None if there is nothing to compare with: no git, no
     main branch, or a clone of the main branch itself.
     """
-    for base in BASES:
-        ours = _git(tree, "merge-base", base, "HEAD")
-        if ours is not None:
-            break
-    else:
+    base = find_base(tree)
+    if base is None:
         return None
-    changed = (
-        _git(tree, "diff", "--name-status", "--find-renames", ours.strip(), "--", "sql", "tests/sql") or ""
-    )
-    untracked = _git(tree, "ls-files", "--others", "--exclude-standard", "--", "sql", "tests/sql") or ""
+    changed = ask_git(tree, "diff", "--name-status", "--find-renames", base, "--", "sql", "tests/sql") or ""
+    untracked = ask_git(tree, "ls-files", "--others", "--exclude-standard", "--", "sql", "tests/sql") or ""
     touched = _name_objects(untracked.splitlines())
     for line in changed.splitlines():
         status, *paths = line.split("\t")  # two paths if it was renamed
@@ -34,12 +29,22 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
     return touched or None
 
 
+def find_base(tree: Path = TREE) -> str | None:
+    """Return the commit where the branch began; None without git or a main branch."""
+    for base in BASES:
+        ours = ask_git(tree, "merge-base", base, "HEAD")
+        if ours is not None:
+            return ours.strip()
+    return None
+
+
 def _name_objects(paths: list[str]) -> set[str]:
     """Return the object names in sql/<topic>/<name>/... and tests/sql/<name>/..."""
     return {Path(path).parts[2] for path in paths if len(Path(path).parts) >= 4}
 
 
-def _git(tree: Path, *arguments: str) -> str | None:
+def ask_git(tree: Path, *arguments: str) -> str | None:
+    """Return what git prints, or None if it fails or is missing."""
     try:
         # A git hook passes its own repository to the processes that it starts.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

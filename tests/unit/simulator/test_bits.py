@@ -58,6 +58,7 @@ def without_compiler(queueing: str) -> str:
 
 
 @pytest.mark.slow
+@pytest.mark.study("simulator")
 def test_the_same_seed_gives_the_same_bits_with_and_without_the_compiler():
     for queueing in ("serialised", "joint"):
         compiled = digest(queueing)

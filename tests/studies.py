@@ -1,0 +1,41 @@
+"""Which studies of many seeds run: those of code that a branch changes, and one in three of the others.
+
+A study is marked `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Each
+commit runs another third of them. `make studies` runs all.
+"""
+
+import os
+import zlib
+
+import pytest
+
+from tests.sql.touched import TREE, ask_git, find_base
+
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "3"))
+
+
+def skip_studies(items: list[pytest.Item]) -> None:
+    """Mark as skipped the studies whose turn it is not."""
+    commit = ask_git(TREE, "rev-parse", "HEAD")
+    if ONE_IN == 1 or commit is None:
+        return
+    changed = list_changed()
+    for item in items:
+        mark = item.get_closest_marker("study")
+        if mark is None:
+            continue
+        code = [*mark.args, item.nodeid.split("::")[0]]
+        is_touched = any(path == each or path.startswith(f"{each}/") for path in changed for each in code)
+        if not is_touched and zlib.crc32(f"{commit.strip()} {item.nodeid}".encode()) % ONE_IN:
+            reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def list_changed() -> list[str]:
+    """Return the files that differ from those where the branch began, also new ones."""
+    base = find_base()
+    if base is None:
+        return []
+    changed = ask_git(TREE, "diff", "--name-only", base) or ""
+    untracked = ask_git(TREE, "ls-files", "--others", "--exclude-standard") or ""
+    return (changed + untracked).splitlines()

@@ -1,0 +1,57 @@
+"""Studies run when their code has changed, and otherwise in turns, so that all of them run now and then."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests import studies
+
+
+class Item:
+    """A test as `skip_studies` sees it."""
+
+    def __init__(self, nodeid: str, *code: str) -> None:
+        self.nodeid = nodeid
+        self._mark = pytest.mark.study(*code).mark if code else None
+        self.is_skipped = False
+
+    def get_closest_marker(self, name: str) -> Any:
+        return self._mark if name == "study" else None
+
+    def add_marker(self, mark: Any) -> None:
+        assert mark.name == "skip"
+        self.is_skipped = True
+
+
+def find_running(
+    monkeypatch: pytest.MonkeyPatch, commit: str | None, changed: Sequence[str], items: list[Any]
+) -> set[str]:
+    monkeypatch.setattr(studies, "ask_git", lambda *_: commit)
+    monkeypatch.setattr(studies, "list_changed", lambda: list(changed))
+    studies.skip_studies(items)
+    return {item.nodeid for item in items if not item.is_skipped}
+
+
+def make_items() -> list[Any]:
+    return [Item(f"tests/a.py::test_{number}", "sql/cache") for number in range(60)] + [Item("tests/b.py::x")]
+
+
+@pytest.mark.parametrize("changed", ["sql/cache/cache_hits/view.sql", "sql/cache", "tests/a.py"])
+def test_all_studies_of_changed_code_run(monkeypatch: pytest.MonkeyPatch, changed: str) -> None:
+    assert len(find_running(monkeypatch, "1", [changed], make_items())) == 61
+
+
+def test_a_third_of_the_others_runs_and_another_one_for_the_next_commit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = [find_running(monkeypatch, str(n), ["sql/cached/x", "sql/tape"], make_items()) for n in range(30)]
+    assert all("tests/b.py::x" in run and 8 <= len(run) <= 36 for run in runs)
+    assert set.union(*runs) == {item.nodeid for item in make_items()}
+    assert runs[0] != runs[1]
+
+
+def test_without_git_or_when_asked_for_all_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(find_running(monkeypatch, None, [], make_items())) == 61
+    monkeypatch.setattr(studies, "ONE_IN", 1)
+    assert len(find_running(monkeypatch, "1", [], make_items())) == 61
