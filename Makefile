@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Installs tools into an environment; with uv, if `UV` names it, which takes a sixth of pip's time.
+INSTALL_TOOLS = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip --disable-pip-version-check --quiet install)
 SUPERSET := .venv-superset
 # The warehouse that the dashboards show; by default that of `make demo`.
 DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
@@ -29,7 +31,7 @@ $(VENV)/runtime.stamp: requirements/runtime.txt pyproject.toml
 
 $(VENV)/dev.stamp: $(VENV)/runtime.stamp requirements/dev.txt
 	@echo "Adding the development tools of requirements/dev.txt ..."
-	@$(PIP) install --require-hashes --only-binary :all: -r requirements/dev.txt
+	@$(call INSTALL_TOOLS,$(VENV)) --require-hashes --only-binary :all: -r requirements/dev.txt
 	@touch $@
 
 .PHONY: demo
@@ -41,7 +43,7 @@ demo: $(VENV)/runtime.stamp  ## load the example logs into a warehouse in .demo 
 $(SUPERSET)/stamp: dashboards/requirements.txt
 	@echo "Making $(SUPERSET) from dashboards/requirements.txt (0.8 GB) ..."
 	@$(PYTHON) -m venv $(SUPERSET)
-	@$(SUPERSET)/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes -r dashboards/requirements.txt
+	@$(call INSTALL_TOOLS,$(SUPERSET)) --require-hashes -r dashboards/requirements.txt
 	@touch $@
 
 .PHONY: dashboards
