@@ -82,6 +82,7 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
     return sorted(map(repr, connection.execute(DUMP, [archive]).fetchall()))
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(4))
 def test_neither_the_order_of_files_nor_the_rebuilt_range_matters(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

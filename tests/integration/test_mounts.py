@@ -123,6 +123,7 @@ def read(warehouse: Warehouse, files: Sequence[LogFile], archive: str) -> None:
         load_file(warehouse, register(warehouse, request), path, now=NOW)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(3))
 def test_they_equal_a_recount_of_the_events_whatever_the_order_of_files(
     warehouse: Warehouse, tmp_path: Path, seed: int
@@ -139,6 +140,7 @@ def test_they_equal_a_recount_of_the_events_whatever_the_order_of_files(
     assert dump(warehouse, "in order") == (mounts, operations)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(5, 8))
 def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

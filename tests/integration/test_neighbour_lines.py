@@ -168,6 +168,7 @@ def test_lines_are_examined_in_stretches(
     assert bool(left_days) == is_left
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("order", "format_name", "crowds"),
     [

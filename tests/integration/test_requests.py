@@ -117,6 +117,7 @@ def read(warehouse: Warehouse) -> Callable[..., None]:
     return read
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_the_files_does_not_matter(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
@@ -131,6 +132,7 @@ def test_the_order_of_the_files_does_not_matter(
     assert len(found) > 60
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(6, 9))
 def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
@@ -177,6 +179,7 @@ def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
     return sorted((folder / f"billing-{name}", "dcache") for name in lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(3))
 def test_neither_order_nor_range_matters_for_recalls(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int

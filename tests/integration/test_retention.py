@@ -105,6 +105,7 @@ def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     assert (read_facts(warehouse), read_counts(warehouse)) == (facts, balance)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(20, 23))
 def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

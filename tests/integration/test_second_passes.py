@@ -136,6 +136,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
     check_warehouse(warehouse)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(6))
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int

@@ -209,6 +209,7 @@ def test_a_dry_run_uses_known_segments_and_reports_what_a_load_would_do(
     assert dry.tally.rejected == wet.tally.rejected
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(5))
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int

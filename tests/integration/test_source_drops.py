@@ -51,6 +51,7 @@ def read_ledger(warehouse: Warehouse, connection: psycopg.Connection, archive: s
     return sorted(paths)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("dropped", "zone"),
     [
