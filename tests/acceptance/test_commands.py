@@ -138,7 +138,7 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
         (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
         (["sql", "SELECT * FROM core.users"], 1, "permission denied for schema core"),
         (["sql", "DROP SCHEMA mart"], 1, "read-only transaction"),
-        (["sql", "RESET ROLE; SELECT * FROM core.users"], 1, "one statement"),
+        (["sql", "RESET ROLE; SELECT * FROM core.users"], 1, "a single statement"),
         (["explain", "row", "transfers", "999999999999"], 1, "has no row 999999999999"),
         (["explain", "line", "nowhere.log", "1"], 1, "never read"),
         (["explain", "row", "users", "1"], 2, "users"),

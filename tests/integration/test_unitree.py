@@ -165,7 +165,7 @@ def test_the_same_lines_under_the_name_of_another_day_are_refused(
     for name in ("cond.980506", "cond.980506.gz"):
         other = write(tmp_path / name, JOBS)
         assert_refused(
-            warehouse, lambda other=other: load(other, "cond"), name, "as of 1998-05-05", str(first)
+            warehouse, lambda other=other: load(other, "cond"), name, "with the date 1998-05-05", str(first)
         )
     # Another source may have the same lines of another day.
     load(other, "cond", source="other")
@@ -179,19 +179,19 @@ def test_lines_that_were_only_held_have_their_day_too(
     load(first, "cond")
     assert load(copy, "cond", log_date=MAY_5).tally.held_count == 2
     load(write(first, JOBS), "cond")  # so that nothing but the copy has exactly these lines
-    assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "as of 1998-05-05", "copy")
+    assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
-    assert_refused(warehouse, lambda: load(other, "cond"), "as of 1998-05-05", "copy")
+    assert_refused(warehouse, lambda: load(other, "cond"), "with the date 1998-05-05", "copy")
     write(copy, JOBS[:3])  # by now like no other file
-    assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "as of 1998-05-05", "copy")
+    assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
 
 
 def test_the_same_file_as_of_another_day_is_refused(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "cond", JOBS[:2])
     load(path, "cond", log_date=MAY_5)
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "as of 1998-05-05", str(path))
+    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "with the date 1998-05-05", str(path))
     write(path, JOBS)  # it has grown, but begins with the same lines
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "as of 1998-05-05")
+    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "with the date 1998-05-05")
     load(path, "cond", log_date=MAY_5)
     assert read_ledger(warehouse) == [("cond", "1998-05-05", 4, 4, 0)]
 
@@ -227,7 +227,7 @@ def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, t
     ]
     # A file with this path on another day.
     write(path, JOBS[:1])
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "as of 1998-05-05")
+    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "with the date 1998-05-05")
     # The nightly run after midnight, before the log was rotated.
     write(path, JOBS[3:])
     assert_refused(warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "as of 1998-05-07")
@@ -250,8 +250,8 @@ def test_a_dry_run_reports_what_a_load_would_do(warehouse: Warehouse, load: Load
     assert (read_facts(warehouse), read_balance(warehouse)) == (facts, balance)
     write(path, JOBS[:2])
     for refused, log_date in ((write(tmp_path / "cond.980507", JOBS[:2]), None), (path, MAY_6)):
-        assert_refused(warehouse, lambda: preview(warehouse, refused, log_date), "as of 1998-05-05")  # noqa: B023
-    assert_refused(warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "as of 1998-05-05")
+        assert_refused(warehouse, lambda: preview(warehouse, refused, log_date), "with the date 1998-05-05")  # noqa: B023
+    assert_refused(warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "with the date 1998-05-05")
     with pytest.raises(LogFileError, match="its name has no date"):
         preview(warehouse, write(tmp_path / "cond", JOBS))
 
