@@ -230,7 +230,7 @@ def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, t
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "with the date 1998-05-05")
     # The nightly run after midnight, before the log was rotated.
     write(path, JOBS[3:])
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "as of 1998-05-07")
+    assert_refused(warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "with the date 1998-05-07")
     # Kept under its own name, it is the same day's.
     assert load(write(tmp_path / "cond.980506", JOBS[1:3]), "cond").tally.held_count == 2
     check_warehouse(warehouse)
