@@ -89,7 +89,7 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.prose
-	TAPEWISE_TEST_EXAMPLES=quick $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
+	TAPEWISE_TEST_EXAMPLES=quick TAPEWISE_TEST_STUDIES_ONE_IN=1000 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
 	@touched="$$($(BIN)/python -m tests.sql.touched)" && { [ -z "$$touched" ] \
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 

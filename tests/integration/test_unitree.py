@@ -189,7 +189,9 @@ def test_lines_that_were_only_held_have_their_day_too(
 def test_the_same_file_as_of_another_day_is_refused(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     path = write(tmp_path / "cond", JOBS[:2])
     load(path, "cond", log_date=MAY_5)
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "with the date 1998-05-05", str(path))
+    assert_refused(
+        warehouse, lambda: load(path, "cond", log_date=MAY_6), "with the date 1998-05-05", str(path)
+    )
     write(path, JOBS)  # it has grown, but begins with the same lines
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_6), "with the date 1998-05-05")
     load(path, "cond", log_date=MAY_5)
@@ -230,7 +232,9 @@ def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, t
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "with the date 1998-05-05")
     # The nightly run after midnight, before the log was rotated.
     write(path, JOBS[3:])
-    assert_refused(warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "with the date 1998-05-07")
+    assert_refused(
+        warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "with the date 1998-05-07"
+    )
     # Kept under its own name, it is the same day's.
     assert load(write(tmp_path / "cond.980506", JOBS[1:3]), "cond").tally.held_count == 2
     check_warehouse(warehouse)
@@ -251,7 +255,9 @@ def test_a_dry_run_reports_what_a_load_would_do(warehouse: Warehouse, load: Load
     write(path, JOBS[:2])
     for refused, log_date in ((write(tmp_path / "cond.980507", JOBS[:2]), None), (path, MAY_6)):
         assert_refused(warehouse, lambda: preview(warehouse, refused, log_date), "with the date 1998-05-05")  # noqa: B023
-    assert_refused(warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "with the date 1998-05-05")
+    assert_refused(
+        warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "with the date 1998-05-05"
+    )
     with pytest.raises(LogFileError, match="its name has no date"):
         preview(warehouse, write(tmp_path / "cond", JOBS))
 

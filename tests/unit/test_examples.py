@@ -139,6 +139,7 @@ def regenerated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.study("examples")
 @pytest.mark.parametrize("name", ["nft.log", "hsi.log", "truth.json"])
 def test_regenerated_files_have_the_committed_bytes(regenerated: Path, name: str) -> None:
     assert (regenerated / name).read_bytes() == (LOGS / name).read_bytes()
@@ -158,6 +159,7 @@ def test_no_other_files_are_generated(regenerated: Path) -> None:
     assert {path.name for path in regenerated.iterdir()} == {path.name for path in LOGS.iterdir()} == names
 
 
+@pytest.mark.study("examples")
 def test_another_seed_gives_other_lines(regenerated: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "7", "--into", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)

@@ -48,6 +48,7 @@ def test_a_known_mixture_is_recovered(seed):
     assert (found.predict(rows) == labels).mean() > 0.999
 
 
+@pytest.mark.study("clustering")
 @pytest.mark.parametrize("seed", range(5))
 def test_shuffled_data_score_worse_than_real_data(seed):
     rows, _ = draw_mixture(seed)

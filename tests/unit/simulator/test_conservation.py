@@ -144,6 +144,7 @@ def most_at_a_time(held: pl.DataFrame) -> int:
     return max(np.cumsum([change for _, change in sorted(changes)]), default=0)
 
 
+@pytest.mark.study("simulator")
 @settings(deadline=None, max_examples=150, derandomize=True)
 @given(
     data=st.data(),

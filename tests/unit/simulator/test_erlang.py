@@ -52,9 +52,10 @@ def test_the_stored_waits_agree_with_erlangs_formula(load):
     assert erlang_c_wait_s(load) == pytest.approx(WAIT_S[load], rel=2e-4)
 
 
+@pytest.mark.study("simulator")
 @pytest.mark.parametrize(
     ("count", "replications"),
-    [(20_000, 40), pytest.param(60_000, 30, marks=[pytest.mark.slow, pytest.mark.study("simulator")])],
+    [(20_000, 40), pytest.param(60_000, 30, marks=pytest.mark.slow)],
 )
 @pytest.mark.parametrize("load", WAIT_S)
 def test_mean_waits_are_within_the_interval_of_the_replications(load, count, replications):

@@ -20,6 +20,7 @@ def llnl(**tables: dict) -> Machine:
     return Machine.model_validate(machine)
 
 
+@pytest.mark.study("simulator", "benchmarks")
 @pytest.mark.parametrize(
     "machine",
     [
