@@ -155,7 +155,7 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
     if current is None or current != source:
         raise SourceError(
             f"the settings of archive '{source.archive}' or its source '{source.name}'"
-            " were changed meanwhile",
+            " were changed in the meantime",
             hint="Another command changed them. See `tapewise archives list`, and run this command again.",
         )
     check_key(current)

@@ -88,7 +88,7 @@ def _is_only_round(connection: psycopg.Connection) -> bool:
             if find_rounds(connection):
                 return False
             connection.rollback()
-            time.sleep(0.1)  # released meanwhile, or an upgrade is under way
+            time.sleep(0.1)  # released in the meantime, or an upgrade is under way
         else:
             return True
 
