@@ -29,10 +29,12 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
 @click.command()
 @click.option("--archive", required=True, help="The archive whose requests are written.")
 @click.option(
-    "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
+    "--since",
+    type=TypedTime(),
+    help="Only requests that ended at this time or later, by the archive's clock.",
 )
 @click.option(
-    "--until", type=TypedTime(), help="Only requests that ended before then, by the archive's clock."
+    "--until", type=TypedTime(), help="Only requests that ended before this time, by the archive's clock."
 )
 @click.option("--interface", help="Only this interface (ftp, nft, hsi, ...).")
 @click.option("--direction", type=click.Choice(["put", "get"]), help="Only puts, or only gets.")
