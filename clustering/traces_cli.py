@@ -80,8 +80,8 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
     type=click.Choice(["disk", "tape", "drop"]),
     default="disk",
     show_default=True,
-    help="Where to assume the file of a get if neither the logs nor an earlier request for its key show it;"
-    " drop leaves the get out.",
+    help="Where the file of a get is assumed to be if neither the logs nor an earlier request for its key"
+    " show it; drop leaves the get out.",
 )
 @click.option(
     "--output",
