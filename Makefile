@@ -144,6 +144,12 @@ bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that are generated from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py
 
+.PHONY: docs-site
+docs-site: $(VENV)/dev.stamp  ## build the documentation as a site in build/site; a broken link is an error
+	@rm -rf build/site
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --nitpicky --conf-dir docs --doctree-dir build/site-doctrees . build/site
+	@echo "Open build/site/index.html in a browser."
+
 .PHONY: assets
 assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards from the catalogue of the demo's warehouse
 	$(BIN)/tapewise --home .demo db upgrade

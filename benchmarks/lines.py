@@ -47,7 +47,7 @@ MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
 def write_lines(
     path: Path, line_count: int, format_name: str = "nft", *, seed: int = 1997, weeks_later: int = 0
 ) -> Made:
-    """Write `line_count` lines to `path`, in the order of their times; takes 0.3 GB of memory.
+    """Write `line_count` lines to `path`, in chronological order; takes 0.3 GB of memory.
 
     The lines fill eight weeks, which begin `weeks_later` weeks after the usual ones.
     """

@@ -41,10 +41,12 @@ workload.add_command(trace)
     help="The time to use besides the size: the transfer's own, or until the file was open.",
 )
 @click.option(
-    "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
+    "--since",
+    type=TypedTime(),
+    help="Only requests that ended at this time or later, by the archive's clock.",
 )
 @click.option(
-    "--until", type=TypedTime(), help="Only requests that ended before then, by the archive's clock."
+    "--until", type=TypedTime(), help="Only requests that ended before this time, by the archive's clock."
 )
 @click.option(
     "--idle",

@@ -87,7 +87,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
-        """Return the class of each row of `X`: the one with the nearest centre, the first of equal ones."""
+        """Return the class of each row of `X`: the one with the nearest centre; on a tie, the first."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         squares = np.zeros((len(rows), self.n_clusters_))

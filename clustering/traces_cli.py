@@ -29,10 +29,12 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
 @click.command()
 @click.option("--archive", required=True, help="The archive whose requests are written.")
 @click.option(
-    "--since", type=TypedTime(), help="Only requests that ended then or later, by the archive's clock."
+    "--since",
+    type=TypedTime(),
+    help="Only requests that ended at this time or later, by the archive's clock.",
 )
 @click.option(
-    "--until", type=TypedTime(), help="Only requests that ended before then, by the archive's clock."
+    "--until", type=TypedTime(), help="Only requests that ended before this time, by the archive's clock."
 )
 @click.option("--interface", help="Only this interface (ftp, nft, hsi, ...).")
 @click.option("--direction", type=click.Choice(["put", "get"]), help="Only puts, or only gets.")
@@ -78,8 +80,8 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
     type=click.Choice(["disk", "tape", "drop"]),
     default="disk",
     show_default=True,
-    help="Where to assume the file of a get if neither the logs nor an earlier request for its key show it;"
-    " drop leaves the get out.",
+    help="Where the file of a get is assumed to be if neither the logs nor an earlier request for its key"
+    " show it; drop leaves the get out.",
 )
 @click.option(
     "--output",

@@ -68,7 +68,9 @@ def describe_formats() -> str:
             parts.append(f"See [its own page](formats/{each.name}.md) for its grammar, lines and records.")
             continue
         parts += [
-            f"Version {each.version} of the reader. Durations are in steps of {each.clock_resolution_s:g} s.",
+            f"Version {each.version} of the reader. "
+            f"Durations are in steps of {each.clock_resolution_s:g} s.\n"
+            f"See [its own page](formats/{each.name}.md) for its grammar and for what is derived.",
             *_describe_lines(each),
         ]
     return "\n\n".join(parts) + "\n"

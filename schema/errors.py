@@ -11,7 +11,7 @@
     │   └── SchemaMismatchError  ... a frame's columns are not those of the table
     ├── SourceError              an archive or source already exists with other settings
     ├── LogFileError             a log file cannot be read
-    │   ├── RewrittenFileError   ... because it was rewritten meanwhile
+    │   ├── RewrittenFileError   ... because it was rewritten in the meantime
     │   └── HeldElsewhereError   ... because another source of the archive already has its lines
     ├── WorkerError              a process that reads log files was killed
     ├── FormatError              no such log format

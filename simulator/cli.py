@@ -66,12 +66,12 @@ simulate.add_command(compare)
 @click.option(
     "--since",
     type=TypedTime(),
-    help="--trace: only requests that ended then or later; --model: when the stream begins.",
+    help="--trace: only requests that ended at this time or later; --model: when the stream begins.",
 )
 @click.option(
     "--until",
     type=TypedTime(),
-    help="--trace: only requests that ended before then; --model: when the stream ends.",
+    help="--trace: only requests that ended before this time; --model: when the stream ends.",
 )
 @click.option(
     "--rate",

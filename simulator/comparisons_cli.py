@@ -19,8 +19,10 @@ from tapewise.simulator.comparisons import find_timezone, read_comparison
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@click.option("--since", type=TypedTime(), help="Only requests that ended then or later, by the clock of A.")
-@click.option("--until", type=TypedTime(), help="Only requests that ended before then, by the clock of A.")
+@click.option(
+    "--since", type=TypedTime(), help="Only requests that ended at this time or later, by A's clock."
+)
+@click.option("--until", type=TypedTime(), help="Only requests that ended before this time, by A's clock.")
 @click.option("--interface", help="Only requests of this interface.  [default: all]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the table.")
 @click.option(

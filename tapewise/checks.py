@@ -109,12 +109,12 @@ def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
 def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterator[Finding]:
     """Check that the share of rejected lines in a source's last 7 days has not risen.
 
-    It is wrong if at least 10 lines are rejected and their share is more than twice what the share before
-    may have been. That is taken to be (rejected + 3) / lines: the upper bound of 95 % if 0 lines were
-    rejected (the rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983), with less confidence if
-    some were. It is also wrong if all lines (at least 10) are rejected and no more than half of those before
-    were. A file is dated by its last event, or by its first reading if it has none; so a single log that
-    grows for ever cannot be compared with itself.
+    The finding is "wrong" if at least 10 lines are rejected and their share is more than twice the upper
+    bound of the share before. That bound is (rejected + 3) / lines: a 95 % bound if no line was rejected (the
+    rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983), with less confidence if some were. It is
+    also "wrong" if all lines (at least 10) are rejected and no more than half of those before were. A file is
+    dated by its last event, or by its first reading if it has none; so a single log that grows for ever
+    cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"

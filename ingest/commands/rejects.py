@@ -32,15 +32,15 @@ NOT_KEPT = "(its text is not kept)"
 
 
 @click.command()
-@click.option("--archive", help="Only of this archive.")
-@click.option("--source", help="Only of the sources with this name.")
+@click.option("--archive", help="Only lines of this archive.")
+@click.option("--source", help="Only lines of the sources with this name.")
 @click.option(
     "--file",
     "path",
     type=click.Path(readable=False, path_type=Path),
-    help="Only of this log file, whether or not it still exists.",
+    help="Only lines of this log file, whether or not it still exists.",
 )
-@click.option("--reason", help="Only those rejected for this reason, as the list shows it.")
+@click.option("--reason", help="Only lines rejected for this reason, as the list shows it.")
 @click.option(
     "--limit",
     type=click.IntRange(min=0),

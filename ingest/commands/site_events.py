@@ -43,7 +43,7 @@ def _check_text(_context: click.Context, _parameter: click.Parameter, value: str
 _archive = click.option(
     "--archive", required=True, callback=_check_text, help="The archive that it concerns."
 )
-_only_archive = click.option("--archive", callback=_check_text, help="Only of this archive.")
+_only_archive = click.option("--archive", callback=_check_text, help="Only this archive.")
 _note = click.option("--note", required=True, callback=_check_text, help="What is known about it.")
 _until = click.option("--until", type=TypedTime(), help="When it ended.  [default: it has not ended yet]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per entry, each on a line.")

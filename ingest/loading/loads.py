@@ -70,7 +70,7 @@ class FileResult:
     log_date: LogDate | None = None
 
     def find_fault(self, log_format: Format) -> LogFileError | None:
-        """Return why the file cannot be what it was read as (all of its lines were rejected), or None."""
+        """Return why the file seems to have another format or day (every line was rejected), or None."""
         rejected = self.tally.rejected
         if not self.tally.is_all_rejected:
             return None
@@ -155,7 +155,7 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
     if current is None or current != source:
         raise SourceError(
             f"the settings of archive '{source.archive}' or its source '{source.name}'"
-            " were changed meanwhile",
+            " were changed in the meantime",
             hint="Another command changed them. See `tapewise archives list`, and run this command again.",
         )
     check_key(current)

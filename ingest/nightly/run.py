@@ -88,7 +88,7 @@ def _is_only_round(connection: psycopg.Connection) -> bool:
             if find_rounds(connection):
                 return False
             connection.rollback()
-            time.sleep(0.1)  # released meanwhile, or an upgrade is under way
+            time.sleep(0.1)  # released in the meantime, or an upgrade is under way
         else:
             return True
 
@@ -108,7 +108,7 @@ def read_sources(
     Yields the outcome of each source when its last file has been read. `now` is when the round began.
     `is_dry` writes nothing, `is_shown` shows progress on a terminal, and `jobs` is how many files are read at
     a time (None: one per core). `on_result` gets every file that was opened, and every failure. Problems with
-    a file, a source's settings or the database are not raised: they are the failures of the outcome.
+    a file, a source's settings or the database are not raised, but stored in `failures` of the outcome.
     """
     outcomes = [SourceOutcome(plan.request.archive, plan.request.name) for plan in plans]
     queues = []

@@ -94,7 +94,7 @@ def _order(path: Path) -> tuple[float, str]:
     try:
         return path.stat().st_mtime, str(path)
     except OSError:
-        return 0, str(path)  # gone meanwhile; reading it reports that
+        return 0, str(path)  # gone in the meantime; reading it reports that
 
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:

@@ -96,7 +96,7 @@ class LogFileReader:
         return self._raw.tell()
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-        """Yield the file's lines, in order, as of one moment, though the file may grow meanwhile.
+        """Yield the file's lines, in order, as of one moment, though the file may grow in the meantime.
 
         Raises LogFileError if it cannot be read any further, and RewrittenFileError at the end if the lines
         yielded are not what it contains.

@@ -18,7 +18,7 @@ class Prefix:
 
     `ends_line` says whether the beginning ends with a newline, `has_more` whether whole lines follow;
     `waiting_bytes` is the length of an unfinished last line. `identity` is that of the file these bytes were
-    read from, None if it is unknown or changed meanwhile.
+    read from, None if it is unknown or changed in the meantime.
     """
 
     digest: str | None

@@ -137,7 +137,7 @@ class SecondPasses:
         if self._unordered_at is not None and first < self._unordered_at:
             return False
         if latest_at - second > half:
-            # It is too old in either pass: the lines are not in the order of their times.
+            # It is too old in either pass: the lines are not in chronological order.
             self._unordered_at = second
             return False
         has_begun = self._began_at is not None and first < self._began_at

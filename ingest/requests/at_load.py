@@ -79,7 +79,7 @@ class LinesAtLoad:
 
     The load has the archive's lock. `settling` is a connection of the thread that brings the lines; another
     one is opened if held files are near. Requests are derived in a thread that ends with the block. Lines are
-    processed in the order of their times; lines that come too late are left to the database. Any line may be
+    processed in chronological order; lines that come too late are left to the database. Any line may be
     left to it, as long as the days that the line can affect are left too.
 
     `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends. Any

@@ -147,7 +147,7 @@ def retry_file(
             source = get_source(connection, file.source_id, key)
             is_known = find_log_file(connection, file.source_id, file.path) is not None
         if source is None or not is_known:
-            raise LogFileError(f"{file.path}: its source was dropped meanwhile")
+            raise LogFileError(f"{file.path}: its source was dropped in the meantime")
         if not path.exists():
             raise LogFileError(
                 f"{file.path}: is gone",

@@ -116,7 +116,7 @@ def find_processes(data: Path, *, is_deleted: bool = False) -> list[int]:
             if str((process / "cwd").readlink()) != wanted:
                 continue
             program = str((process / "exe").readlink()).removesuffix(" (deleted)")
-        except OSError:  # the process ended meanwhile, or is another user's
+        except OSError:  # the process ended in the meantime, or is another user's
             continue
         if program.endswith("/postgres"):
             found.append(int(process.name))

@@ -1,9 +1,9 @@
 """Distributions to draw from, which a workload model describes by a few quantiles and a mean.
 
 Between two levels, the logarithm of the value is interpolated over the quantiles of the normal distribution,
-which is exact for lognormal values. Below the lowest level, every value equals that quantile. Above the
-highest, where archives keep most of their bytes, the quantiles give no information but the mean does: there
-the values continue exponentially, which assumes least, and so far that the mean is right.
+which is exact for lognormal values. Below the lowest level, every value equals that quantile. Most of
+an archive's bytes are in files above the highest level. There the quantiles give no information, but the mean
+does: the values continue exponentially, which assumes least, up to where the mean is right.
 """
 
 import math

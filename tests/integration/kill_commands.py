@@ -45,7 +45,7 @@ class Command:
     environment: dict[str, str]
     is_forked: bool
     pids: list[int] = field(default_factory=list)
-    """Of every start; each leads a group of its own."""
+    """The pids of every start; each leads a process group of its own."""
 
     def start(self) -> None:
         # One per start: joblib's resource tracker outlives a killed command, and complains into the file that

@@ -30,7 +30,7 @@ def archive(database: psycopg.Connection) -> str:
 
 @contextmanager
 def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
-    """Hold up dumps meanwhile; yield a function that waits until that many are under way."""
+    """Block all dumps inside the `with`; yield a function that waits until so many of them are blocked."""
     with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
         blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
 

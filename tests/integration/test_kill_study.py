@@ -3,7 +3,7 @@ seeds.
 
 Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`): of a command or one of
 its workers, of a process of the server, of the postmaster. Half of them wait for a COPY to begin, the others
-only for a random time. What was killed, or lost the server because of it, is run again. `test_kills.py` has
+only for a random time. Commands that were killed, or lost their server, are run again. `test_kills.py` has
 specific moments; here nobody chooses them, and the study counts what it hit.
 
 CI runs one of the fifty seeds, a different one whenever the program changes; `make kill-study` runs all.

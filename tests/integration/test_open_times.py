@@ -3,8 +3,9 @@
 SDSC's logs are not public, but their tables are: facts are made that have the tables' counts, and the
 functions must reproduce the tables, digit by digit, for the role that may only read.
 
-The example logs know where each file truly was. Which gets hit is exact there, since no open time of the
-generator's lies between disk and tape; how many did is a sample, drawn get by get from two laws.
+The example logs know where each file truly was. Which gets were hits is exact there, since the
+generator makes no open time between those of disk and tape. The number of hits is random: each get is drawn
+from one of two laws.
 
 The valleys are found in a sample too. How often, and how far off, is measured on drawn mixtures; the table is
 in docs/explanation/open-times.md, and a test fails when it no longer matches the measurement. Run with `-s`

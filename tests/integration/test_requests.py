@@ -209,7 +209,7 @@ def test_neither_order_nor_range_matters_for_recalls(
 def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
     database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    # Forty days of one log in the order of its times, except for some lines that come days late.
+    # Forty days of one log in chronological order, except for some lines that come days late.
     draw = random.Random(seed)
     events: list[tuple[datetime, str]] = []
     for number in range(400):

@@ -141,7 +141,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """Also files that grow meanwhile, and whatever is recognised: the same facts, cells and balances."""
+    """The same facts, cells and balances, even if files grow in the meantime or are recognised."""
     rng = random.Random(seed)
     lines = in_order(seed)
     files = []

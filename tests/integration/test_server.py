@@ -148,7 +148,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_descriptors(pid: int) -> Iterator[str]:
-    with suppress(FileNotFoundError):  # the process or the descriptor is gone meanwhile
+    with suppress(FileNotFoundError):  # the process or the descriptor is gone in the meantime
         for path in Path(f"/proc/{pid}/fd").iterdir():
             yield str(path.readlink())
 

@@ -243,7 +243,7 @@ def test_a_load_that_waits_while_its_source_is_dropped_loads_nothing(
             patch.setattr("tapewise.ingest.upkeep.source_drops.drop_unused_names", wait)
             drop_source(warehouse, "test", "nft")
     loads[0].join(timeout=60)
-    assert ["changed meanwhile" in str(error) for error in errors] == [True]
+    assert ["changed in the meantime" in str(error) for error in errors] == [True]
     assert read_facts(warehouse)["transfers"].total() == 0
     check_warehouse(warehouse)
 

@@ -136,7 +136,7 @@ def site_lines(count: int) -> list[bytes]:
 def test_files_that_overlap_rotate_and_grow(
     warehouse: Warehouse, database: psycopg.Connection, layout: Callable[[str], Format], tmp_path: Path
 ) -> None:
-    """Everything is read again once, under whichever name it was read, and what has grown meanwhile, too."""
+    """Each file is read again once, under whichever name it was read, and also if it has grown since."""
     lines = site_lines(200)
 
     def load(name: str, archive: str, text: str) -> None:
@@ -274,7 +274,7 @@ def test_others_see_the_old_rows_until_the_new_ones_are_there(
     loads[0].join(timeout=60)
     assert seen == [before]
     assert read_facts(warehouse) != before
-    assert ["changed meanwhile" in message for message in errors] == [True]
+    assert ["changed in the meantime" in message for message in errors] == [True]
     check_warehouse(warehouse)
 
 

@@ -22,7 +22,7 @@ def test_a_load_refuses_settings_that_another_command_has_changed_meanwhile(ware
     (tmp_path / "a.log").write_text(LINE)
     early = register(warehouse, request("UTC"))
     late = register(warehouse, request("Asia/Tokyo", "measured"))
-    with pytest.raises(SourceError, match="were changed meanwhile"):
+    with pytest.raises(SourceError, match="were changed in the meantime"):
         load_file(warehouse, early, tmp_path / "a.log", now=NOW)
     assert load_file(warehouse, late, tmp_path / "a.log", now=NOW).tally.loaded_count == 1
     with warehouse.connect(Role.OWNER) as connection:

@@ -101,7 +101,7 @@ def test_a_source_that_somebody_dropped_with_its_facts_is_not_made_again(
     read(LINE)
     known = make(warehouse, "nft")
     drop_source(warehouse, "test", "nft")
-    with pytest.raises(SourceError, match="changed meanwhile"):
+    with pytest.raises(SourceError, match="changed in the meantime"):
         load_file(warehouse, known, tmp_path / "a.log", now=NOW)
     assert count(warehouse)[1] == 0
 

@@ -146,7 +146,7 @@ def test_a_known_piece_is_read_again_in_another_year(
 def test_lines_without_a_time_may_be_read_as_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """Of a leap day that no near year had nothing is held, so nothing can be counted twice."""
+    """No line is held of a leap day that no near year had, so nothing can be counted twice."""
     line = "Feb 29 12:00:00 anna cray put 7 1.5\n"
     path = write(tmp_path / "log", [line])
     assert load(path, "yearless", log_date=date(2019, 1, 5)).tally.rejected.total() == 1

@@ -1,4 +1,4 @@
-"""An upgrade waits a while for other sessions, says who they are, and blocks nobody meanwhile."""
+"""An upgrade waits a while for other sessions, says who they are, and blocks nobody in the meantime."""
 
 import threading
 import time
@@ -165,7 +165,7 @@ def test_a_restore_also_names_the_sessions_in_its_way(
 
 
 def test_details_that_postgresql_hides_are_reported_as_hidden() -> None:
-    """Of another user's session, a role that is not a superuser sees neither state nor age."""
+    """A role that is not a superuser sees neither the state nor the age of another user's session."""
     assert str(Blocker(17, "anna", "psql", None, None)) == (
         "pid 17 (login anna, application 'psql', state and age only its owner or a superuser can see)"
     )

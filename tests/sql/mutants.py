@@ -40,7 +40,7 @@ class Mutant:
     new: str
 
     def mutate(self, objects: Sequence[MartObject]) -> list[MartObject]:
-        """Return `objects` with the one text replaced."""
+        """Return `objects` with this change made to the text of one of them."""
         return [
             replace(each, text=each.text.replace(self.old, self.new))
             if each.name == self.object_name

@@ -29,7 +29,7 @@ CREATE FUNCTION mart.file_versions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- These come from the first event of a version: its put, or the event that first showed it.
+-- These come from the first event of a version: its put, or the first event that mentions it.
 WITH versions AS (
     SELECT
         histories.archive,
