@@ -259,7 +259,7 @@ def test_a_trace_without_requests_is_refused(warehouse: Warehouse, transfers, ch
         insert_rows(connection, {"transfers": transfers})
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         llnl = find_archive(reader, "llnl")
-        with pytest.raises(WorkloadError, match="no request of archive 'llnl'") as caught:
+        with pytest.raises(WorkloadError, match="none of the selected requests of archive 'llnl'") as caught:
             read_requests(reader, llnl, TraceRequest("llnl", **changes))
     assert caught.value.hint == hint
 
