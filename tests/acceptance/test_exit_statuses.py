@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tapewise.schema.errors import TapewiseError
 from tests.acceptance.conftest import TAPEWISE, TREE
 
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
@@ -89,7 +90,12 @@ def test_an_error_is_reported_as_the_table_says(message, tapewise, tmp_path):
         assert "good.log: 1 lines = 0 loaded + 1 held" in done.stdout
 
 
+def list_statuses(error: type[TapewiseError]) -> set[int]:
+    return {error.exit_status}.union(*map(list_statuses, error.__subclasses__()))
+
+
 def test_the_table_is_complete():
+    assert list_statuses(TapewiseError) <= set(read_table().values())
     assert set(read_table()) == CASES.keys() | ELSEWHERE.keys()
     for message, module in ELSEWHERE.items():
         assert message in (TREE / module).read_text(), module

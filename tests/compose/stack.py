@@ -110,6 +110,7 @@ class Stack:
                 mounted[volume["target"]] = TREE / volume["source"]
             elif name != "postgres":
                 source, target = volume.split(":")
+                assert MOVED.match(target), f"add {target} to MOVED: commands would use this machine's"
                 mounted[target] = self.folder / "volumes" / source
                 mounted[target].mkdir(parents=True, exist_ok=True)
         for target, source in mounted.items():

@@ -18,3 +18,8 @@ def test_each_extra_lists_its_modules() -> None:
     }
     assert named == installed
     assert not {package for _, package in named} & set(PROJECT["dependencies"])
+
+
+def test_all_installs_every_extra() -> None:
+    extras = PROJECT["optional-dependencies"]
+    assert extras["all"] == [f"tapewise[{','.join(sorted(extras.keys() - {'all'}))}]"]
