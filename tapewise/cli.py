@@ -44,6 +44,7 @@ COMMANDS = {
     "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
+    "views": "tapewise.views:views",
     "db": "tapewise.schema.cli:db",
     "demo": "tapewise.demo.command:demo",
 }
