@@ -45,6 +45,7 @@ COMMANDS = {
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
     "views": "tapewise.views:views",
+    "export": "tapewise.export:export",
     "db": "tapewise.schema.cli:db",
     "demo": "tapewise.demo.command:demo",
 }
