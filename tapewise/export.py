@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from tapewise.export_folders import ExportRequest
-from tapewise.exports import Export, export_archive
+from tapewise.exports import export_archive
 from tapewise.readers import WITH_NAMES, as_option, open_reader
 from tapewise.schema.moments import YEARS
 from tapewise.schema.settings import Settings
