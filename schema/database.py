@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from tapewise.schema.access import roles
+from tapewise.schema.access import logins, roles
 from tapewise.schema.errors import DatabaseError, SettingsError
 from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
@@ -68,7 +68,32 @@ class Warehouse:
 
     def connect(self, role: Role = Role.LOADER, *, autocommit: bool = False) -> psycopg.Connection:
         """Open a connection as `role`, in UTC. Raises DatabaseError if the server refuses it."""
-        connection = _connect(self._conninfo(role), autocommit=autocommit)
+        return self._connect(role, role.value, autocommit=autocommit)
+
+    def connect_reader(self, *, sees_names: bool, autocommit: bool = False) -> psycopg.Connection:
+        """Open a connection that reads `mart`; with `sees_names`, also the names of users and files.
+
+        On the embedded server there is a login for each, since its owner may see everything. On a site's own
+        server there is only the login of `reader_url`: raises DatabaseError if names are requested and it may
+        not see them.
+        """
+        if not sees_names:
+            return self.connect(Role.READER, autocommit=autocommit)
+        if self.server is None:
+            connection = self.connect(Role.READER, autocommit=autocommit)
+            try:
+                logins.check_sees_names(connection)
+                connection.rollback()
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+        with self.connect(Role.OWNER) as owner:
+            logins.make_own_login_with_names(owner)
+        return self._connect(Role.READER, roles.COMMANDS_WITH_NAMES, autocommit=autocommit)
+
+    def _connect(self, role: Role, login: str, *, autocommit: bool) -> psycopg.Connection:
+        connection = _connect(self._conninfo(role, login), autocommit=autocommit)
         if connection.info.server_version < MINIMUM_VERSION:
             connection.close()
             raise DatabaseError(
@@ -89,10 +114,10 @@ class Warehouse:
             return self.server.url(self.database, role.value)
         return self._site_url(role)
 
-    def _conninfo(self, role: Role) -> str:
+    def _conninfo(self, role: Role, login: str) -> str:
         if self.server is not None:
             options = f"{role.limits} {_SESSION}"
-            return make_conninfo(**self.server.conninfo(self.database, role.value), options=options)
+            return make_conninfo(**self.server.conninfo(self.database, login), options=options)
         url = self._site_url(role)
         given = conninfo_to_dict(url).get("options") or ""
         return make_conninfo(url, options=f"{role.limits} {given} {_SESSION}")

@@ -21,6 +21,7 @@
     ├── MomentError              the archive's clock shows the given time twice, or never
     ├── SiteEventError           an outage or configuration change cannot be recorded as given
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
+    ├── ExportError              an export cannot be written to the given folder
     ├── QueryError               a query written by the user failed
     └── SimulationError          a simulation cannot be run as requested
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
@@ -129,6 +130,10 @@ class SiteEventError(TapewiseError):
 
 class WorkloadError(TapewiseError):
     """A workload model or a trace cannot be made; or a model already exists, or does not exist."""
+
+
+class ExportError(TapewiseError):
+    """An export cannot be written, or its folder holds something else."""
 
 
 class QueryError(TapewiseError):

@@ -44,6 +44,8 @@ COMMANDS = {
     "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
+    "views": "tapewise.views:views",
+    "export": "tapewise.export:export",
     "db": "tapewise.schema.cli:db",
     "demo": "tapewise.demo.command:demo",
 }

@@ -6,17 +6,15 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from typing import Any
 
 import click
 import psycopg
 
-from tapewise.schema.database import Role, open_warehouse
+from tapewise.readers import as_option, explain_denial, open_reader
 from tapewise.schema.errors import QueryError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
-from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 from tapewise.values import (
@@ -47,18 +45,21 @@ _TIMES = re.compile(
     help="IANA zone for dates and times without an offset, and for the times shown."
     "  [default: the zone of the archives, or UTC if they have several]",
 )
+@as_option
 @click.pass_obj
-def sql(settings: Settings, query: str, shape: str | None, timezone: str | None) -> None:
+def sql(settings: Settings, query: str, shape: str | None, timezone: str | None, read_as: str) -> None:
     """Run QUERY as the reading role and print the result.
 
     If QUERY is '-', it is read from standard input. The reading role sees the views and functions of the
-    schema mart, and no names of users or files. Without --timezone, a note on stderr names the zone used.
+    schema mart, and no names of users or files; with --as names it sees those too. Without --timezone, a note
+    on stderr names the zone used.
 
     \b
     Examples:
       tapewise sql "SELECT * FROM mart.activity WHERE period = 'month'"
       tapewise sql --timezone Europe/Berlin "SELECT count(*) FROM mart.opens WHERE opened_at >= '2024-03-01'"
       tapewise sql --csv "SELECT * FROM mart.lower_envelopes(archive => 'hpss')" > envelopes.csv
+      tapewise sql --as names "SELECT * FROM mart.user_names"
     """
     text = sys.stdin.read() if query == "-" else query
     if not text.isascii():
@@ -68,13 +69,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None)
             raise QueryError("the query is not valid UTF-8") from error
     if timezone is not None:
         check_timezone(timezone)
-    # An analyst may have only the reader's URL, and that role cannot see the revision.
-    opened = open_warehouse if settings.reader_url else open_ready_warehouse
-    with (
-        opened(settings) as warehouse,
-        closing(warehouse.connect(Role.READER)) as connection,
-        connection.cursor() as cursor,
-    ):
+    with open_reader(settings, read_as) as connection, connection.cursor() as cursor:
         zone, note = (timezone, None) if timezone else _choose_timezone(connection)
         connection.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         try:
@@ -173,5 +168,5 @@ def _explain(error: psycopg.Error, query: str) -> QueryError:
     if "EMPTY_QUERY" in message:
         message = "the query is empty"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
-        hint = "`tapewise sql` logs in as a reader, which has access to the schema mart only."
+        hint = explain_denial(error)
     return QueryError(message, hint=hint)

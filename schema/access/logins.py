@@ -9,7 +9,15 @@ import psycopg
 from psycopg import errors, sql
 from psycopg.rows import class_row
 
-from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, NAMES, READER, admit, limit_login
+from tapewise.schema.access.roles import (
+    COMMANDS,
+    COMMANDS_WITH_NAMES,
+    DASHBOARDS,
+    NAMES,
+    READER,
+    admit,
+    limit_login,
+)
 from tapewise.schema.errors import DatabaseError, LookupFailedError
 
 # Enough for one person: psql, a notebook and a spreadsheet at a time.
@@ -62,6 +70,41 @@ def add_login(
         set_password(connection, name, password)
 
 
+def make_own_login_with_names(connection: psycopg.Connection) -> None:
+    """Create the login with which our own commands see names, if it is missing. For the embedded server."""
+    if _sees_names(connection, COMMANDS_WITH_NAMES):
+        return
+    try:
+        with connection.transaction():
+            add_login(connection, COMMANDS_WITH_NAMES, sees_names=True)
+    except DatabaseError:
+        # Another command may have created it meanwhile.
+        if not _sees_names(connection, COMMANDS_WITH_NAMES):
+            raise
+
+
+def check_sees_names(connection: psycopg.Connection) -> None:
+    """Raise DatabaseError, which says what to do, unless the login of this session may see names."""
+    login = connection.info.user
+    if not _sees_names(connection, login):
+        raise DatabaseError(
+            f"login '{login}' may not see the names of users and files",
+            hint=f"Only members of the group {NAMES} see them. The owner of the warehouse can make such a"
+            " login (`tapewise db logins add NAME --names`); then use it in reader_url.",
+        )
+
+
+def _sees_names(connection: psycopg.Connection, login: str) -> bool:
+    """Whether there is a role `login` that has the rights of the group."""
+    found = connection.execute(
+        "SELECT FROM pg_roles AS members, pg_roles AS groups"
+        " WHERE members.rolname = %s AND groups.rolname = %s"
+        " AND pg_has_role(members.oid, groups.oid, 'USAGE')",
+        [login, NAMES],
+    ).fetchone()
+    return found is not None
+
+
 def drop_login(connection: psycopg.Connection, name: str) -> None:
     """Drop a reading login.
 
@@ -71,7 +114,7 @@ def drop_login(connection: psycopg.Connection, name: str) -> None:
         raise LookupFailedError(
             f"there is no reading login '{name}'", hint="`tapewise db logins list` shows them."
         )
-    if name in {COMMANDS, DASHBOARDS}:
+    if name in {COMMANDS, COMMANDS_WITH_NAMES, DASHBOARDS}:
         raise DatabaseError(f"'{name}' is one of Tapewise's own logins and cannot be dropped")
     try:
         connection.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))

@@ -20,6 +20,9 @@ NAMES = "tapewise_names"
 # Their members: our own commands, and Superset. People get their own logins (`logins.py`).
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
+# The login of our own commands that sees names. Only the embedded server has it, once a command needed it:
+# there, whoever can connect owns the warehouse. On a site's own server, the site decides who sees names.
+COMMANDS_WITH_NAMES = "tapewise_query_names"
 
 STATEMENT_TIMEOUT = "10min"
 IDLE_TIMEOUT = "5min"
@@ -137,8 +140,12 @@ def _make_roles(connection: psycopg.Connection) -> None:
     admit(connection, NAMES, READER)
     for statement in (*_shut_database(connection), *_limit_sessions(connection)):
         connection.execute(statement)
+    if not _is_true(connection, "current_setting('is_superuser')::boolean"):
+        return
+    if COMMANDS_WITH_NAMES in known:
+        limit_login(connection, COMMANDS_WITH_NAMES, CONNECTION_LIMIT)
     revocations = find_revocations(connection)
-    if revocations and _is_true(connection, "current_setting('is_superuser')::boolean"):
+    if revocations:
         connection.execute(revocations.encode())
 
 

@@ -135,6 +135,20 @@ def read_frame(
 
     `parameters` are psycopg's; `schema` names the query's columns in order. Rows stay in the query's order.
     """
+    return next(read_frames(connection, query, parameters, schema), pl.DataFrame(schema=schema))
+
+
+def read_frames(
+    connection: psycopg.Connection,
+    query: LiteralString | sql.Composed,
+    parameters: Any,
+    schema: Mapping[str, pl.DataType | type[pl.DataType]],
+    piece_bytes: int | None = None,
+) -> Iterator[pl.DataFrame]:
+    """Yield the result of `query` as `read_frame` does, in frames of about `piece_bytes` of CSV.
+
+    None is empty. Without `piece_bytes` there is at most one.
+    """
     # The types in COPY's output: a time is written as a number, which is exact.
     written = {
         name: pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Boolean else dtype
@@ -150,18 +164,30 @@ def read_frame(
         query if isinstance(query, sql.Composed) else sql.SQL(query),
         sql.SQL(", ").join(map(sql.Identifier, schema)),
     )
+    for piece in _read_pieces(connection, statement, parameters, piece_bytes):
+        yield pl.read_csv(piece, has_header=False, schema=written).with_columns(
+            pl.col(name) == "t" if dtype == pl.Boolean else pl.col(name).cast(dtype)
+            for name, dtype in schema.items()
+            if written[name] != dtype
+        )
+
+
+def _read_pieces(
+    connection: psycopg.Connection, statement: sql.Composed, parameters: Any, piece_bytes: int | None
+) -> Iterator[io.BytesIO]:
+    """Yield what COPY sends, in pieces of whole rows; none is empty."""
     buffer = io.BytesIO()
     with connection.cursor() as cursor, cursor.copy(statement, parameters) as copy:
-        for block in copy:
-            buffer.write(block)
-    if not buffer.getbuffer().nbytes:
-        return pl.DataFrame(schema=schema)
-    buffer.seek(0)
-    return pl.read_csv(buffer, has_header=False, schema=written).with_columns(
-        pl.col(name) == "t" if dtype == pl.Boolean else pl.col(name).cast(dtype)
-        for name, dtype in schema.items()
-        if written[name] != dtype
-    )
+        # PostgreSQL sends each row as a message of its own, and psycopg delivers whole messages.
+        for row in copy:
+            buffer.write(row)
+            if piece_bytes is not None and buffer.tell() >= piece_bytes:
+                buffer.seek(0)
+                yield buffer
+                buffer = io.BytesIO()
+    if buffer.tell():
+        buffer.seek(0)
+        yield buffer
 
 
 def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:

@@ -145,6 +145,7 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
         (["archives", "drop", "nothing", "--yes"], 1, "no archive is called 'nothing'"),
         (["db", "restore", "/nowhere"], 2, "/nowhere"),
         (["formats", "netflow"], 1, "netflow"),
+        (["views", "cach_hits"], 1, "Did you mean cache_hits?"),
     ],
 )  # fmt: skip
 def test_errors_give_one_message_and_a_status(tapewise, arguments, status, message):

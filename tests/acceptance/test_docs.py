@@ -75,6 +75,8 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
         '"import sys; sys.argv[0] = \'.venv/bin/tapewise\'; from tapewise.cli import main; main()" "$@"\n'
     )
     (programs / "tapewise").chmod(0o755)
+    (programs / "python").write_text(f"#!/bin/sh\nPYTHONPATH='{TREE}' exec '{sys.executable}' \"$@\"\n")
+    (programs / "python").chmod(0o755)
     for stamp in ("runtime.stamp", "dev.stamp"):
         (folder / ".venv" / stamp).touch()
     environment = os.environ | {

@@ -13,8 +13,17 @@ from click.testing import CliRunner
 from psycopg import errors, sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
+from tapewise.queries import sql as sql_command
 from tapewise.schema.access.logins import Login, add_login, drop_login, list_logins
-from tapewise.schema.access.roles import COMMANDS, DASHBOARDS, LOADER, NAMES, READER, make_roles
+from tapewise.schema.access.roles import (
+    COMMANDS,
+    COMMANDS_WITH_NAMES,
+    DASHBOARDS,
+    LOADER,
+    NAMES,
+    READER,
+    make_roles,
+)
 from tapewise.schema.cli import db
 from tapewise.schema.database import Role, Warehouse, open_warehouse, shut_other_databases
 from tapewise.schema.errors import DatabaseError, LookupFailedError
@@ -193,6 +202,58 @@ def test_a_loader_that_logs_in_elsewhere_has_no_time_limit(
     with warehouse.connect(Role.OWNER) as owner:
         make_roles(owner)
     assert show(connect(LOADER), "statement_timeout") == {"statement_timeout": "0"}
+
+
+def test_names_are_for_the_logins_of_a_site_that_may_see_them(
+    site: Site, warehouse: Warehouse, logins: list[str]
+) -> None:
+    query = "SELECT count(*) AS n, session_user AS login FROM mart.user_names"
+    for login, sees_names in zip((COMMANDS, *logins), (False, False, True), strict=True):
+        if site.server is not None:
+            url = site.server.url(warehouse.database, login)
+        elif login == COMMANDS:
+            continue
+        else:
+            given = conninfo_to_dict(site.url or "")
+            url = make_conninfo(**given | {"dbname": warehouse.database, "user": login, "password": PASSWORD})
+        settings = Settings(reader_url=url)
+        with open_warehouse(settings) as theirs:
+            if sees_names:
+                with closing(theirs.connect_reader(sees_names=True)) as connection:
+                    assert connection.execute(query.encode()).fetchone() == (0, login)
+            else:
+                with pytest.raises(DatabaseError, match=f"'{login}' may not see the names") as caught:
+                    theirs.connect_reader(sees_names=True)
+                assert "tapewise db logins add NAME --names" in (caught.value.hint or "")
+            with closing(theirs.connect_reader(sees_names=False)) as connection:
+                assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (0,)
+        # As the command: with the right reason, or with the names.
+        done = CliRunner().invoke(sql_command, ["--as", "names", "--csv", query], obj=settings)
+        if sees_names:
+            assert (done.exit_code, done.stdout) == (0, f"n,login\n0,{login}\n")
+        else:
+            assert isinstance(done.exception, DatabaseError)
+
+
+def test_the_embedded_servers_own_login_with_names(site: Site, warehouse: Warehouse) -> None:
+    if site.server is None:
+        pytest.skip("a site's own server has no such login")
+    with warehouse.connect(Role.OWNER, autocommit=True) as owner:
+        owner.execute(f"DROP ROLE IF EXISTS {COMMANDS_WITH_NAMES}".encode())
+        for _ in range(2):
+            with closing(warehouse.connect_reader(sees_names=True)) as connection:
+                assert connection.info.user == COMMANDS_WITH_NAMES
+                assert connection.execute("SELECT count(*) FROM mart.user_names").fetchone() == (0,)
+                assert show(connection, *LIMITS) == LIMITS | {"idle_in_transaction_session_timeout": "0"}
+                with pytest.raises(errors.InsufficientPrivilege):
+                    connection.execute("SELECT * FROM core.users")
+        # An upgrade undoes what the login changed of itself.
+        owner.execute(f"ALTER ROLE {COMMANDS_WITH_NAMES} SET statement_timeout = 0".encode())
+        make_roles(owner)
+        found = next(login for login in list_logins(owner) if login.name == COMMANDS_WITH_NAMES)
+        assert found.sees_names and "statement_timeout=10min" in found.settings
+        with pytest.raises(DatabaseError, match="Tapewise's own"):
+            drop_login(owner, COMMANDS_WITH_NAMES)
 
 
 def test_the_groups_cannot_log_in_and_the_error_says_what_to_do(site: Site, warehouse: Warehouse) -> None:

@@ -1,0 +1,160 @@
+"""`tapewise views`: what can be queried in `mart`, without a database."""
+
+import json
+import shutil
+import textwrap
+from difflib import get_close_matches
+from typing import Any
+
+import click
+
+from tapewise.schema.access.roles import NAMES
+from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.tables.mart import MartObject, read_mart
+from tapewise.schema.tables.mart_signatures import read_signature
+
+WIDTH = 100
+# The end of a column's name says its unit. The first that fits applies.
+_UNITS = {
+    "_bytes_per_s": "bytes/s",
+    "_bytes": "bytes",
+    "_s": "s",
+    "_ratio": "0 to 1",
+    "_count": "count",
+    "percent": "percent",
+    "_at": "time",
+    "_on": "date",
+}
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per view, each on its own line.")
+def views(name: str | None, as_json: bool) -> None:
+    """List the views and functions of mart, or describe the one called NAME.
+
+    The list has one line for each, by topic. A description has what one row is, the arguments with their
+    defaults, the columns with their units, and an example. No database is needed.
+
+    \b
+    Examples:
+      tapewise views
+      tapewise views cache_hits
+    """
+    objects = sorted(read_mart(), key=lambda each: (each.folder.parent.name, each.name))
+    if name is not None:
+        objects = [_find(objects, name.removeprefix("mart."))]
+    if as_json:
+        for each in objects:
+            click.echo(json.dumps(_make_document(each), ensure_ascii=False))
+    elif name is not None:
+        click.echo("\n".join(_describe(objects[0])))
+    else:
+        click.echo("\n".join(_list(objects)))
+
+
+def _find(objects: list[MartObject], name: str) -> MartObject:
+    by_name = {each.name: each for each in objects}
+    if name in by_name:
+        return by_name[name]
+    close = get_close_matches(name, by_name, n=1)
+    raise LookupFailedError(
+        f"no view or function of mart is called '{name}'",
+        hint=f"Did you mean {close[0]}?" if close else "`tapewise views` lists them.",
+    )
+
+
+def _list(objects: list[MartObject]) -> list[str]:
+    lines = []
+    shown = None
+    width = max(len(_call(each)) for each in objects)
+    for each in objects:
+        topic = each.folder.parent.name
+        if topic != shown:
+            lines.append(topic)
+            shown = topic
+        lines.append(f"  {_call(each):<{width}}  {each.metadata.gives}{_mark(each)}")
+    return lines
+
+
+def _call(each: MartObject) -> str:
+    """The name, with parentheses if it is a function."""
+    return f"{each.name}()" if each.metadata.kind == "function" else each.name
+
+
+def _mark(each: MartObject) -> str:
+    return " (with --as names)" if each.metadata.grants == [NAMES] else ""
+
+
+def _describe(each: MartObject) -> list[str]:
+    document = _make_document(each)
+    lines = [f"mart.{_call(each)}, a {each.metadata.kind} of the topic {document['topic']}{_mark(each)}", ""]
+    lines += _wrap(f"{document['gives'][0].upper()}{document['gives'][1:]}. {document['summary']}", "")
+    for title, key, second in (("Arguments", "arguments", "type"), ("Columns", "columns", "unit")):
+        if document[key]:
+            lines += ["", title]
+            name_width, width = (
+                max(len(row[field] or "") for row in document[key]) for field in ("name", second)
+            )
+            for row in document[key]:
+                head = f"  {row['name']:<{name_width}}  {row[second] or '':<{width}}  "
+                lines += _wrap(_explain(row), head)
+    lines += ["", *_wrap(f"Source: {document['source']}", "")]
+    lines += ["", "Example", *textwrap.indent(document["example"], "  ").splitlines()]
+    return lines
+
+
+def _explain(row: dict[str, Any]) -> str:
+    """The meaning of an argument or column, and the default of an argument."""
+    meaning = str(row["meaning"])
+    if "default" not in row:
+        return meaning
+    if row["default"] is None:
+        return f"{meaning} (required)"
+    # Nearly every default is null, and the description says what null means.
+    if row["default"] == "NULL" and "null = " in meaning:
+        return meaning.replace("null = ", "default: ")
+    return f"{meaning} (default: {row['default'].lower()})"
+
+
+def _wrap(text: str, head: str) -> list[str]:
+    """Wrap `text`, which begins after `head`; below it, what follows is indented."""
+    width = min(max(shutil.get_terminal_size((WIDTH, 0)).columns, len(head) + 30), WIDTH)
+    return textwrap.wrap(
+        text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False
+    )
+
+
+def _make_document(each: MartObject) -> dict[str, Any]:
+    metadata = each.metadata
+    signature = read_signature(each) if metadata.kind == "function" else None
+    return {
+        "name": each.name,
+        "topic": each.folder.parent.name,
+        "kind": metadata.kind,
+        "gives": metadata.gives,
+        "summary": metadata.summary,
+        "arguments": [
+            {
+                "name": argument.name,
+                "type": argument.type,
+                "default": argument.default,
+                "meaning": metadata.arguments[argument.name],
+            }
+            for argument in (signature.arguments if signature else ())
+        ],
+        "columns": [
+            {"name": name, "unit": _find_unit(name), "meaning": meaning}
+            for name, meaning in metadata.columns.items()
+        ],
+        "needs": metadata.needs,
+        "readable_by": list(metadata.grants),
+        "source": metadata.source,
+        "example": metadata.example.strip(),
+    }
+
+
+def _find_unit(column: str) -> str | None:
+    if column.startswith(("is_", "has_")):
+        return "yes/no"
+    return next((unit for end, unit in _UNITS.items() if column.endswith(end)), None)

@@ -1,0 +1,125 @@
+"""`tapewise views`: every view and function is listed and described, without a database."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tapewise.schema.errors import DatabaseError, LookupFailedError
+from tapewise.schema.tables.mart import MartObject, read_mart
+from tapewise.schema.tables.mart_signatures import Argument, read_signature
+from tapewise.views import views
+
+OBJECTS = {each.name: each for each in read_mart()}
+FUNCTIONS = [each for each in OBJECTS.values() if each.metadata.kind == "function"]
+
+
+# Invoked without settings, so no test can open a database.
+def run(*arguments: str, width: int = 100) -> Result:
+    return CliRunner().invoke(views, arguments, env={"COLUMNS": str(width)})
+
+
+def test_the_list_has_a_line_for_each_by_topic() -> None:
+    done = run()
+    assert done.exit_code == 0
+    topic, listed = "", {}
+    for line in done.stdout.splitlines():
+        if not line.startswith("  "):
+            topic = line
+        else:
+            name, gives = re.split(r" {2,}", line.strip(), maxsplit=1)
+            listed[name] = (topic, gives)
+    assert {name.removesuffix("()") for name in listed} == OBJECTS.keys()
+    assert listed["cache_hits()"] == ("cache", OBJECTS["cache_hits"].metadata.gives)
+    assert listed["user_names"] == ("facts", "one row per user of an archive (with --as names)")
+    assert [name for name, (_, gives) in listed.items() if gives.endswith("(with --as names)")] == [
+        "transfer_names",
+        "unitree_job_names",
+        "user_names",
+        "account_usage()",
+    ]
+
+
+def test_a_function_is_described() -> None:
+    lines = run("mart.idle_intervals").stdout.splitlines()
+    assert lines[0] == "mart.idle_intervals(), a function of the topic activity"
+    described = " ".join(" ".join(lines).split())
+    assert "archive text only this archive (default: all)" in described
+    assert re.search(r"shortest_s double precision .*\(default: ", described)
+    assert "Example SELECT" in described
+    assert all(len(line) <= 100 for line in lines[: lines.index("Example")])
+
+
+def test_columns_have_units() -> None:
+    document = json.loads(run("transfers", "--json").stdout)
+    units = {column["name"]: column["unit"] for column in document["columns"]}
+    assert {name: units[name] for name in (
+        "archive", "size_bytes", "duration_s", "rate_bytes_per_s", "is_failed", "ended_at"
+    )} == {
+        "archive": None, "size_bytes": "bytes", "duration_s": "s", "rate_bytes_per_s": "bytes/s",
+        "is_failed": "yes/no", "ended_at": "time",
+    }  # fmt: skip
+    assert re.search(r"^  size_bytes +bytes +bytes moved$", run("transfers").stdout, re.MULTILINE)
+
+
+def test_json_has_everything_that_metadata_has() -> None:
+    documents = [json.loads(line) for line in run("--json").stdout.splitlines()]
+    assert {document["name"] for document in documents} == OBJECTS.keys()
+    for document in documents:
+        metadata = OBJECTS[document["name"]].metadata
+        assert {row["name"]: row["meaning"] for row in document["columns"]} == metadata.columns
+        assert {row["name"]: row["meaning"] for row in document["arguments"]} == metadata.arguments
+        assert (document["gives"], document["example"]) == (metadata.gives, metadata.example.strip())
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_each_is_described(name: str) -> None:
+    done = run(name, width=60)
+    assert done.exit_code == 0
+    assert all(f"\n  {column} " in done.stdout for column in OBJECTS[name].metadata.columns)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("cach_hits", "Did you mean cache_hits?"),
+        ("mart.transfer", "Did you mean transfers?"),
+        ("zzz", "`tapewise views` lists them."),
+    ],
+)
+def test_a_misspelt_name_suggests_the_closest(name: str, hint: str) -> None:
+    error = run(name).exception
+    assert isinstance(error, LookupFailedError)
+    assert (error.hint, error.exit_status) == (hint, 1)
+    assert name.removeprefix("mart.") in error.message
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
+def test_every_signature_is_read(function: MartObject) -> None:
+    signature = read_signature(function)
+    assert [argument.name for argument in signature.arguments] == list(function.metadata.arguments)
+    assert list(signature.columns) == list(function.metadata.columns)
+    assert (signature.returns is None) == bool(signature.columns)
+
+
+def test_types_and_defaults() -> None:
+    weight = read_signature(OBJECTS["poisson_weight"])
+    assert weight.arguments == (
+        Argument("replicate", "bigint", None),
+        Argument("block_number", "bigint", None),
+    )
+    assert weight.returns == "integer"
+    hits = read_signature(OBJECTS["cache_hits"])
+    assert hits.arguments[1] == Argument("since", "timestamptz", "NULL")
+    assert hits.columns["hit_ratio"] == "double precision"
+    assert "(required)" in run("poisson_weight").stdout
+
+
+def test_text_that_is_no_function_is_refused() -> None:
+    with pytest.raises(DatabaseError, match="no function"):
+        read_signature(OBJECTS["transfers"])
+    broken = MartObject(Path("x"), "CREATE FUNCTION other.f() RETURNS integer", FUNCTIONS[0].metadata)
+    with pytest.raises(DatabaseError, match="no function"):
+        read_signature(broken)
