@@ -133,8 +133,9 @@ bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1
 	$(BIN)/python -m benchmarks.growth
 
 .PHONY: docs
-docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that are generated from the code
+docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ and the stub that are generated from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py
+	PYTHONPATH=. $(BIN)/python docs/stub.py
 
 .PHONY: assets
 assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards from the catalogue of the demo's warehouse

@@ -22,6 +22,7 @@
     ├── SiteEventError           an outage or configuration change cannot be recorded as given
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
     ├── QueryError               a query written by the user failed
+    │   └── UnknownViewError     ... because `mart` has no view or function of that name
     └── SimulationError          a simulation cannot be run as requested
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
         └── TraceError           ... its trace is malformed, out of order or asks for the impossible
@@ -133,6 +134,10 @@ class WorkloadError(TapewiseError):
 
 class QueryError(TapewiseError):
     """A query that the user wrote failed."""
+
+
+class UnknownViewError(QueryError, AttributeError):
+    """Schema `mart` has no view or function of that name; `hasattr` needs it to be an AttributeError too."""
 
 
 class SimulationError(TapewiseError):
