@@ -141,8 +141,9 @@ bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1
 	$(BIN)/python -m benchmarks.growth
 
 .PHONY: docs
-docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ that are generated from the code
+docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ and the stub that are generated from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py
+	PYTHONPATH=. $(BIN)/python docs/stub.py
 
 .PHONY: docs-site
 docs-site: $(VENV)/dev.stamp  ## build the documentation as a site in build/site; a broken link is an error

@@ -23,6 +23,7 @@
     ├── WorkloadError            a workload model or a trace cannot be made, or there is no model of that name
     ├── ExportError              an export cannot be written to the given folder
     ├── QueryError               a query written by the user failed
+    │   └── UnknownViewError     ... because `mart` has no view or function of that name
     └── SimulationError          a simulation cannot be run as requested
         ├── MachineError         ... its machine file is missing, malformed or contradicts itself
         └── TraceError           ... its trace is malformed, out of order or asks for the impossible
@@ -138,6 +139,10 @@ class ExportError(TapewiseError):
 
 class QueryError(TapewiseError):
     """A query that the user wrote failed."""
+
+
+class UnknownViewError(QueryError, AttributeError):
+    """Schema `mart` has no view or function of that name; `hasattr` needs it to be an AttributeError too."""
 
 
 class SimulationError(TapewiseError):

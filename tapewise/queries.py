@@ -75,7 +75,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
         try:
             _print(cursor, text, shape, note)
         except psycopg.Error as error:
-            raise _explain(error, text) from error
+            raise explain_error(error, text) from error
 
 
 def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
@@ -153,7 +153,7 @@ _SHAPES = {
 }
 
 
-def _explain(error: psycopg.Error, query: str) -> QueryError:
+def explain_error(error: psycopg.Error, query: str) -> QueryError:
     """Convert PostgreSQL's error into a QueryError that shows the line of the query it refers to."""
     message = error.diag.message_primary or str(error).strip()
     if error.diag.statement_position:

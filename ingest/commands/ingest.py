@@ -1,7 +1,7 @@
 """`tapewise ingest`: load the named files, or whatever is new in the configured sources."""
 
 import json
-from collections.abc import Iterator, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,18 +10,19 @@ import click
 from click.core import ParameterSource
 
 from tapewise.ingest.commands.output import describe_result, report_failure, result_to_json, sum_failures
+from tapewise.ingest.commands.path_loads import (
+    PathOutcome,
+    PathsRequest,
+    find_date_fault,
+    load_paths,
+    name_formats,
+)
 from tapewise.ingest.detection.choosing import Choices, choose_formats
-from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import FileResult
-from tapewise.ingest.loading.workers import FileTask, read_files
-from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.pseudonyms.keys import get_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.records.format import Format
-from tapewise.ingest.sources.sources import INGESTED_KINDS, Source, SourceRequest
-from tapewise.ingest.sources.unused import drop_unused_sources
-from tapewise.schema.database import Warehouse
-from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
+from tapewise.ingest.sources.sources import INGESTED_KINDS
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
@@ -176,102 +177,71 @@ def _load_paths(
 ) -> None:
     """Load the files that the user named, each into its source."""
     _check_names(archive, source)
-    given = Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
+    given = name_formats(format_name, paths)
     if given is not None:
         check_dates(given, log_date, paths)
     check_timezone(timezone)
-    key = get_key(settings) if pseudonymise else None
+    request = PathsRequest(
+        archive=archive,
+        timezone=timezone,
+        kind=kind,
+        source=source,
+        is_counted=not not_counted,
+        is_shared=shared,
+        is_complete=complete,
+        log_date=log_date.date() if log_date else None,
+        key=get_key(settings) if pseudonymise else None,
+        is_dry=dry_run,
+    )
     now = datetime.now(UTC)
 
     def report_wait() -> None:
         if not as_json:
             click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
 
-    def prepare(log_format: Format) -> Source:
-        request = SourceRequest(
-            archive=archive,
-            kind=kind,
-            format=log_format,
-            timezone=timezone,
-            name=source or log_format.name,
-            is_counted=not not_counted,
-            is_shared=shared,
-            key=key,
-        )
-        return prepare_source(warehouse, request, is_dry=dry_run)
-
-    day = log_date.date() if log_date else None
     with open_ready_warehouse(settings) as warehouse:
         choices = given or choose_formats(warehouse, archive, source, paths, is_complete=complete)
         check_dates(choices, log_date, paths)
-        targets: dict[str, Source] = {}
-        with drop_unused_sources(warehouse, targets.values(), is_dry=dry_run) as used:
-            for log_format in choices.distinct:
-                targets[log_format.name] = prepare(log_format)
-            tasks = [
-                FileTask(targets[choices.formats[path].name], path, day, is_complete=complete, is_dry=dry_run)
-                for path in paths
-                if path in choices.formats
-            ]
-            results = zip(
-                tasks,
-                read_files(warehouse, tasks, now=now, jobs=jobs, is_shown=not as_json, on_wait=report_wait),
-                strict=True,
-            )
-            failures = _report_results(warehouse, choices, paths, results, used, as_json=as_json)
+        outcomes = load_paths(
+            warehouse,
+            request,
+            choices,
+            paths,
+            now=now,
+            jobs=jobs,
+            is_shown=not as_json,
+            on_wait=report_wait,
+        )
+        failures = []
+        with closing(outcomes):
+            for outcome in outcomes:
+                _report_outcome(outcome, as_json=as_json)
+                if outcome.error is not None:
+                    failures.append(outcome.error)
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
         raise sum_failures(failures, len(paths))
 
 
-def _report_results(
-    warehouse: Warehouse,
-    choices: Choices,
-    paths: Sequence[Path],
-    results: Iterator[tuple[FileTask, FileResult | TapewiseError]],
-    used: set[str],
-    *,
-    as_json: bool,
-) -> list[TapewiseError]:
-    """Report what became of each file, add the names of the sources in use to `used`, return the failures.
-
-    Raises a failure that concerns more than one file if no other file can be loaded either.
-    """
-    failures: list[TapewiseError] = []
-    for path in choices.empty:
-        _report_empty(path, as_json=as_json)
-    for path in (path for path in paths if path not in choices.empty):
-        if path in choices.failures:
-            result: FileResult | TapewiseError = choices.failures[path]
+def _report_outcome(outcome: PathOutcome, *, as_json: bool) -> None:
+    """Report what became of a file, and of its lines."""
+    path, result, log_format = outcome.path, outcome.result, outcome.format
+    if log_format is not None and not as_json:
+        _report_choice(path, log_format, outcome.reason)
+    if result is None:
+        if outcome.error is None:
+            _report_empty(path, as_json=as_json)
         else:
-            task, result = next(results)
-            target = task.source
-            if not as_json:
-                _report_choice(path, target.format, choices.reason)
-        if isinstance(result, FileResult):
-            failure = _report_result(result, target, as_json=as_json)
-        elif isinstance(result, LogFileError) or (len(paths) > 1 and _is_back(warehouse, result)):
-            report_failure(path, failure := result, as_json=as_json)
-        else:
-            raise result
-        if failure is not None:
-            failures.append(failure)
-        if not isinstance(failure, LogFileError):  # a load that the database broke off is to be repeated
-            used.add(target.name)
-    return failures
-
-
-def _report_result(result: FileResult, target: Source, *, as_json: bool) -> TapewiseError | None:
-    """Report what became of a file's lines; return the error if none of them is of its source's format."""
+            report_failure(path, outcome.error, as_json=as_json)
+        return
+    assert log_format is not None
     if as_json:
-        click.echo(json.dumps(result_to_json(result) | {"format": target.format.name}))
+        click.echo(json.dumps(result_to_json(result) | {"format": log_format.name}))
     else:
         click.echo("\n".join(describe_result(result)))
-    error = result.find_fault(target.format)
-    if error is not None:
-        click.echo(f"tapewise: {escape_controls(error.message)}; see `tapewise detect`", err=True)
-    return error
+    if outcome.error is not None:
+        click.echo(f"tapewise: {escape_controls(outcome.error.message)}; see `tapewise detect`", err=True)
 
 
 def _report_empty(path: Path, *, as_json: bool) -> None:
@@ -280,17 +250,6 @@ def _report_empty(path: Path, *, as_json: bool) -> None:
         click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
     else:
         click.echo(f"{escape_controls(str(path))}: no whole line yet; passed over until it has one")
-
-
-def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
-    """Whether the database broke off a load and can be reached again, once it has recovered."""
-    if type(error) is not DatabaseError:
-        return False
-    try:
-        warehouse.connect().close()
-    except DatabaseError:
-        return False
-    return True
 
 
 def _check_names(*names: str | None) -> None:
@@ -306,10 +265,6 @@ def _report_choice(path: Path, log_format: Format, reason: str | None) -> None:
 
 def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
     """Raise click's error if a date was given for files whose lines have dates, or for several files."""
-    if log_date is None:
-        return
-    for log_format in choices.distinct:
-        if not log_format.is_dated_by_file:
-            raise click.BadParameter(f"lines of format {log_format.name} have dates", param_hint="'--date'")
-    if len(paths) > 1:
-        raise click.BadParameter("is for one file at a time", param_hint="'--date'")
+    fault = find_date_fault(choices, log_date, paths)
+    if fault is not None:
+        raise click.BadParameter(fault, param_hint="'--date'")

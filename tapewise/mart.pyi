@@ -1,0 +1,4598 @@
+"""Written by docs/stub.py (`make docs`): do not edit."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+
+import polars as pl
+
+from tapewise.mart_calls import Ask
+
+Moment = datetime | date | str
+# A value, or a collection of values.
+Values = object
+
+class Mart:
+    """Has a method for each view and function of `mart`, which returns a polars frame.
+
+    What the descriptions call null is None here.
+    """
+
+    def __init__(self, ask: Ask) -> None: ...
+    def account_usage(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, account and local day or month with events.
+
+        How much each account moved, and how much of its data was deleted; only for people whom the site
+        lets see names, since an account is one. A delete is charged to the account that put the file;
+        where its put is not in the log, to none. Reads all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only events at or after this time; the history of a file is followed from before it
+                all the same (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only this interface (null = all)
+            direction: get: only gets; put: everything but gets (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            period: day or month (null = month)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            account: account that was charged
+            period: day or month
+            put_count: puts that did not fail
+            get_count: gets that did not fail
+            failed_count: transfers that failed, as far as logs report it; null where none of their logs
+                reports failures
+            failures_unknown_count: transfers from logs that report no failures, with no other log
+                alongside that does; failed_count covers the others
+            deleted_count: files deleted that the account had put
+            user_count: number of distinct users
+            put_bytes: bytes put, as far as sizes are known
+            get_bytes: bytes retrieved by gets
+            deleted_bytes: bytes of the files deleted
+            starts_on: local date of the day, or of the month's first day, in the archive's own zone
+
+        In SQL:
+
+            SELECT account, starts_on, put_bytes, get_bytes, deleted_bytes
+            FROM mart.account_usage(since => now() - INTERVAL '3 months')
+            ORDER BY account, starts_on
+        """
+
+    def activity(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        period: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        transfer_count: Values = None,
+        failed_count: Values = None,
+        failures_unknown_count: Values = None,
+        saturated_count: Values = None,
+        size_bytes: Values = None,
+        unknown_size_count: Values = None,
+        duration_s: Values = None,
+        unknown_duration_count: Values = None,
+        starts_at: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, period, start of the period, interface and direction.
+
+        Transfers, failures and bytes by the time at which transfers ended, in the archive's own zone.
+        Filter on one period (WHERE period = 'day'); otherwise everything is counted three times. A
+        period without transfers has no row. Transfers whose time of day is unknown count in their day
+        and month, but in no ten minutes.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            period: ten_minutes, day or month
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            transfer_count: transfers that ended in the period, failed ones included
+            failed_count: how many of them failed, as far as logs report it; null where none of their
+                logs reports failures
+            failures_unknown_count: how many of them come from logs that report no failures, with no
+                other log alongside that does; failed_count covers the others
+            saturated_count: how many of them have a saturated size, so that size_bytes is a lower bound
+            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
+                is known. All bytes of a transfer count at the time it ended, however long it took, so
+                the most bytes in ten minutes are not a rate, and may exceed what the network carries
+            unknown_size_count: how many did not fail and have no size
+            duration_s: total seconds of those that did not fail, as far as durations are known; null
+                where no duration is known
+            unknown_duration_count: how many did not fail and have no duration
+            starts_at: when the period begins; where clocks go back across midnight, so that a day has
+                two midnights, the second
+            starts_on: local date on which the period begins
+
+        In SQL:
+
+            SELECT archive, starts_on, direction, sum(transfer_count) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.activity
+            WHERE period = 'day' AND kind = 'measured'
+            GROUP BY archive, starts_on, direction
+            ORDER BY archive, starts_on, direction
+        """
+
+    def activity_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        transfer_count: Values = None,
+        failed_count: Values = None,
+        failures_unknown_count: Values = None,
+        saturated_count: Values = None,
+        size_bytes: Values = None,
+        unknown_size_count: Values = None,
+        duration_us: Values = None,
+        unknown_duration_count: Values = None,
+        is_time_of_day_unknown: Values = None,
+        cell_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, ten minutes of its local clock in which transfers ended, interface,
+        direction, and whether the time of day is known.
+
+        The rollup that mart.activity is computed from; far smaller than the transfers.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            transfer_count: transfers that ended in the cell, failed ones included
+            failed_count: how many of them failed, as far as logs report it
+            failures_unknown_count: how many of them come from logs that report no failures, with no
+                other log alongside that does; failed_count covers the others
+            saturated_count: how many of them have a saturated size
+            size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
+                transfer count at the time it ended, so this is not a rate
+            unknown_size_count: how many did not fail and have no size
+            duration_us: total microseconds of those that did not fail, as far as durations are known;
+                an integer, so that sums equal any recount
+            unknown_duration_count: how many did not fail and have no duration
+            is_time_of_day_unknown: the time of day of these transfers is unknown; their cells are at
+                noon by their source's clock
+            cell_at: when the ten minutes begin
+
+        In SQL:
+
+            SELECT cell_at, interface, direction, transfer_count
+            FROM mart.activity_cells
+            WHERE archive = 'llnl'
+                AND cell_at >= '1998-04-02 America/Los_Angeles'
+                AND cell_at < '1998-04-03 America/Los_Angeles'
+            ORDER BY cell_at, interface, direction
+        """
+
+    def archive_facts(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        fact: Values = None,
+        is_held: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and kind of fact.
+
+        What the logs of an archive contain, whatever their formats. Reads all counted transfers once.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            fact: what mart's views need from a log (transfers, sizes, open_times, deletes, ...)
+            is_held: whether the archive has any of it
+
+        In SQL:
+
+            SELECT fact
+            FROM mart.archive_facts
+            WHERE archive = 'hpss' AND NOT is_held
+        """
+
+    def archives(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        created_at: Values = None,
+        retained_since: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        The archives that the warehouse knows, and whether their logs are real.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: measured (real logs), synthetic (logs made up for examples and tests) or simulated;
+                never added up together
+            timezone: the archive's own zone (IANA name), in which days, weekdays and hours are counted
+            created_at: when the archive was added to the warehouse
+            retained_since: the time from which single transactions are kept (`tapewise forget`); only
+                mart.activity and mart.activity_cells cover what was before. Null if nothing is
+                forgotten
+
+        In SQL:
+
+            SELECT archive, kind, timezone FROM mart.archives ORDER BY kind, archive
+        """
+
+    def burst_requests(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        idle_s: float | None = None,
+        measure: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per request of a known user that did not fail.
+
+        The requests of known users, cut into bursts: batches in which a user has nothing under way for
+        at most idle_s before asking again. Failed requests are left out. A burst that the edge of the
+        range cuts becomes two.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            idle_s: a user who has nothing under way for longer than this begins another burst (null =
+                60 s)
+            measure: which time goes with the size, service or open, as in mart.workload_requests; null
+                = service
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            user_id: number of the user in the warehouse
+            burst_number: number of the burst among those of the user on this interface and in this
+                direction; null where the time of day is unknown
+            place: position of the request within its burst, from 1; null if burst_number is null
+            size_bytes: bytes moved, null if not known
+            gap_s: seconds from the previous request of the burst to this one, each by asked_at; null
+                for the first
+            size_log10: decimal logarithm of size_bytes, null where that is not above 0
+            time_log10: decimal logarithm of the seconds of the measure, null where they are not above 0
+            set_apart: why it is in no class, as in mart.workload_requests; null for what is in a class
+            is_time_of_day_unknown: the time of day is unknown, so the request is in no burst
+            asked_at: when it was requested, as in mart.workload_requests; null where the time of day is
+                unknown
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT interface, direction, percentile_cont(0.5) WITHIN GROUP (ORDER BY gap_s) AS median_gap_s
+            FROM mart.burst_requests(since => now() - INTERVAL '1 month')
+            GROUP BY interface, direction
+        """
+
+    def cache_hits(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, grouping (all, day, month, size_class, interface, class_of_service) and
+        group in which there were gets.
+
+        How often a get found its file on disk, as far as the logs show: yes, no or unknown, never
+        guessed. The ratio is over the gets with evidence (cache_evidence of mart.requests), and
+        unknown_ratio is the share without: an archive whose logs contain no evidence has no ratio, and
+        an unknown_ratio of 1. Successful gets only; an open with no transfer logged after it counts as
+        one. For a simulated archive, only gets requested since its run was steady (none, if it never
+        was). Filter on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity - only gets can hit, so null and get are the same, and
+                put gives no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            grouped_by: all, day, month, size_class, interface or class_of_service; only the column of
+                that name is filled
+            size_class: SDSC's, 1 MB being 10^6 bytes - small (below 2 MB), medium (from 2 to below 200
+                MB), large (from 200 MB to 1 GB, both included), huge (above 1 GB); null where the size
+                is not known
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            class_of_service: class of service, null if the logs do not say
+            get_count: successful gets
+            cached_count: gets whose file was on disk
+            uncached_count: gets whose file was not on disk: those that joined a stage and those that
+                started one (misses)
+            joined_count: how many of the uncached gets waited for a stage that another request had
+                started; null where this is unknown, as in all logs so far - they then count as misses
+                (or, where only a missing stage is evidence, as hits)
+            unknown_count: gets whose source (disk or tape) is unknown
+            bypassed_count: how many of the unknown gets are unknown because staging was bypassed, or
+                because their class of service is tape-only
+            saturated_count: cached and uncached gets whose size is at the end of the log's counter, so
+                that bytes are a lower bound
+            cached_bytes: bytes of the cached gets
+            uncached_bytes: bytes of the uncached gets
+            hit_ratio: cached_count over cached_count and uncached_count (0 to 1), that is, hits over
+                hits, joined and misses; null without evidence
+            hit_ratio_low: lower end of Wilson's 95 % interval, as if gets were drawn independently;
+                gets of one batch resemble each other, so the real uncertainty is at least this large
+            hit_ratio_high: upper end of that interval
+            byte_hit_ratio: cached_bytes over cached_bytes and uncached_bytes (0 to 1); null without
+                evidence or bytes
+            unknown_ratio: unknown_count over get_count (0 to 1)
+            starts_on: local date on which the day or month begins, in the archive's own zone; null for
+                other groupings
+
+        In SQL:
+
+            SELECT archive, starts_on, get_count, hit_ratio, hit_ratio_low, hit_ratio_high, unknown_ratio
+            FROM mart.cache_hits(since => now() - INTERVAL '1 month')
+            WHERE grouped_by = 'day' AND kind = 'measured'
+            ORDER BY archive, starts_on
+        """
+
+    def class_days(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        model: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per workload model, archive, interface, direction, class and local day on which it has
+        requests.
+
+        How many of a day's requests were in each class of a workload model, by the archive's own days.
+        Requests that are set apart (mart.transfer_classes says why - failed, a size or time that is
+        unknown, zero or saturated, no classes) are in no class, and not in the total of the ratios.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            model: only this workload model (null = all)
+
+        Columns:
+            model: name of the model
+            archive: name of the archive that the requests belong to, which need not be the model's
+            kind: kind of the related archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            class_number: number of the class, as in mart.workload_classes
+            class_name: description of the class in words
+            request_count: requests of this class that ended on this day
+            size_bytes: bytes moved by them
+            request_ratio: request_count over the day's requests in all classes of the model, archive,
+                interface and direction (0 to 1)
+            starts_on: local date on which the day begins, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, class_name, request_count, request_ratio
+            FROM mart.class_days(model => 'spring', since => now() - INTERVAL '1 month', direction => 'get')
+            ORDER BY archive, interface, starts_on, class_number
+        """
+
+    def compare_archives(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per direction, quantity and statistic that either archive has.
+
+        Compares two archives of any kind (measured, synthetic or simulated) and shows where they differ
+        by more than chance. Days (blocks) are resampled, the same ones on both sides where the sides
+        share them, so that archives with the same requests are compared request by request, and others
+        as independent samples. The interval is the difference plus or minus t standard errors. Holm's
+        method corrects for testing several figures at once. A simulated archive counts from when its
+        run was steady; one that never was gives no rows.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than the bursts (null = local days, by the clock of a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+
+        Columns:
+            a: the first archive
+            b: the second archive
+            direction: put, get, or all
+            quantity: what is compared, as in mart.compared_means and mart.compared_quantiles
+            statistic: mean, per day, share, p50, p90 or p99
+            unit: unit of the values
+            a_value: the statistic of a, exactly; null if a does not have it, or it is not known
+            b_value: the statistic of b, exactly; null if b does not have it, or it is not known
+            difference: b_value minus a_value
+            difference_low: lower end of the 95 % interval of the difference; null where it is not
+                compared
+            difference_high: upper end of the 95 % interval of the difference; null where it is not
+                compared
+            a_count: requests of a that it is computed from
+            b_count: requests of b that it is computed from
+            block_count: blocks that contain any of them, on the side that has fewer
+            p_value: how often chance alone gives a difference as far from zero, two-sided; 1 where
+                there is no difference, 0 where it is the same in all blocks
+            adjusted_p_value: p_value after Holm's method, over all rows that are compared
+            is_different: adjusted_p_value is below 0.05; null where it is not compared
+            set_apart: why it is not compared - only in a, only in b, not known (how many are under way,
+                where a log never records when a transfer began), one block (chance shows only between
+                blocks), too few (a quantile needs five requests beyond it); null where it is compared
+            a_began_at: when the first request of a was made, of those that count
+            a_ended_at: when the last request of a ended
+            b_began_at: when the first request of b was made, of those that count
+            b_ended_at: when the last request of b ended
+
+        In SQL:
+
+            SELECT direction, quantity, statistic, a_value, b_value, difference_low, difference_high
+            FROM mart.compare_archives('llnl', 'rebuilt')
+            WHERE is_different
+        """
+
+    def compared_blocks(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per side, direction and block that the side's time touches.
+
+        The blocks of time of a comparison, and how busy the archives were in them. Blocks without any
+        request are included; the first and the last reach from the first request to the end of the
+        last.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than the bursts (null = local days, by the clock of a)
+
+        Columns:
+            side: a or b
+            direction: put, get, or all; put and get only if either side has any
+            block_us: microseconds of the block that belong to the side's time
+            busy_us: microseconds that transfers were under way, each counted; null if there are
+                transfers of the side and direction, but none has a known start
+            idle_us: microseconds in which none was under way; null under the same conditions as busy_us
+            block_at: when the block begins
+            span_began_at: when the first request of the side was made
+            span_ended_at: when the last request of the side ended
+
+        In SQL:
+
+            SELECT side, direction, sum(busy_us) / sum(block_us) AS mean_under_way
+            FROM mart.compared_blocks('llnl', 'rebuilt')
+            GROUP BY side, direction
+        """
+
+    def compared_means(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per side, direction, quantity, statistic and replicate.
+
+        Means, shares and counts per day of two archives, and what they would have been with other days
+        (blocks): each block is drawn as often as mart.poisson_weight says, the same on both sides.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than the bursts (null = local days, by the clock of a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+
+        Columns:
+            side: a or b
+            direction: put, get, or all
+            quantity: what is measured - requests, bytes, under way (transfers at a time), none under
+                way, transfer time, stage time (once per stage), found on disk (hits; of gets with
+                evidence), joined a stage (another request's; of gets for which that is known), total
+                time (from request to end); and for simulated archives the time by cause, as in
+                mart.request_waits - wait for user limit, wait for port, wait for file, wait for drive,
+                load of tape, wait for room, latency, staging alone, transfer alone, contention
+            statistic: mean, per day, or share (0 to 1; for a cause, of the requests that waited for it
+                at all)
+            unit: s, 1/day, bytes/day or 1
+            replicate: number of the replicate; 0 is the logged data, each block once
+            request_count: requests it is computed from, each as often as its block was drawn
+            block_count: blocks that contain any of them
+            value: the statistic of this replicate, in the unit; null if none of the blocks was drawn,
+                or it is unknown (how many were under way, where no transfer has a known start)
+            span_began_at: when the first request of the side was made
+            span_ended_at: when the last request of the side ended
+
+        In SQL:
+
+            SELECT side, quantity, statistic, value, unit
+            FROM mart.compared_means('llnl', 'rebuilt', replicate_count => 0)
+            WHERE direction = 'get'
+        """
+
+    def compared_quantiles(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per side, direction, quantity, statistic and replicate.
+
+        Quantiles of the times of two archives, and what they would have been with other days (blocks).
+        A quantile is the smallest time that this share of the requests did not exceed. In a replicate
+        it is looked up among all requests, shifted by as much as the share of requests below it has
+        moved, so that the requests are sorted only once.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than the bursts (null = local days, by the clock of a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+
+        Columns:
+            side: a or b
+            direction: put, get, or all
+            quantity: what is measured - transfer time, stage time (of gets), total time
+            statistic: p50, p90 or p99
+            unit: s
+            replicate: number of the replicate; 0 is the logged data, each block once
+            request_count: requests it is computed from, each as often as its block was drawn
+            block_count: blocks that contain any of them
+            value: the statistic of this replicate, in the unit; null if none of the blocks was drawn
+            span_began_at: when the first request of the side was made
+            span_ended_at: when the last request of the side ended
+
+        In SQL:
+
+            SELECT side, direction, quantity, statistic, value
+            FROM mart.compared_quantiles('llnl', 'rebuilt', replicate_count => 0)
+        """
+
+    def compared_requests(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per side and request that moved a file.
+
+        The requests that a comparison of two archives uses, with the block of time that each belongs
+        to. Requests that failed or have no known transfer are left out. Requests made before a
+        simulated archive's run was steady are left out on both sides (an archive that had ended by then
+        is from another time, and is kept whole); if either side is a simulated archive that never was
+        steady, there are no rows.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than the bursts (null = local days, by the clock of a)
+
+        Columns:
+            side: a or b; an archive may be compared with itself
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the zone whose days are the blocks: that of a
+            transfer_id: the transfer, as in mart.transfers
+            direction: put or get
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            stage_s: seconds the stage took, as logged; null where there was none
+            total_s: seconds from when it was requested until the transfer ended; null if not known, or
+                if is_total_negative
+            is_total_negative: by its times it ended before it was requested, by clock_step_s of
+                mart.requests or more, so two clocks disagree
+            is_cached: whether a get found its file on disk, as in mart.requests
+            is_joined: whether it waited for a stage that another request had started, as in
+                mart.requests
+            asked_at: when it was requested; where that is not known, when the transfer began or,
+                failing that, ended
+            started_at: when the transfer began; null if not known
+            ended_at: when the transfer ended
+            block_at: when the block of time in which it was requested begins
+            span_began_at: when the first request of the side was made, on any interface
+            span_ended_at: when the last request of the side ended, on any interface
+
+        In SQL:
+
+            SELECT side, block_at, count(*) AS request_count
+            FROM mart.compared_requests('llnl', 'rebuilt')
+            GROUP BY side, block_at
+        """
+
+    def config_changes(
+        self,
+        *,
+        config_change_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        change_kind: Values = None,
+        class_of_service: Values = None,
+        note: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        recorded_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per period in which an archive was known to be configured differently.
+
+        Changes of configuration that people recorded with `tapewise config-changes add`, because the
+        archive does not log them although they change what logged times mean: under staging bypass, and
+        in a tape-only class, the time to open a file includes no mount. They may overlap.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            config_change_id: number of the change, as `tapewise config-changes remove` takes it
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            change_kind: staging bypass, tape only or other
+            class_of_service: the class of service that it applies to, null if it applies to all
+            note: what people know of it
+            started_at: when the archive began to be configured like this (1985-01-01 if it always was)
+            ended_at: when this ended, null if it still applies
+            recorded_at: when the change was recorded
+
+        In SQL:
+
+            SELECT archive, change_kind, class_of_service, started_at, ended_at, note
+            FROM mart.config_changes
+            ORDER BY archive, started_at
+        """
+
+    def coverage(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        view_name: Values = None,
+        state: Values = None,
+        why: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and view or function that logs feed.
+
+        Which views and functions of mart an archive's logs can feed, and what the logs lack for the
+        others. A format may be able to report more than its lines have contained so far. Views of data
+        that people enter, or that is calculated or simulated, have no row; nor do archives without
+        logs.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            view_name: name of the view or function in mart
+            state: fed, partly (some columns stay null, or some rows are missing) or not
+            why: what the archive's logs do not contain, null where the view is fed
+
+        In SQL:
+
+            SELECT view_name, state, why
+            FROM mart.coverage
+            WHERE archive = 'hpss' AND state <> 'fed'
+            ORDER BY state, view_name
+        """
+
+    def daily_activity(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, local day with transfers, interface and direction.
+
+        Transfers, failures and bytes by local day. The days are those of mart.activity, but counted
+        from the transfers, so that you can filter by client or class of service; without these filters
+        mart.activity gives the same answer much faster. A day without transfers has no row, nor has a
+        day that the archive has forgotten (`tapewise forget`), which mart.activity still covers.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            transfer_count: transfers that ended on the day, failed ones included
+            failed_count: how many of them failed, as far as logs report it; null where none of their
+                logs reports failures
+            failures_unknown_count: how many of them come from logs that report no failures, with no
+                other log alongside that does; failed_count covers the others
+            saturated_count: how many of the others have a saturated size, so that size_bytes is a lower
+                bound
+            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
+                is known. All bytes of a transfer count on the day it ended
+            unknown_size_count: how many did not fail and have no size
+            duration_s: total seconds of those that did not fail, as far as durations are known; null
+                where no duration is known
+            unknown_duration_count: how many did not fail and have no duration
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, starts_on, direction, sum(transfer_count) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.daily_activity(since => now() - INTERVAL '1 month', class_of_service => '4')
+            WHERE kind = 'measured'
+            GROUP BY archive, starts_on, direction
+            ORDER BY archive, starts_on, direction
+        """
+
+    def daily_figures(
+        self,
+        *,
+        daily_report_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        system: Values = None,
+        section: Values = None,
+        user_id: Values = None,
+        gateway: Values = None,
+        client: Values = None,
+        application: Values = None,
+        storage_class: Values = None,
+        storage_class_number: Values = None,
+        drive_type: Values = None,
+        library: Values = None,
+        to_library: Values = None,
+        vsn: Values = None,
+        figure: Values = None,
+        value: Values = None,
+        is_total: Values = None,
+        reported_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per figure of a day's report.
+
+        The figures of the site's own daily report, as it gives them: gigabytes (`_gb`) stay the
+        report's own gigabytes, because a report does not say whether they are 10^9 or 2^30 bytes. Each
+        column has one meaning. A column that names what a figure is about is null in sections that are
+        about something else, and in totals. Where a day's report was corrected, each figure is from the
+        row read last; a row that the correction no longer has stays.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            daily_report_id: number of the row in the warehouse, as `explain row` takes it; changes when
+                a source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of reports
+            system: which of several systems the figure is about (NERSC has Archive and Hpss), null if
+                it is about all of them
+            section: io_by_gateway, io_by_client, io_by_application, io_by_user, accounting, migration,
+                tape_drives, free_slots, library_drives, cartridge_moves or volumes
+            user_id: number of the user in the warehouse; in io_by_user
+            gateway: name of HPSS's gateway machine; in io_by_gateway
+            client: name of the client machine, or group of them; in io_by_client
+            application: the program that moved the files (hsi, htar, gftp, ...); in io_by_application,
+                and in each row of io_by_user
+            storage_class: name of the storage class; in migration
+            storage_class_number: number of the storage class; in migration
+            drive_type: type of tape drive; in tape_drives and library_drives
+            library: library, or part of one, as the report names it (an LSM as 1,4); in free_slots and
+                library_drives, and in cartridge_moves the one that cartridges left
+            to_library: where the cartridges went, named in the same way; in cartridge_moves
+            vsn: the cartridge (its volume serial number); in volumes
+            figure: what was counted, with its unit (put_count, put_gb, mounted_s, locked_ratio, ...)
+            value: value of the figure
+            is_total: the report's own total of its rows
+            reported_on: the day that the report covers
+
+        In SQL:
+
+            SELECT archive, reported_on, system, drive_type, value AS mount_count
+            FROM mart.daily_figures
+            WHERE section = 'tape_drives' AND figure = 'mount_count'
+            ORDER BY archive, reported_on, system, drive_type
+        """
+
+    def disk_open_times(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and tenth of a second of open time that occurs; one
+        row without a bin where all requests were bypassed.
+
+        How long files on disk took to open, in bins of 100 ms: open times below 7 s, as SDSC counted
+        them (no file at SDSC was seen to come from tape that fast; mart.cache_hits uses a limit of 8 s,
+        the first valley of the clusters). Otherwise the same as mart.open_times.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, and opens whose direction is not known)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that opened the file (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            open_floor_s: open time in seconds, truncated to a tenth (0.4 is 400 to 499.999 ms); null
+                where all requests of the archive, interface and direction were bypassed
+            request_count: requests whose open time is in this bin
+            running_count: requests whose open time is in this bin or a shorter one
+            bypassed_count: requests with such open times that were left out, because staging was
+                bypassed or their class of service is tape-only; the same in each row of an archive,
+                interface and direction
+            request_ratio: request_count over all requests of the archive, interface and direction that
+                opened in less than 7 s (0 to 1), without bypassed ones
+            running_ratio: running_count over the same total; 1 in the last row
+
+        In SQL:
+
+            SELECT archive, interface, open_floor_s, request_count, request_ratio
+            FROM mart.disk_open_times(
+                since => '1998-02-01 America/Los_Angeles',
+                until => '1998-04-01 America/Los_Angeles',
+                direction => 'get'
+            )
+            ORDER BY archive, interface, open_floor_s
+        """
+
+    def envelope_points(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and full stratum.
+
+        The points of the lower envelope: the fastest transfer of each full stratum of sizes. Slower
+        transfers waited for something; these waited least or not at all.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            stratum: number of the stratum by size, from 1
+            size_bytes: size of the fastest transfer of the stratum in bytes (of equally short ones, the
+                largest)
+            duration_s: seconds that the fastest transfer of the stratum took
+
+        In SQL:
+
+            SELECT direction, size_bytes, duration_s
+            FROM mart.envelope_points(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            ORDER BY direction, stratum
+        """
+
+    def envelope_strata(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and stratum, and one for what the filter leaves out.
+
+        The transfers sorted by size and cut into strata, with the fastest of each: the step underlying
+        envelope_points and lower_envelopes. Successful transfers with a size that is not saturated and
+        a duration; those that the filter leaves out (coarse clock and less than 10 s, or zero duration)
+        are together in one row without a stratum.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            stratum_size: transfers in a full stratum
+            stratum: number of the stratum by size, from 1; null for what the filter leaves out
+            transfer_count: transfers in the row
+            size_bytes: size of the fastest transfer of the stratum in bytes (of equally short ones, the
+                largest)
+            duration_s: seconds that the fastest transfer of the stratum took
+            is_filtered: the row holds what the filter leaves out
+            is_full: the stratum is full; the last one by size is usually not, and does not count
+
+        In SQL:
+
+            SELECT archive, direction, stratum, transfer_count, is_full
+            FROM mart.envelope_strata(
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            ORDER BY archive, direction, stratum
+        """
+
+    def envelope_transfers(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer.
+
+        The transfers from which the lower envelope and the residuals are computed: successful transfers
+        with a size that is not saturated and a duration. Those that the filter leaves out (coarse clock
+        and less than 10 s, or zero duration) are flagged.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took
+            is_filtered: the filter leaves this transfer out
+            ended_at: when the transfer ended
+            group_number: an integer for archive, interface and direction within this answer, because an
+                integer sorts faster
+
+        In SQL:
+
+            SELECT direction, is_filtered, count(*) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.envelope_transfers(
+                since => '1998-04-03 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            GROUP BY direction, is_filtered
+        """
+
+    def f_quantile(
+        self,
+        *,
+        probability: float,
+        numerator_df: float,
+        denominator_df: float,
+    ) -> pl.DataFrame:
+        """The value below which F lies with this probability; 0 and infinity at the ends.
+
+        The quantile of the F distribution: 95 % of all F are below f_quantile(0.95, ...). Accurate to a
+        relative 1e-10. A number cannot be close enough to 1 to ask for a far upper end; for an upper
+        tail p use 1 / f_quantile(p, denominator_df, numerator_df).
+
+        Args:
+            probability: probability of a smaller F (0 to 1, else null)
+            numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
+            denominator_df: degrees of freedom of the denominator, same limits
+
+        In SQL:
+
+            SELECT mart.f_quantile(0.95, 1, 164) AS f, 1 / mart.f_quantile(1e-20, 164, 1) AS far_out
+        """
+
+    def f_tail(
+        self,
+        *,
+        f: float,
+        numerator_df: float,
+        denominator_df: float,
+    ) -> pl.DataFrame:
+        """The probability that F is larger than f (0 to 1); null for an invalid F or invalid degrees of
+        freedom.
+
+        The p of an analysis of variance. Accurate to a relative 1e-10 down to the smallest number there
+        is; below that it is 0.
+
+        Args:
+            f: the ratio of two mean squares, at least 0 (else null)
+            numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
+            denominator_df: degrees of freedom of the denominator, same limits
+
+        In SQL:
+
+            SELECT mart.f_tail(1649.172, 1, 164) AS p
+        """
+
+    def file_accesses(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per get that did not fail, of a file whose path is in the log.
+
+        Gets with the age of the data they read. The age is counted from the put of the version that was
+        read, even if it has been renamed since; an overwrite resets it. Reads all events of the archive
+        from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only events at or after this time; the history of a file is followed from before it
+                all the same (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only this interface (null = all)
+            direction: get; with put there are no rows (null = get)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            transfer_id: the get, as in mart.transfers
+            version_id: the version that it read, as in mart.file_versions
+            origin: how the version came into being (put, copy, or not in the log)
+            interface: the program that moved the file (ftp, hsi, ...)
+            user_id: number of the user, null if the log does not say
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path at that time
+            size_bytes: bytes moved, null if the log does not say
+            age_s: seconds from the put of the version to the end of this get, null if its put is not in
+                the log
+            earlier_get_count: how often the version was got before, according to the log
+            since_last_get_s: seconds since it was last got, null for the first get
+            put_at: when the version was put, null if that is not in the log
+            ended_at: when the get ended
+
+        In SQL:
+
+            SELECT archive, count(*) AS get_count, count(*) FILTER (WHERE earlier_get_count > 0) AS reread_count,
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY age_s) / 86400 AS median_age_days
+            FROM mart.file_accesses(since => now() - INTERVAL '1 month')
+            GROUP BY archive
+            ORDER BY archive
+        """
+
+    def file_events(
+        self,
+        *,
+        event_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        log_file_id: Values = None,
+        line_number: Values = None,
+        interface: Values = None,
+        event: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        new_file_key: Values = None,
+        size_bytes: Values = None,
+        is_size_saturated: Values = None,
+        happened_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per put, get, delete, rename or copy that did not fail.
+
+        What happened to files, from the logs of transfers and of the name space together: only counted
+        events that did not fail. Reads and writes within files (is_of_parts of mart.transfers) are left
+        out. A rename concerns two names; mart.file_histories follows renames. Filter on happened_at:
+        months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            event_id: number of the row in the warehouse, of its transfer or its name-space event;
+                changes when a source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            log_file_id: number of the log file; together with line_number it orders events of the same
+                second
+            line_number: number of the line in its file
+            interface: the program that did it (ftp, nft, hsi, ...)
+            event: put, get, delete, rename or copy
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log has no paths
+            new_file_key: 64-bit key of the path after a rename or of a copy, else null
+            size_bytes: bytes moved, or of the file that was deleted or copied; null if the log does not
+                say
+            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
+            happened_at: when it happened; of transfers, when they ended
+
+        In SQL:
+
+            SELECT archive, event, count(*) AS event_count
+            FROM mart.file_events
+            WHERE happened_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, event
+            ORDER BY archive, event
+        """
+
+    def file_histories(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per version of a file and event that concerned it.
+
+        What happened to each version of each file, followed through renames. A put or a copy makes a
+        version; a delete, another put, or a rename or copy onto its name ends it. If a file was put
+        before the log begins, or in a way that the log does not report, its version begins with the
+        first event that shows it. Reads all events of the archive from the beginning, whatever the
+        range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only events at or after this time; the history of a file is followed from before it
+                all the same (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only this interface (null = all)
+            direction: get: only gets; put: everything but gets (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            version_id: event_id of the put or copy that made the version; else of the event that first
+                showed it
+            event_number: 1 for the first event of the version
+            event_id: the event, as in mart.file_events; a rename or put that replaced a file concerns
+                two versions
+            event: put, copy, get, rename, delete or overwrite (replaced by another)
+            origin: how the version came into being (put, copy, or not in the log)
+            interface: the program that did this
+            user_id: number of the user who did this, null if the log does not say
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the version's path before this
+            size_bytes: bytes moved, or the size that this event gives for the file; null if the log
+                does not say, or saturated
+            version_bytes: size of the version, as it was put; otherwise the largest size that the log
+                gives for it
+            is_name_new: a put or copy to a name that the log had not mentioned before: it may have
+                replaced a file
+            born_at: when the version was put or made by a copy, null if that is not in the log
+            happened_at: when this happened
+
+        In SQL:
+
+            SELECT event, count(*) AS event_count
+            FROM mart.file_histories(until => now())
+            WHERE origin = 'not in the log'
+            GROUP BY event
+            ORDER BY event
+        """
+
+    def file_versions(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per version of a file, from its put or copy to its delete or overwrite.
+
+        How long files lived, how often they were got, and how they ended, as far as was known at
+        `until`. Reads all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only versions first seen at or after this time (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only this interface (null = all)
+            direction: put: versions that were put or copied, or first shown by a delete or rename; get:
+                versions first shown by a get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            version_id: event_id of the put or copy that made it; else of the event that first showed it
+            origin: how it came into being (put, copy, or not in the log)
+            fate: deleted, overwritten, or kept as far as the log shows
+            interface: the program that put it, or first showed it
+            user_id: number of the user who put it, or first showed it; null if the log does not say
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of its first path in the log
+            last_file_key: 64-bit key of its last path
+            size_bytes: its size as it was put; otherwise the largest size that the log gives for it,
+                null if it gives none
+            get_count: how often it was got
+            rename_count: how often it was renamed
+            lifetime_s: seconds from its put to its end, null while it is kept or if its put is not in
+                the log
+            put_at: when it was put or copied, null if that is not in the log
+            first_seen_at: when the log first mentions it
+            ended_at: when it was deleted or overwritten, null while it is kept
+
+        In SQL:
+
+            SELECT archive, fate, count(*) AS version_count, sum(size_bytes) AS size_bytes,
+                count(*) FILTER (WHERE get_count = 0) AS never_got_count
+            FROM mart.file_versions(until => now())
+            GROUP BY archive, fate
+            ORDER BY archive, fate
+        """
+
+    def flagged_transfers(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface and flag, including flags that no transfer has.
+
+        How many transfers are doubtful, and why: the flags (is_...) of mart.transfers, failed transfers
+        included. A transfer may have several.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            flag: time ambiguous, time of day unknown, duration coarse, duration below clock, size
+                saturated, rate inconsistent or failed, as the columns of mart.transfers say
+            flagged_count: transfers that have the flag; null for failed where no log reports failures
+            transfer_count: all transfers of the archive and interface, with and without flags
+            flagged_ratio: flagged_count over transfer_count (0 to 1); for failed, over transfers whose
+                log reports failures; null where flagged_count is null
+
+        In SQL:
+
+            SELECT archive, interface, flag, flagged_count, flagged_ratio
+            FROM mart.flagged_transfers(since => now() - INTERVAL '1 month')
+            WHERE kind = 'measured' AND flagged_count > 0
+            ORDER BY archive, interface, flagged_count DESC
+        """
+
+    def hour_profiles(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, weekday and hour.
+
+        How transfers are spread over the hours of the week, by the archive's own clock. Each archive
+        with transfers in the answer has all 168 hours, including those without transfers. Sums depend
+        on how often an hour of the week was in service, so compare hours by mean_transfer_count. The
+        hours in service run from the first to the last transfer of the interface and direction within
+        the range; they include each hour that clocks repeat and leave out those that clocks skip. Hours
+        that recorded outages cover by half or more are not in service, unless a transfer ended in them;
+        nor are local days on which no transfer of the archive ended, because an idle archive, one that
+        is down and one without a log look alike.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            weekday: 1 (Monday) to 7 (Sunday)
+            weekday_name: Mon to Sun
+            hour: hour of the local clock (0 to 23)
+            transfer_count: transfers that ended in the hour, failed ones included, summed over all
+                weeks
+            failed_count: how many of them failed, as far as logs report it; null where none of their
+                logs reports failures
+            failures_unknown_count: how many of them come from logs that report no failures, with no
+                other log alongside that does; failed_count covers the others
+            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
+                is known; a saturated size counts as logged
+            hour_count: how many hours of this weekday and hour were in service
+            mean_transfer_count: transfer_count over hour_count; null where no such hour was in service
+
+        In SQL:
+
+            SELECT archive, weekday_name, hour, mean_transfer_count, hour_count
+            FROM mart.hour_profiles(since => now() - INTERVAL '1 year')
+            WHERE kind = 'measured'
+            ORDER BY archive, weekday, hour
+        """
+
+    def idle_intervals(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        shortest_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and gap of at least shortest_s.
+
+        Silence: the gaps during which no transfer was under way, and how much of each people have
+        explained with `tapewise outages add`. A failed transfer is activity (the archive answered);
+        opens and deletes are not, nor are transfers of sources that are not counted. An interval that
+        crosses the edge of the range is given whole, so it appears in the answers for both ranges. To
+        show it whole, the query also reads a day (or shortest_s) before since and after until; a longer
+        gap is cut there and flagged is_edge. A transfer that was under way at until and ended later
+        than that is not seen. There are no intervals before the first transfer or after the last one
+        that the warehouse holds, nor in a time that the archive has forgotten (`tapewise forget`).
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gaps that end after this time (null = from the first transfer)
+            until: only gaps that begin before this time (null = to the last transfer)
+            interface: only transfers of this interface are activity (null = all)
+            direction: only puts or gets are activity (null = both)
+            client: only transfers of this client machine are activity (null = all)
+            class_of_service: only transfers of this class of service are activity (null = all)
+            shortest_s: only gaps of this length or more (null = 600; at SDSC, 10 to 20 minutes very
+                likely meant trouble)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            last_transfer_id: the transfer that ended last before the gap; of several, the one that
+                began first
+            last_interface: its interface
+            last_direction: its direction
+            last_client: its client machine, null if the log does not say
+            next_transfer_id: the transfer that began first after the gap; of several, the one that
+                ended first
+            next_interface: its interface
+            next_direction: its direction
+            next_client: its client machine, null if the log does not say
+            outage_notes: notes of the recorded outages that overlap the gap, by their start; null if
+                there are none
+            idle_s: length of the gap; a lower bound where is_edge
+            explained_s: how much of it recorded outages cover; overlapping ones are not counted twice
+            explained_ratio: explained_s over idle_s (0 to 1)
+            hour_unknown_count: transfers whose time of day is unknown, on the local days that the gap
+                touches. Each may have been under way during the gap, so the gap may be shorter or not
+                exist. Counts transfers of the interface and direction asked for, of every client and
+                class
+            is_explained: no part of the gap that outages leave uncovered is as long as shortest_s
+            is_edge: the gap extends beyond what was read, so the last or the next transfer is not
+                known; ask for a longer range
+            is_time_ambiguous: the last or the next transfer has a local time that daylight saving makes
+                ambiguous (taken as the earlier one, unless the order of its file shows which it is), so
+                the gap may be an hour shorter or not exist
+            started_at: when the last transfer ended
+            ended_at: when the next transfer began (when it ended, if the log does not say)
+            started_local: started_at by the archive's own clock
+            ended_local: ended_at by the archive's own clock
+
+        In SQL:
+
+            SELECT archive, started_local, ended_local, idle_s, explained_ratio, outage_notes
+            FROM mart.idle_intervals(
+                since => '1998-08-01 America/Los_Angeles',
+                until => '1998-09-01 America/Los_Angeles'
+            )
+            WHERE NOT is_explained AND kind = 'measured'
+            ORDER BY idle_s DESC
+        """
+
+    def idle_windows(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and local day between its first and its last transfer.
+
+        How many ten-minute windows of each local day are idle. A window is idle if no transfer ended in
+        it (failed ones included), even if a transfer was under way all the time; figure 5 of the paper
+        cited below counts log lines in this way. mart.idle_intervals shows the difference. Windows
+        follow the archive's own clock. The days that the range touches are given whole. A day without
+        any transfer has all its windows idle, if the warehouse holds transfers before and after it. If
+        a log gives only the day of a transfer, it is not known which windows of that day are idle: its
+        counts are null.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first transfer)
+            until: only local days that begin before this time (null = to the last transfer)
+            interface: only transfers of this interface (null = all)
+            direction: put or get (null = both)
+            client: only transfers of this client machine (null = all); with it the query reads the
+                transfers instead of the cells
+            class_of_service: only transfers of this class of service (null = all); with it the query
+                reads the transfers, as with client
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            window_count: ten-minute windows of the local day; 144, or 138 or 150 where clocks change by
+                an hour
+            idle_count: windows in which no transfer ended; null if hour_unknown_count is not 0
+            idle_ratio: idle_count over window_count (0 to 1); null if hour_unknown_count is not 0
+            explained_count: idle windows that recorded outages cover for half of the window or more;
+                null if hour_unknown_count is not 0
+            unexplained_count: idle_count less explained_count; null if hour_unknown_count is not 0
+            repeated_count: idle windows in the second pass of an hour that the clock showed twice. A
+                log in local time does not distinguish the two passes, and all its lines are assigned to
+                the first, so these windows look idle; null if hour_unknown_count is not 0
+            hour_unknown_count: transfers that ended on this day at an unknown hour, because the log
+                gives only the day
+            is_edge: the first or last day for which the warehouse holds transfers, so part of it may
+                lie outside the logs
+            starts_on: the local date
+
+        In SQL:
+
+            SELECT archive, starts_on, window_count, idle_count, explained_count, unexplained_count
+            FROM mart.idle_windows(
+                since => '1998-08-01 America/Los_Angeles',
+                until => '1998-09-01 America/Los_Angeles'
+            )
+            WHERE NOT is_edge
+            ORDER BY archive, starts_on
+        """
+
+    def ignored_lines(
+        self,
+        *,
+        log_file_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        reason: Values = None,
+        line_count: Values = None,
+    ) -> pl.DataFrame:
+        """One row per log file and reason for which lines of it were ignored.
+
+        Why lines were deliberately ignored.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            log_file_id: number of the log file in the warehouse, as in mart.log_files
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that the file belongs to
+            reason: why the lines were ignored
+            line_count: number of lines
+
+        In SQL:
+
+            SELECT archive, source, reason, sum(line_count) AS line_count
+            FROM mart.ignored_lines
+            GROUP BY archive, source, reason
+            ORDER BY archive, source, reason
+        """
+
+    def line_fates(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        format: Values = None,
+        fate: Values = None,
+        reason: Values = None,
+        line_count: Values = None,
+        line_ratio: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, fate and reason for which there are lines; a source's loaded lines
+        always have a row, even if there are none.
+
+        What became of the lines of each source's log files, summed: the balance of mart.log_files with
+        the reasons of mart.ignored_lines and mart.rejected_reasons. Sources that are not counted are
+        included; a source without a file read is not.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that the lines belong to
+            format: format of the log
+            fate: what became of the lines - loaded (made rows), held (the warehouse had them already),
+                ignored (deliberately skipped), rejected
+            reason: why lines were ignored or rejected; null for loaded and held
+            line_count: number of lines
+            line_ratio: line_count over all lines of the source (0 to 1); null if it has none
+
+        In SQL:
+
+            SELECT archive, source, fate, reason, line_count, line_ratio
+            FROM mart.line_fates
+            WHERE kind = 'measured'
+            ORDER BY archive, source, fate, line_count DESC
+        """
+
+    def line_statistics(
+        self,
+        *,
+        point_count: int,
+        latency_s: float,
+        latency_se_s: float,
+        slope_s_per_byte: float,
+        slope_se_s_per_byte: float,
+        regression_squares_s2: float,
+        residual_squares_s2: float,
+    ) -> pl.DataFrame:
+        """One row.
+
+        What the table of a regression prints alongside the line: t and p, 95 % intervals, R and the
+        analysis of variance, from coefficients, standard errors and sums of squares.
+        mart.lower_envelopes fills its columns with it; the figures of a printed table can be checked
+        with it.
+
+        Args:
+            point_count: points that the line is fitted to (n)
+            latency_s: intercept of the line in seconds
+            latency_se_s: standard error of the intercept in seconds
+            slope_s_per_byte: slope of the line in seconds per byte (null = there is no line, and
+                nothing derived from it)
+            slope_se_s_per_byte: standard error of the slope in seconds per byte
+            regression_squares_s2: sum of squares that the line explains, in square seconds
+            residual_squares_s2: sum of squares of the residuals, in square seconds
+
+        Columns:
+            rate_bytes_per_s: 1 / slope; null where the slope is not above zero
+            r: multiple R, the square root of r_squared, never negative; null under the same conditions
+                as r_squared
+            r_squared: share of the sum of squares that the line explains (0 to 1); null where there is
+                none to explain
+            adjusted_r_squared: r_squared corrected for what a line explains by chance; null with fewer
+                than 3 points
+            residual_se_s: standard error of the regression in seconds; null with fewer than 3 points
+            latency_t: latency over its standard error; null where that is zero or null
+            latency_p: two-sided probability of such a t if the latency were zero (0 to 1)
+            latency_low_s: lower end of the 95 % interval of the latency, in seconds; null with fewer
+                than 3 points
+            latency_high_s: upper end of the 95 % interval of the latency, in seconds; null under the
+                same conditions as its lower end
+            slope_t: slope over its standard error; null where that is zero or null
+            slope_p: two-sided probability of such a t if the slope were zero (0 to 1)
+            slope_low_s_per_byte: lower end of the 95 % interval of the slope, in seconds per byte; null
+                with fewer than 3 points
+            slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
+                null under the same conditions as its lower end
+            rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
+                above zero
+            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
+            regression_df: degrees of freedom of the line (1)
+            residual_df: degrees of freedom of the residuals (point_count - 2); null with fewer than 2
+                points
+            total_df: degrees of freedom in all (point_count - 1); null with fewer than 2 points
+            total_squares_s2: sum of both
+            regression_mean_square_s2: regression_squares_s2 / regression_df
+            residual_mean_square_s2: residual_squares_s2 / residual_df; null with fewer than 3 points
+            f: ratio of the two mean squares (regression over residual); null where the residuals are
+                zero
+            f_p: probability of such an f if the slope were zero (0 to 1), significance F; the same as
+                slope_p
+
+        In SQL:
+
+            SELECT latency_low_s, latency_high_s, rate_low_bytes_per_s, rate_high_bytes_per_s, f, f_p
+            FROM mart.line_statistics(166, 0.756034485, 0.058893727, 2.14378e-7, 5.27894e-9, 772.36085, 76.80653322)
+        """
+
+    def log_f_area(
+        self,
+        *,
+        log_f: float,
+        numerator_df: float,
+        denominator_df: float,
+    ) -> pl.DataFrame:
+        """One row.
+
+        The step underlying every quantile and tail of F and Student's t: the height of the density of
+        ln F at a point, and how wide the area to the right of it would be if the density had that
+        height everywhere. The height is relative to the centre (F = 1), where the density is highest;
+        for the area to the left, exchange the degrees of freedom. Summed over 281 strips, accurate to
+        1e-10 or better.
+
+        Args:
+            log_f: natural logarithm of F, at least 0 (below, the row is null)
+            numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else the row is null)
+            denominator_df: degrees of freedom of the denominator, same limits
+
+        Columns:
+            log_height: natural logarithm of the height, 0 at the centre and falling
+            width: area over height
+
+        In SQL:
+
+            SELECT log_height, width FROM mart.log_f_area(ln(3.9), 1, 164)
+        """
+
+    def log_f_quantile(
+        self,
+        *,
+        lower_tail: float,
+        upper_tail: float,
+        numerator_df: float,
+        denominator_df: float,
+    ) -> pl.DataFrame:
+        """The natural logarithm of the F that has these tails; infinite where one of them is 0.
+
+        The logarithm of a quantile of F, the step underlying f_quantile and student_t_quantile. Both
+        tails are arguments, because the small one cannot be calculated from the large one.
+
+        Args:
+            lower_tail: probability that F is smaller (0 to 1, else null)
+            upper_tail: probability that F is larger, 1 - lower_tail
+            numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
+            denominator_df: degrees of freedom of the denominator, same limits
+
+        In SQL:
+
+            SELECT exp(mart.log_f_quantile(0.95, 0.05, 1, 164)) AS f
+        """
+
+    def log_f_tail(
+        self,
+        *,
+        log_f: float,
+        numerator_df: float,
+        denominator_df: float,
+    ) -> pl.DataFrame:
+        """The probability that ln F is larger (0 to 1), summed from that end and therefore accurate in
+        relative terms.
+
+        The tail of F for a logarithm of F, the step underlying f_tail and student_t_tail: F itself may
+        be larger than a number can be.
+
+        Args:
+            log_f: natural logarithm of F; infinite is allowed
+            numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
+            denominator_df: degrees of freedom of the denominator, same limits
+
+        In SQL:
+
+            SELECT mart.log_f_tail(ln(3.9), 1, 164) AS p
+        """
+
+    def log_files(
+        self,
+        *,
+        log_file_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        format: Values = None,
+        format_version: Values = None,
+        program_version: Values = None,
+        path: Values = None,
+        line_count: Values = None,
+        loaded_count: Values = None,
+        held_count: Values = None,
+        ignored_count: Values = None,
+        rejected_count: Values = None,
+        read_bytes: Values = None,
+        waiting_bytes: Values = None,
+        is_counted: Values = None,
+        log_date: Values = None,
+        first_event_at: Values = None,
+        last_event_at: Values = None,
+        first_read_at: Values = None,
+        last_read_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per log file (a path and its content at the time).
+
+        The log files that were read, and the balance of their lines: line_count = loaded_count +
+        held_count + ignored_count + rejected_count. Sources that are not counted are included.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            log_file_id: number of the log file in the warehouse
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that the file belongs to
+            format: format of the log
+            format_version: version of the parser that read it
+            program_version: version of Tapewise that read it
+            path: where the log file was when it was read
+            line_count: newlines in what was read, counted independently of the parser
+            loaded_count: lines that became rows
+            held_count: lines that the warehouse had already
+            ignored_count: lines skipped deliberately, by reason in mart.ignored_lines
+            rejected_count: lines that could not be parsed into a record, by reason in
+                mart.rejected_reasons
+            read_bytes: bytes read, decompressed
+            waiting_bytes: bytes after the last newline, which wait for the rest of their line
+            is_counted: false if another source of the archive reports the same transfers and is the one
+                counted
+            log_date: the date given to its lines, in the source's zone; null where the lines have dates
+            first_event_at: earliest event in the file, null if there is none
+            last_event_at: latest event in the file (the later one, if clocks show its time twice), null
+                if there is none
+            first_read_at: when it was first read
+            last_read_at: when it was last read
+
+        In SQL:
+
+            SELECT archive, source, path, line_count, rejected_count
+            FROM mart.log_files
+            WHERE rejected_count > 0
+            ORDER BY rejected_count DESC, log_file_id
+        """
+
+    def lower_envelopes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface and direction that has transfers.
+
+        How the hardware performs when nobody waits: latency and rate from a line through the fastest
+        transfer of each stratum of sizes. Each interface has its own line, because it has its own
+        machine, network and clock. Successful transfers with a size that is not saturated and a
+        duration; left out are those with a coarse clock (whole seconds, 0.499) and less than 10 s,
+        those with zero duration, and the last stratum by size if it is not full.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            stratum_size: transfers in a stratum
+            stratum_count: full strata, which are the points of the regression (n)
+            transfer_count: transfers after the filter, those of the last stratum included
+            filtered_count: transfers left out by the filter
+            latency_s: intercept of the line in seconds; null if sizes do not vary or there are fewer
+                than 2 strata
+            slope_s_per_byte: slope of the line in seconds per byte; null under the same conditions as
+                latency_s
+            rate_bytes_per_s: 1 / slope; null where the slope is not above zero
+            r_squared: share of the variance that the line explains (0 to 1); null where durations do
+                not vary
+            latency_se_s: standard error of latency_s in seconds; null with fewer than 3 strata
+            slope_se_s_per_byte: standard error of the slope in seconds per byte; null with fewer than 3
+                strata
+            residual_se_s: standard error of the regression in seconds (n - 2 degrees of freedom); null
+                with fewer than 3 strata
+            latency_low_s: lower end of the 95 % interval of the latency, in seconds; null with fewer
+                than 3 strata
+            latency_high_s: upper end of the 95 % interval of the latency, in seconds; null under the
+                same conditions as its lower end
+            slope_low_s_per_byte: lower end of the 95 % interval of the slope, in seconds per byte; null
+                with fewer than 3 strata
+            slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
+                null under the same conditions as its lower end
+            rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
+                above zero
+            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
+            latency_t: latency over its standard error; null where that is zero or null
+            latency_p: two-sided probability of such a t if the latency were zero (0 to 1)
+            slope_t: slope over its standard error; null where that is zero or null
+            slope_p: two-sided probability of such a t if the slope were zero (0 to 1)
+            r: multiple R, the square root of r_squared, never negative; null under the same conditions
+                as r_squared
+            adjusted_r_squared: r_squared corrected for what a line explains by chance; null with fewer
+                than 3 strata
+            regression_df: degrees of freedom of the line (1)
+            residual_df: degrees of freedom of the residuals (stratum_count - 2)
+            total_df: degrees of freedom in all (stratum_count - 1)
+            regression_squares_s2: sum of squares that the line explains, in square seconds
+            residual_squares_s2: sum of squares of the residuals, in square seconds
+            total_squares_s2: sum of both, which is the sum of squares of the durations about their mean
+            regression_mean_square_s2: regression_squares_s2 / regression_df
+            residual_mean_square_s2: residual_squares_s2 / residual_df; null with fewer than 3 strata
+            f: ratio of the two mean squares (regression over residual); null where the residuals are
+                zero
+            f_p: probability of such an f if the slope were zero (0 to 1), significance F; the same as
+                slope_p
+
+        In SQL:
+
+            SELECT
+                interface, direction, stratum_count, latency_low_s, latency_s, latency_high_s,
+                rate_low_bytes_per_s, rate_bytes_per_s, rate_high_bytes_per_s, r_squared
+            FROM mart.lower_envelopes(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            ORDER BY interface, direction
+        """
+
+    def migrations(
+        self,
+        *,
+        migration_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        operation: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        status_code: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        queue_s: Values = None,
+        is_failed: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        is_duration_coarse: Values = None,
+        is_duration_below_clock: Values = None,
+        started_at: Values = None,
+        migrated_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file written from disk to tape, or attempted.
+
+        Files written from disk to tape, where a log has a line for each, from counted sources, failed
+        ones included. Filter on migrated_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            migration_id: number of the row in the warehouse, as `explain row` takes it; changes when a
+                source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that wrote the file (dcache, ...)
+            operation: the operation as the log names it (store, ...)
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            status_code: the log's own code for how it ended, null if it has none
+            size_bytes: bytes written, null if the log does not say
+            duration_s: seconds it took to write the file (tape access and copying), null if the log
+                does not say
+            queue_s: seconds that the file waited in the queue before, null if the log does not say
+            is_failed: the file could not be written
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: the duration is below the resolution of the source's clock
+            started_at: when writing began; migrated_at - duration_s where the log gives the end, null
+                without a duration
+            migrated_at: when the file was on tape
+
+        In SQL:
+
+            SELECT archive, count(*) AS migration_count, sum(size_bytes) AS size_bytes, max(queue_s) AS longest_queue_s
+            FROM mart.migrations
+            WHERE NOT is_failed AND migrated_at >= now() - INTERVAL '1 month'
+            GROUP BY archive
+            ORDER BY archive
+        """
+
+    def monthly_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, local month with such transfers, interface and direction.
+
+        How fast files moved, by local month, interface and direction. Only transfers with a rate:
+        failed transfers, saturated sizes, unknown sizes and durations, and zero durations without a
+        logged rate are also left out of the counts and sums. A month without any such transfer has no
+        row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            transfer_count: transfers that ended in the month and have a rate
+            size_bytes: bytes of these
+            duration_s: total seconds of these
+            mean_rate_bytes_per_s: size_bytes over duration_s, so long transfers weigh more; null where
+                the durations sum to zero
+            p10_rate_bytes_per_s: the rate (rate_bytes_per_s of mart.transfers) below which a tenth of
+                these transfers lie
+            p50_rate_bytes_per_s: the median of their rates
+            p90_rate_bytes_per_s: the rate below which nine tenths of these transfers lie
+            starts_on: local date on which the month begins, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, interface, direction, starts_on, p10_rate_bytes_per_s, p50_rate_bytes_per_s, p90_rate_bytes_per_s
+            FROM mart.monthly_rates(since => now() - INTERVAL '2 years')
+            WHERE kind = 'measured'
+            ORDER BY archive, interface, direction, starts_on
+        """
+
+    def mounts(
+        self,
+        *,
+        mount_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        interface: Values = None,
+        vsn: Values = None,
+        tape_type: Values = None,
+        drive: Values = None,
+        location: Values = None,
+        requester: Values = None,
+        is_unfinished: Values = None,
+        missing: Values = None,
+        transfer_count: Values = None,
+        failed_count: Values = None,
+        repacker_count: Values = None,
+        size_bytes: Values = None,
+        queue_s: Values = None,
+        mount_s: Values = None,
+        transfer_s: Values = None,
+        lazy_wait_s: Values = None,
+        dismount_s: Values = None,
+        is_time_ambiguous: Values = None,
+        received_at: Values = None,
+        mount_requested_at: Values = None,
+        positioned_at: Values = None,
+        transferred_at: Values = None,
+        dismount_requested_at: Values = None,
+        dismounted_at: Values = None,
+        first_event_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per cartridge in a drive, from the request to mount it to its dismount, as far as the
+        logs show.
+
+        The mounts of cartridges in drives, derived from the tape events of counted sources: queue,
+        mount and position (one step: there is no event for the mount alone), transfers, the wait for
+        another request (lazy wait), dismount. Unfinished mounts are included, with the steps that are
+        known. Filter on last_event_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            mount_id: number of its first event, a row of core.tape_events as `explain row` takes it;
+                changes when a source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone, in which its days are counted
+            interface: the program that served the tapes (unitree, ...)
+            vsn: the cartridge (its volume serial number)
+            tape_type: type of the cartridge, null if the log does not say
+            drive: the physical unit, null where it never reached one
+            location: where the cartridge is kept, as the log names it
+            requester: for whom it was mounted (client or repacker), by its request or, failing that, by
+                its first file; null if the log does not say
+            is_unfinished: there is no dismount (yet): the cartridge is still in the drive, or the line
+                is lost
+            missing: the steps for which the logs have no event, null where none is missing
+            transfer_count: files read or written during it, failed ones included
+            failed_count: those that failed
+            repacker_count: those requested by the repacker
+            size_bytes: bytes of those that did not fail, null where there are none
+            queue_s: seconds from when the file it was mounted for was requested to the request to
+                mount; null if either time is not known
+            mount_s: seconds from the request to mount until the tape was positioned to the first file,
+                null if either time is not known
+            transfer_s: seconds of reading and writing, from positioned to transferred, where both times
+                of a file are known
+            lazy_wait_s: seconds in the drive from the end of the last file to the request to dismount,
+                null if either time is not known
+            dismount_s: seconds from the request to dismount to dismounted, null if either time is not
+                known
+            is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
+                of daylight saving
+            received_at: when the file that it was mounted for was requested
+            mount_requested_at: when the mount was requested
+            positioned_at: when it was mounted and positioned to the first file
+            transferred_at: when the last file was read or written
+            dismount_requested_at: when the dismount was requested
+            dismounted_at: when it was dismounted
+            first_event_at: its first event
+            last_event_at: its last event
+
+        In SQL:
+
+            SELECT tape_type, requester, count(*) AS mount_count, avg(mount_s) AS mean_mount_s, avg(lazy_wait_s) AS mean_lazy_wait_s
+            FROM mart.mounts
+            WHERE last_event_at >= now() - INTERVAL '1 month'
+            GROUP BY tape_type, requester
+            ORDER BY tape_type, requester
+        """
+
+    def namespace_events(
+        self,
+        *,
+        namespace_event_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        event_kind: Values = None,
+        operation: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        new_file_key: Values = None,
+        status_code: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        is_failed: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        happened_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per change to the name space that moved nothing between a client and the archive.
+
+        Deletes, renames and copies within the archive, from counted sources, failed ones included.
+        Filter on happened_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            namespace_event_id: number of the row in the warehouse, as `explain row` takes it; changes
+                when a source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that requested it (ftp, nft, hsi, ...)
+            event_kind: delete, rename or copy
+            operation: the operation as the log names it
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, which recognises the same file
+                without its name
+            new_file_key: 64-bit key of the path after a rename or copy, else null
+            status_code: the log's own code for how it ended, null if it has none
+            size_bytes: size of the file in bytes, null if the log does not say
+            duration_s: seconds it took, null if the log does not say
+            is_failed: the operation failed
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            happened_at: when it happened
+
+        In SQL:
+
+            SELECT archive, event_kind, count(*) AS event_count
+            FROM mart.namespace_events
+            WHERE NOT is_failed AND happened_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, event_kind
+            ORDER BY archive, event_kind
+        """
+
+    def net_growth(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and local day with changes.
+
+        How much the archive grew: data put and copied, minus data deleted and overwritten. A file put
+        before the log begins is counted with the size that its delete reports. What cannot be known is
+        counted separately: sizes that no line gives, names that the log had not mentioned before (a put
+        may have replaced a file there), and lines that do not name the file. A day without changes has
+        no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only events at or after this time; the history of a file is followed from before it
+                all the same (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only this interface (null = all)
+            direction: get: only gets; put: everything but gets (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            put_count: files put
+            copy_count: files made by a copy within the archive
+            deleted_count: files deleted
+            overwritten_count: files replaced by a put, copy or rename onto their name, as far as the
+                log shows
+            unknown_size_count: how many of all these have a size that the log does not give (or a
+                saturated one)
+            new_name_count: puts and copies to names that the log had not mentioned before, so it is not
+                known what they replaced
+            unnamed_count: puts, copies and deletes whose lines do not name the file, so that they
+                cannot be followed
+            put_bytes: bytes put, as far as sizes are known
+            copied_bytes: bytes of the copies
+            deleted_bytes: bytes deleted
+            overwritten_bytes: bytes replaced
+            net_bytes: put and copied bytes minus deleted and overwritten ones
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, starts_on, put_bytes, deleted_bytes, overwritten_bytes, net_bytes,
+                sum(net_bytes) OVER (PARTITION BY archive ORDER BY starts_on) AS growth_bytes
+            FROM mart.net_growth(since => now() - INTERVAL '1 month')
+            ORDER BY archive, starts_on
+        """
+
+    def open_time_bins(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, bin of open time and group in which there are requests, and per empty bin
+        between the first and the last of its archive; a bin that contains a boundary (7 to 10 s, 100 to
+        150 s) has two.
+
+        How long gets of all sizes took to open, on a logarithmic axis, and which of SDSC's four groups
+        each open time falls into. The boundaries are SDSC's (8, 60 and 130 s) unchanged, as with
+        mart.open_time_clusters(boundaries_s => '{8,60,130}'); SDSC read them off files of about 100 MB,
+        so a large file may take longer to stage than its group's name suggests. Successful requests
+        with an open time, as in mart.open_times; those without one are in no bin, and bypassed ones
+        (whose open time does not include staging) are left out. Requests with an unknown or saturated
+        size are included.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity - the groups are of gets only, so null and get are the
+                same, and put gives no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            group_number: number of the group by open time, from 1
+            group_name: disk (below 8 s), seek (below 60 s), library (below 130 s), shelf or contention
+            open_from_s: open time at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
+                each decade from 0.1 s; 0 for the one bin of anything shorter
+            open_to_s: open time at which the next bin begins; null for the last (from 7e9 s)
+            request_count: requests of the group in this bin
+            request_ratio: request_count over all such requests of the archive (0 to 1)
+
+        In SQL:
+
+            SELECT archive, open_from_s, open_to_s, group_name, request_count, request_ratio
+            FROM mart.open_time_bins(
+                since => '1998-03-01 America/Los_Angeles',
+                until => '1998-04-01 America/Los_Angeles'
+            )
+            ORDER BY archive, open_from_s, group_number
+        """
+
+    def open_time_clusters(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        size_from_bytes: int | None = None,
+        size_to_bytes: int | None = None,
+        boundaries_s: Sequence[float] | None = None,
+        staging_rate_bytes_per_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive that has such requests, and group, including empty groups.
+
+        How gets divide by open time into SDSC's four groups: on disk, on a tape that is mounted already
+        (seek), on one that the library mounts, on one from the shelf or behind other requests. SDSC
+        read the boundaries 8, 60 and 130 s off files of 90 to 110 MB, and open times include the
+        staging of the whole file, so the boundaries are valid for these sizes only. For other sizes you
+        give a staging rate, which moves the last two, or your own boundaries, or they are found in the
+        data (mart.open_time_valleys). A group runs from its boundary (inclusive) to the next
+        (exclusive). Successful requests with an open time and a size that is not saturated; bypassed
+        ones are left out and counted separately.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity - the groups are of gets only, so null and get are the
+                same, and put gives no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            size_from_bytes: only files of at least this size (null = from 0; 90 MB if size_to_bytes is
+                null too)
+            size_to_bytes: only files of at most this size (null = any size; 110 MB if size_from_bytes
+                is null too)
+            boundaries_s: boundaries in seconds, in any number and order, for all sizes alike; with an
+                empty array they are found in the data (null = from the staging rate, if it is given;
+                otherwise SDSC's, if the sizes are within 90 to 110 MB; otherwise found in the data)
+            staging_rate_bytes_per_s: bytes per second from tape to disk: for each request, the
+                boundaries 60 and 130 s, which are valid for 100 MB, move by (size - 100 MB) / rate, but
+                not below 8 s; 8 s itself does not move, since below it nothing is staged (null =
+                unknown; not used where boundaries_s are given)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            group_number: number of the group by open time, from 1
+            group_name: disk, seek, library, shelf or contention; in this order where there are three
+                boundaries (and, where they were found in the data, the first group is on disk), else
+                null. The first group of boundaries given or found is also named disk where at least 95
+                % of it opened in less than 8 s
+            boundaries_by: given, SDSC, staging rate or valleys (found in the data)
+            from_s: open time at which the group begins, for a file of 100 MB where a staging rate moves
+                it
+            to_s: open time at which the next group begins, for a file of 100 MB where a staging rate
+                moves it; null for the last
+            request_count: requests in the group
+            doubtful_count: those of them that could equally belong to another group: within a factor of
+                1.25 of a boundary; and, with a staging rate, those that took longer than a disk would,
+                but less than their staging alone
+            bypassed_count: requests of the archive that were left out, because staging was bypassed or
+                their class of service is tape-only; the same in each of its rows
+            request_ratio: request_count over the requests of all groups of the archive (0 to 1)
+            doubtful_ratio: doubtful_count over request_count (0 to 1); null in an empty group
+            min_open_s: shortest open time in the group
+            max_open_s: longest open time in the group
+            mean_open_s: mean open time in the group
+
+        In SQL:
+
+            SELECT archive, group_name, request_count, request_ratio, min_open_s, max_open_s, mean_open_s, doubtful_ratio
+            FROM mart.open_time_clusters(
+                since => '1998-03-01 America/Los_Angeles',
+                until => '1998-04-01 America/Los_Angeles'
+            )
+            ORDER BY archive, group_number
+        """
+
+    def open_time_valleys(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        size_from_bytes: int | None = None,
+        size_to_bytes: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and valley; an archive whose open times form a single hump has none.
+
+        Where open times separate by themselves: the valleys of the density of log10(open time), at most
+        the three deepest. The density is counted in bins of 0.02 and smoothed with a Gaussian of 0.08.
+        A minimum of it is a valley if it is at 2 s or above, its density is at most 0.8 of the lower of
+        the two neighbouring peaks and three standard errors below it, and each of the two humps holds
+        at least 2 % of the requests. Peaks are searched for as far as the curve stays above the
+        minimum. Bypassed requests and saturated sizes are left out.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            size_from_bytes: only files of at least this size (null = all, including those of unknown
+                size)
+            size_to_bytes: only files of at most this size (null = all, including those of unknown size)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            valley_number: number of the valley by open time, from 1
+            request_count: number of requests of the archive in which the valley was searched for
+            boundary_s: open time in the valley, to half a bin (2 %)
+            lower_peak_s: open time of the highest point below the valley
+            upper_peak_s: open time of the highest point above it
+            depth_ratio: density in the valley over that of the lower peak (0 to 1; 0 is a clean gap)
+            sigma_count: how many standard errors the valley is below the lower peak
+
+        In SQL:
+
+            SELECT archive, valley_number, boundary_s, lower_peak_s, upper_peak_s, depth_ratio, request_count
+            FROM mart.open_time_valleys(size_from_bytes => 200000000, size_to_bytes => 1000000000)
+            ORDER BY archive, valley_number
+        """
+
+    def open_times(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and whole second of open time that occurs; one row
+        without a second where all requests were bypassed.
+
+        How long files took to open, by whole second: a file on disk opens at once, a file on tape after
+        a mount. Only successful requests with a logged open time are included; those without one are
+        left out, not guessed. A get reported by both an open and a transfer counts once. While staging
+        is bypassed, and for tape-only classes of service, open times include no mount: such requests
+        are left out, and bypassed_count is their number.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, and opens whose direction is not known)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that opened the file (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            open_floor_s: open time in seconds, truncated (0 is 0 to 0.999999 s); null where all
+                requests of the archive, interface and direction were bypassed
+            request_count: requests whose open time is in this second
+            running_count: requests whose open time is in this second or a shorter one
+            bypassed_count: requests of the archive, interface and direction that were left out, because
+                staging was bypassed or their class of service is tape-only; the same in each of their
+                rows
+            request_ratio: request_count over all requests of the archive, interface and direction (0 to
+                1), without bypassed ones
+            running_ratio: running_count over the same total; 1 in the last row
+
+        In SQL:
+
+            SELECT archive, interface, open_floor_s, request_count, running_count, running_ratio, bypassed_count
+            FROM mart.open_times(
+                since => '1998-02-01 America/Los_Angeles',
+                until => '1998-04-01 America/Los_Angeles',
+                direction => 'get'
+            )
+            ORDER BY archive, interface, open_floor_s
+        """
+
+    def opens(
+        self,
+        *,
+        open_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        operation: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        status_code: Values = None,
+        open_s: Values = None,
+        is_failed: Values = None,
+        is_cached: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        opened_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file opened.
+
+        Files opened, where the log has a separate line for the open, from counted sources, failed ones
+        included. Filter on opened_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            open_id: number of the row in the warehouse, as `explain row` takes it; changes when a
+                source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that opened the file (ftp, hsi, ...)
+            direction: put if it was opened for writing, get if for reading, null if the log does not
+                say
+            operation: the operation as the log names it
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, which recognises the same file
+                without its name
+            status_code: the log's own code for how it ended, null if it has none
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            is_failed: the open failed
+            is_cached: the file was on disk, as the log itself says; null if it does not say
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            opened_at: when the file was open
+
+        In SQL:
+
+            SELECT archive, interface, count(*) AS open_count, max(open_s) AS longest_open_s
+            FROM mart.opens
+            WHERE NOT is_failed AND opened_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, interface
+            ORDER BY archive, interface
+        """
+
+    def outages(
+        self,
+        *,
+        outage_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        outage_kind: Values = None,
+        note: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        recorded_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per period in which an archive was known to be out of service.
+
+        Outages that people recorded with `tapewise outages add`; no log reports them. They may overlap.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            outage_id: number of the outage, as `tapewise outages remove` takes it
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            outage_kind: scheduled or unscheduled
+            note: what people know of it
+            started_at: when the archive went out of service
+            ended_at: when it was back in service, null if it is not yet
+            recorded_at: when the outage was recorded
+
+        In SQL:
+
+            SELECT archive, outage_kind, started_at, ended_at, note
+            FROM mart.outages
+            WHERE started_at < now() AND coalesce(ended_at, 'infinity') >= now() - INTERVAL '1 month'
+            ORDER BY archive, started_at
+        """
+
+    def poisson_weight(
+        self,
+        *,
+        replicate: int,
+        block_number: int,
+    ) -> pl.DataFrame:
+        """A weight distributed by the Poisson law of mean 1 (0 to 9).
+
+        How often a replicate of a bootstrap draws a block. The same two numbers give the same weight on
+        every machine: it is taken from a digest of them, not from a random number.
+
+        Args:
+            replicate: number of the replicate
+            block_number: number of the block, such as the second at which it begins
+
+        In SQL:
+
+            SELECT mart.poisson_weight(replicate, 19980501) AS weight, count(*) AS replicate_count
+            FROM generate_series(1, 1000) AS replicate
+            GROUP BY weight
+        """
+
+    def reconciliation(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        system: Values = None,
+        interface: Values = None,
+        figure: Values = None,
+        reported: Values = None,
+        found: Values = None,
+        difference: Values = None,
+        ratio: Values = None,
+        is_every_system: Values = None,
+        has_log: Values = None,
+        reported_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, day of a report, system or all, interface or all, and figure.
+
+        The site's daily report compared with the sums of the logs, by day, for each system that the
+        report names and for all of them together (is_every_system): the logs are compared with each, so
+        choose one. A report's gigabyte is taken as 10^9 bytes; a ratio of 1.074 throughout means that
+        it is 2^30. Reports do not say whether they count failed transfers; here failed transfers are
+        not counted. Filter on archive and reported_on.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            system: the system that the report names, null where it names none or all are taken together
+            interface: the application, named like the interface of the transfers; null for all
+                together, and for figures without one
+            figure: put_count, put_bytes, get_count, get_bytes, copy_count or copy_bytes; and
+                mount_count, migrated_count, migrated_bytes, purged_count and purged_bytes, which are in
+                none of the logs read here
+            reported: the figure in the report
+            found: the sum of the logs; null where the archive has no log of it for that day
+            difference: found minus reported
+            ratio: found over reported, null where the reported figure is null or 0
+            is_every_system: whether the row covers all systems of the report together
+            has_log: whether the archive has a log of the interface (or, if that is null, of any) that
+                covers the day: the day lies between the first and the last day in that log
+            reported_on: the day that the report covers, by the archive's own zone
+
+        In SQL:
+
+            SELECT reported_on, interface, figure, reported, found, ratio
+            FROM mart.reconciliation
+            WHERE is_every_system AND has_log
+            ORDER BY reported_on, interface, figure
+        """
+
+    def records(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and record.
+
+        The days in which most transfers ended and most bytes were put and got, the ten minutes in which
+        most transfers ended, the largest file and the longest transfer. All bytes of a transfer count
+        at the time it ended, however long it took, so none of these is a rate. Of equal records, the
+        earliest is shown. Failed transfers count as transfers, but not towards bytes, the largest file
+        or the longest transfer; a part of a file does not count as a file. A record with nothing to
+        show (no file was put, say) has no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            record_number: 1 to 7, the order in which to show them
+            record: what it is the record of, in words; with '(at least)' where one of its sizes is at
+                the end of the log's counter, so that value is a lower bound
+            value: how many, or how much
+            unit: transfers, bytes or s
+            interface: the program that moved the file; null for records of a day or of ten minutes,
+                which cover all interfaces
+            direction: put or get, null for records of both
+            happened_on: local date, in the archive's own zone
+            happened_at: when the day or the ten minutes of the local clock begin, or when the transfer
+                ended; null where the time of day is unknown. Such transfers count in no ten minutes;
+                mart.flagged_transfers counts them (day_only_count)
+
+        In SQL:
+
+            SELECT archive, record, value, unit, happened_on
+            FROM mart.records(since => now() - INTERVAL '1 year')
+            WHERE kind = 'measured'
+            ORDER BY archive, record_number
+        """
+
+    def rejected_reasons(
+        self,
+        *,
+        log_file_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        reason: Values = None,
+        line_count: Values = None,
+        first_line_number: Values = None,
+    ) -> pl.DataFrame:
+        """One row per log file and reason for which lines of it were rejected.
+
+        Why lines could not be parsed into records; `explain line` shows the line itself to people who
+        may see it.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            log_file_id: number of the log file in the warehouse, as in mart.log_files
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that the file belongs to
+            reason: why no record could be made of the lines
+            line_count: number of lines
+            first_line_number: number of the first of them in the file, counted from 1
+
+        In SQL:
+
+            SELECT archive, source, reason, sum(line_count) AS line_count
+            FROM mart.rejected_reasons
+            GROUP BY archive, source, reason
+            ORDER BY archive, source, reason
+        """
+
+    def related_archives(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        related_archive: Values = None,
+        related_kind: Values = None,
+        relation: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and related archive.
+
+        Which archives to compare with which, so that choosing one also shows those related to it:
+        itself, archives simulated from its requests (or from a workload model or trace of them), and
+        the archive that a simulated archive's requests come from. Where one simulation was made from
+        another, both it and the archive behind it are origins. Archives that the warehouse does not
+        know are not included.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of the archive (measured, synthetic, simulated)
+            related_archive: name of the related archive
+            related_kind: kind of the related archive (measured, synthetic, simulated)
+            relation: how the related archive is related to the archive - itself, simulated from it, its
+                origin
+
+        In SQL:
+
+            SELECT related_archive, related_kind, relation
+            FROM mart.related_archives
+            WHERE archive = 'llnl'
+            ORDER BY related_kind, related_archive
+        """
+
+    def request_quantiles(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, direction, quantity and percent.
+
+        Quantiles of sizes, transfer times and waits. The requests are those that mart.compare_archives
+        uses: those that moved a file and did not fail, and in a simulated archive those requested since
+        its run was steady (none, if it never was). A quantile is the smallest value that this share of
+        the requests did not exceed. Requests for which a quantity is unknown are not in its quantiles,
+        nor in their request_count; a size at the end of the log's counter counts as logged.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, separately)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            direction: put or get
+            quantity: what is measured - size, transfer time (as logged), wait (waited_s of
+                mart.requests, from when it was requested until the transfer started)
+            unit: unit of the value (bytes or s)
+            percent: how many in a hundred requests do not exceed the value (1, 5, 10, 25, 50, 75, 90,
+                95, 99)
+            request_count: requests for which the quantity is known
+            value: the quantile, in the unit
+            clock_step_s: for waits, the clock step of those waits that are shorter than it; a value
+                below it reads "< 1 s"; null for other quantities, and where no wait is shorter
+            below_clock_count: requests whose wait is shorter than their clock's step (they are in
+                request_count); null for other quantities
+            negative_count: requests that seem to have begun before they were submitted, because two
+                clocks disagree (they are not in request_count); null for other quantities
+            zero_count: requests for which the value is 0, which a logarithmic axis cannot show
+
+        In SQL:
+
+            SELECT archive, direction, percent, value AS wait_s
+            FROM mart.request_quantiles(since => now() - INTERVAL '1 month')
+            WHERE quantity = 'wait'
+            ORDER BY archive, direction, percent
+        """
+
+    def request_waits(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        transfer_id: Values = None,
+        user_wait_s: Values = None,
+        port_wait_s: Values = None,
+        file_wait_s: Values = None,
+        drive_wait_s: Values = None,
+        load_wait_s: Values = None,
+        space_wait_s: Values = None,
+        latency_s: Values = None,
+        staging_s: Values = None,
+        transfer_s: Values = None,
+        contention_s: Values = None,
+    ) -> pl.DataFrame:
+        """One row per request of a simulated archive.
+
+        Where the time of simulated requests went, by cause; the columns add up to the request's time,
+        from when it was submitted until it ended. Only simulated archives provide this for each
+        request.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the simulated archive
+            kind: kind of archive; simulated
+            transfer_id: the transfer, as in mart.transfers and mart.requests
+            user_wait_s: seconds that it waited because its user was at the limit of concurrent
+                transfers
+            port_wait_s: seconds that it waited for a port
+            file_wait_s: seconds that it waited for another request that was staging or writing the same
+                file
+            drive_wait_s: seconds that its stage waited for a tape drive
+            load_wait_s: seconds that its stage waited for the tape to be loaded
+            space_wait_s: seconds that it waited for space on disk
+            latency_s: seconds before the first byte, once it had its port
+            staging_s: seconds that moving its bytes from tape to disk would take alone
+            transfer_s: seconds that moving its bytes between client and disk would take alone
+            contention_s: how many seconds longer staging and transfer took because others used the same
+                networks and chains
+
+        In SQL:
+
+            SELECT direction, avg(user_wait_s) AS mean_user_wait_s, avg(port_wait_s) AS mean_port_wait_s,
+                avg(drive_wait_s) AS mean_drive_wait_s, avg(contention_s) AS mean_contention_s
+            FROM mart.request_waits
+            INNER JOIN mart.requests USING (archive, transfer_id)
+            WHERE archive = 'rebuilt'
+            GROUP BY direction
+        """
+
+    def requests(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        transfer_id: Values = None,
+        twin_transfer_id: Values = None,
+        open_id: Values = None,
+        stage_id: Values = None,
+        job_id: Values = None,
+        start_id: Values = None,
+        reported_by: Values = None,
+        missing: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        capability_key: Values = None,
+        persona: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        open_s: Values = None,
+        stage_s: Values = None,
+        waited_s: Values = None,
+        clock_step_s: Values = None,
+        is_failed: Values = None,
+        is_size_saturated: Values = None,
+        is_of_parts: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        is_wait_below_clock: Values = None,
+        is_wait_negative: Values = None,
+        is_staging_bypassed: Values = None,
+        is_cached: Values = None,
+        cache_evidence: Values = None,
+        is_joined: Values = None,
+        is_warm_up: Values = None,
+        submitted_at: Values = None,
+        opened_at: Values = None,
+        staged_at: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per transfer of a counted source, with the job, start, stage and open that belong to it;
+        and one per job (put or get), start and open of a counted source that no transfer belongs to.
+
+        What users asked of the archive, combining everything that its logs report: when the request was
+        made, how long it waited, whether the file was staged from tape, when it was moved. A movement
+        that two logs report appears once. Filter on ended_at: months outside the range are then not
+        read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone, in which its days are counted
+            source: the stream of logs that counts it
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            twin_transfer_id: the line of another log, which is not counted, that reports the same
+                transfer
+            open_id: the open, as in mart.opens; null where the log has no line for it
+            stage_id: the stage that it started or joined, as in mart.stages; null where there is none
+            job_id: the job, as in mart.unitree_jobs; null where there is none
+            start_id: the line that records the request for the transfer; null where there is none
+            reported_by: the lines that report it - job, start, open, stage, transfer, twin (the same
+                transfer in another log)
+            missing: the lines that its log should have but lacks (start, stage, transfer), null where
+                none is missing or it is not known: if its transfer is missing, the request is
+                unfinished, or the line is lost
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get, null if the log does not say
+            user_id: number of the user in the warehouse, null if the logs do not say
+            client: name of the client machine as the log gives it, null if the logs do not say
+            class_of_service: class of service, null if the logs do not say
+            file_key: 64-bit key of the file's path in the archive, which recognises the same file
+                without its name; made with a secret of this warehouse
+            capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
+                if the log does not say
+            persona: UniTree's number of the job; it is reused, sometimes within a day
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            stage_s: seconds the stage that it started took, as logged
+            waited_s: seconds from when it was requested until the transfer started: queue, mount, seek
+                and stage together; null if either time is not known, or if is_wait_negative
+            clock_step_s: 1 where one of the two times of the wait comes from a clock of whole seconds
+                (it has no fraction of a second), else 0; a waited_s below it is known only to be below
+                it
+            is_failed: the transfer failed; null where the logs do not say
+            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
+            is_of_parts: its log reports reads and writes within files, as is_of_parts of mart.transfers
+            is_time_ambiguous: one of its lines has a local time that occurs twice (or never) because of
+                daylight saving: its times, and waits calculated from them, may be an hour off
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            is_wait_below_clock: the wait is shorter than clock_step_s; waited_s is then an estimate
+                from 0 to that step, and a quantile there reads "< 1 s"
+            is_wait_negative: by its times the transfer started before it was requested, by clock_step_s
+                or more, so two clocks disagree: waited_s is null
+            is_staging_bypassed: staging was bypassed at the time, or the class of service is tape-only,
+                as recorded with `tapewise config-changes`; open times and missing stages are then no
+                evidence
+            is_cached: whether a get found its file on disk (a hit), and not on tape (it joined a stage,
+                or is a miss); null for puts, and where this is unknown
+            cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
+                on disk), log (a line says whether it was), no stage (its log records stages and has
+                none for it), open time (below 8 s is disk); null where there is none
+            is_joined: a get waited for a stage that another request had started; null for puts and
+                where this is unknown, as in all logs so far. Such a get of a measured archive then
+                counts as a miss, or as a hit where cache_evidence is 'no stage'
+            is_warm_up: requested in a simulated archive before its run was steady, or in one whose run
+                never was; figures of how the archive served its users leave it out
+            submitted_at: when it was requested; null if not known
+            opened_at: when the file was open; null if not known
+            staged_at: when the file was on disk; null where it was not staged
+            started_at: when the transfer began; null if not known
+            ended_at: when the transfer ended; for a job or an open alone, when that ended
+
+        In SQL:
+
+            SELECT interface, reported_by, count(*) AS request_count, avg(waited_s) AS mean_waited_s
+            FROM mart.requests
+            WHERE direction = 'get' AND ended_at >= now() - INTERVAL '1 month'
+            GROUP BY interface, reported_by
+            ORDER BY interface, reported_by
+        """
+
+    def residual_blocks(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+        block_size: int | None = None,
+        keep_outliers: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and block, and one for the outliers.
+
+        How long transfers waited, by size: the residual is the duration minus (latency + slope * size),
+        with the line that mart.lower_envelopes fits to the same transfers. Transfers are sorted by size
+        and cut into blocks. Outliers (above 4 GB; below 1 GB with more than 1000 s; GB is 10^9 bytes)
+        have a row of their own, without a block. Transfers that the filter of the envelope leaves out
+        (filtered_count of lower_envelopes) are not included here either.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum of the envelope (null, or a number below 1 = 100 for
+                puts, 25 for gets)
+            block_size: transfers in a block (null, or a number below 1 = 1000 for puts, 200 for gets)
+            keep_outliers: sort the outliers into the blocks instead (null = false)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            block_size: transfers in a full block
+            block: number of the block by size, from 1; null for the outliers
+            transfer_count: transfers in the row
+            smallest_bytes: size of the smallest transfer in the row
+            mean_bytes: mean size of the transfers in the row
+            largest_bytes: size of the largest transfer in the row
+            mean_residual_s: mean residual in seconds; null where there is no line
+            p99_residual_s: 99th percentile of the residuals in seconds, interpolated linearly between
+                two transfers; null where there is no line
+            is_outlier: the row holds the outliers
+            is_full: the block is full; the last one by size is usually not. It is kept because it holds
+                the largest files, but with few transfers the 99th percentile is little more than the
+                slowest
+
+        In SQL:
+
+            SELECT interface, direction, block, transfer_count, mean_bytes, mean_residual_s, p99_residual_s
+            FROM mart.residual_blocks(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            WHERE NOT is_outlier
+            ORDER BY interface, direction, block
+        """
+
+    def simulation_runs(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        demand: Values = None,
+        demand_name: Values = None,
+        demand_archive: Values = None,
+        demand_kind: Values = None,
+        options: Values = None,
+        machine_title: Values = None,
+        machine: Values = None,
+        seed: Values = None,
+        program_version: Values = None,
+        job_count: Values = None,
+        unfinished_count: Values = None,
+        totals: Values = None,
+        is_circular: Values = None,
+        began_at: Values = None,
+        steady_at: Values = None,
+        ended_at: Values = None,
+        simulated_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per simulated archive.
+
+        The runs of `tapewise simulate run`: the machine, the demand, and the results. Its requests are
+        those of the archive of that name, in the same views as every other archive's.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the simulated archive
+            kind: kind of archive; simulated
+            timezone: the archive's own zone, in which its days are counted; that of the archive that
+                its requests come from
+            demand: where the requests came from - archive (the requests of one), model (a workload
+                model's) or file (a trace)
+            demand_name: name of that archive, workload model or file
+            demand_archive: the archive that the requests, or the model of them, come from, through any
+                simulations in between; null if not known
+            demand_kind: kind of that archive (measured, synthetic, simulated); null if not known
+            options: the command's other options
+            machine_title: title of the machine
+            machine: the whole description of the machine, as JSON
+            seed: seed of the random numbers; the same demand, machine, options and seed give the same
+                archive
+            program_version: version of Tapewise that ran it
+            job_count: requests that were submitted
+            unfinished_count: requests that never ended; 0, because a run in which requests wait for
+                something that can never happen is refused (earlier versions kept the others)
+            totals: totals of the run, warm-up included (stages, stores, purges, bytes over each network
+                way and chain), as JSON; displaced_count is how many files should have been on disk at
+                the start but found no space, displaced_staged_count how many stages are the first of
+                such a file
+            is_circular: the requests come from a synthetic archive, so a comparison with it says
+                nothing about any real one
+            began_at: when the simulated time begins
+            steady_at: the time from which the machine's state is that of one in use; null if it never
+                was
+            ended_at: when the last request ended, in simulated time
+            simulated_at: when the run was made
+
+        In SQL:
+
+            SELECT archive, demand, demand_name, machine_title, job_count, steady_at
+            FROM mart.simulation_runs
+            ORDER BY simulated_at DESC
+        """
+
+    def simulation_samples(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        quantity: Values = None,
+        value: Values = None,
+        sampled_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per simulated archive, quantity and sample.
+
+        A simulated machine at points in time, by default ten minutes apart. Counts and fills are those
+        of that moment, and what happened between two samples is not shown: a maximum of them is not a
+        peak, and can be far below it. Utilisations are means since the previous sample, so the first
+        sample has none.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the simulated archive
+            kind: kind of archive; simulated
+            quantity: what the value is, with its unit in the name - disk_used_bytes, disk_fill_ratio,
+                busy_ports_count, busy_drives_count, transfers_count and stagings_count (under way),
+                user_waits_count and the like (requests that wait, by cause),
+                network_in_utilisation_ratio and the like (by network way and chain)
+            value: the value, in the unit that the quantity's name says
+            sampled_at: the point in simulated time
+
+        In SQL:
+
+            SELECT sampled_at, value AS disk_fill_ratio
+            FROM mart.simulation_samples
+            WHERE archive = 'rebuilt' AND quantity = 'disk_fill_ratio'
+            ORDER BY sampled_at
+        """
+
+    def size_times(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and bin of size with such transfers.
+
+        How long files of a size take to move, next to the lower envelope. Bins of size with edges at 1,
+        2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
+        transfers are those that the lower envelope is fitted to: failed transfers, saturated or unknown
+        sizes, unknown durations and transfers that its filter leaves out are in no bin.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_from_bytes: lower edge of the bin, inclusive (0, 1, 2, 5, 10, ...)
+            size_to_bytes: upper edge of the bin, exclusive
+            transfer_count: transfers in the bin
+            mean_size_bytes: mean of their sizes
+            min_duration_s: duration of the shortest in seconds
+            p10_duration_s: seconds below which a tenth of them lie
+            p50_duration_s: median of their durations in seconds
+            p90_duration_s: seconds below which nine tenths of them lie
+            envelope_s: seconds that a file of mean_size_bytes takes by the line of mart.lower_envelopes
+                for the same arguments; null where there is no line
+
+        In SQL:
+
+            SELECT direction, size_from_bytes, size_to_bytes, transfer_count, p50_duration_s, envelope_s
+            FROM mart.size_times(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles'
+            )
+            ORDER BY direction, size_from_bytes
+        """
+
+    def source_events(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        fact_table: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        is_counted: Values = None,
+        is_time_of_day_unknown: Values = None,
+        event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per line that became a row, in any table.
+
+        The times at which each source has lines, of whatever kind. Sources that are not counted are
+        included, so one movement may have two rows: this view counts lines, and mart.transfers counts
+        movements.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name)
+            source: the stream of logs that the line belongs to
+            fact_table: the table of facts that it became a row of (transfers, opens, namespace_events,
+                unitree_jobs, stages, transfer_starts, tape_events, migrations or srb_sessions)
+            interface: the program that wrote it (ftp, nft, hsi, ...)
+            direction: put or get, null if the line is about neither
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            is_counted: false if another source of the archive reports the same transfers and is the one
+                counted
+            is_time_of_day_unknown: the time of day is unknown, and event_at is noon by the source's
+                clock
+            event_at: when it happened; of a transfer or job, when it ended
+
+        In SQL:
+
+            SELECT archive, source, fact_table, count(*) AS line_count
+            FROM mart.source_events
+            WHERE event_at >= '1998-04-02 America/Los_Angeles' AND event_at < '1998-04-03 America/Los_Angeles'
+            GROUP BY archive, source, fact_table
+            ORDER BY archive, source, fact_table
+        """
+
+    def source_hours(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        source: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per source and hour of the archive's own clock with a line in it; and one per source and
+        day with lines whose time of day is unknown.
+
+        The hours for which each source has lines. If an hour has no row, the warehouse has no line for
+        it: the archive was idle or down, or its log is missing. Sources that are not counted are
+        included.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only events then or later (null = from the first)
+            until: only events before then (null = to the last)
+            interface: only lines of this interface (null = all)
+            direction: only lines of puts or gets (null = all, including lines of neither)
+            client: only lines of this client machine (null = all)
+            class_of_service: only lines of this class of service (null = all)
+            source: only this source (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: name of the source
+            line_count: lines that became rows
+            hour_at: when the hour begins; null for lines whose time of day is unknown
+            hour_local: hour_at by the archive's own clock
+            starts_on: local day of the lines
+
+        In SQL:
+
+            SELECT archive, source, hour_local, line_count
+            FROM mart.source_hours(archive => 'llnl', since => now() - INTERVAL '7 days')
+            ORDER BY archive, source, hour_at
+        """
+
+    def source_states(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        archive_timezone: Values = None,
+        source: Values = None,
+        format: Values = None,
+        timezone: Values = None,
+        file_count: Values = None,
+        line_count: Values = None,
+        loaded_count: Values = None,
+        held_count: Values = None,
+        ignored_count: Values = None,
+        rejected_count: Values = None,
+        rejected_ratio: Values = None,
+        is_counted: Values = None,
+        first_event_at: Values = None,
+        last_event_at: Values = None,
+        first_read_at: Values = None,
+        last_read_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per source of an archive.
+
+        How far each stream of logs was read, and what became of its lines. A line that appears in two
+        files (a log and its rotated copy) is counted in both, once as loaded and once as held. Sources
+        that are not counted are included, and so are those whose files could not be read yet.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            archive_timezone: the archive's own zone (IANA name)
+            source: name of the source
+            format: format of its logs
+            timezone: zone of the times in its logs (IANA name)
+            file_count: log files that were read
+            line_count: their lines, loaded_count + held_count + ignored_count + rejected_count
+            loaded_count: lines that became rows
+            held_count: lines that the warehouse had already
+            ignored_count: lines skipped deliberately, by reason in mart.ignored_lines
+            rejected_count: lines that could not be parsed into a record, by reason in
+                mart.rejected_reasons
+            rejected_ratio: rejected_count over line_count (0 to 1), null if no line was read
+            is_counted: false if another source of the archive reports the same transfers and is the one
+                counted
+            first_event_at: earliest event in its files, null if there is none
+            last_event_at: latest event in its files, null if there is none
+            first_read_at: when the first of them was first read
+            last_read_at: when one of them was last read, or found unchanged
+
+        In SQL:
+
+            SELECT archive, source, file_count, line_count, rejected_ratio, last_event_at, now() - last_event_at AS lag
+            FROM mart.source_states
+            WHERE kind = 'measured'
+            ORDER BY last_event_at
+        """
+
+    def srb_sessions(
+        self,
+        *,
+        srb_session_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        open_type: Values = None,
+        storage_type: Values = None,
+        use: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        file_key: Values = None,
+        read_count: Values = None,
+        read_bytes: Values = None,
+        write_count: Values = None,
+        written_bytes: Values = None,
+        seek_count: Values = None,
+        bytes_per_read: Values = None,
+        bytes_per_write: Values = None,
+        open_s: Values = None,
+        session_s: Values = None,
+        is_failed: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        opened_at: Values = None,
+        closed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file opened and closed again.
+
+        Files that were open through the Storage Resource Broker, from counted sources. In between, a
+        program reads, writes and seeks as it likes, and does other work: the time that a file was open
+        is not the time of a transfer, and bytes over it are not a rate. So sessions are not included in
+        mart.transfers, nor in the archive's traffic. Filter on closed_at: months outside the range are
+        then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            srb_session_id: number of the row in the warehouse, as `explain row` takes it; changes when
+                a source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: srb
+            open_type: open, or create for a file that did not exist before
+            storage_type: where the file is stored (HPSS, ...), null if the log does not say
+            use: how the file was used, by its calls - reads, writes, reads and writes, or nothing; null
+                if the log has no counts
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, which recognises the same file
+                without its name
+            read_count: number of read calls
+            read_bytes: bytes read
+            write_count: number of write calls
+            written_bytes: bytes written
+            seek_count: seeks
+            bytes_per_read: read_bytes over read_count; null without reads
+            bytes_per_write: written_bytes over write_count; null without writes
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            session_s: seconds that the file was open, whatever happened in that time
+            is_failed: the session failed; always null, because the log does not say
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            opened_at: when the file was open; closed_at - session_s
+            closed_at: when it was closed
+
+        In SQL:
+
+            SELECT archive, use, count(*) AS session_count, sum(read_bytes) AS read_bytes, sum(written_bytes) AS written_bytes,
+              avg(seek_count) AS mean_seek_count, percentile_cont(0.5) WITHIN GROUP (ORDER BY open_s) AS median_open_s
+            FROM mart.srb_sessions
+            WHERE storage_type = 'HPSS' AND closed_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, use
+            ORDER BY archive, use
+        """
+
+    def stage_times(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface and bin of duration from the first in which there are stages,
+        failed ones included, to the last.
+
+        How long it took to bring files from tape to disk (access and copying), on a logarithmic axis.
+        Stages as in mart.stages; those without a logged duration are in no bin. All stages are of gets,
+        so direction put gives no rows. A log of stages names no client: if a client is given, only
+        stages of that client's requests (mart.requests) count, and stages that belong to no request are
+        left out.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only stages that ended at or after this time (null = from the first)
+            until: only stages that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get; no stage is of a put)
+            client: only stages of requests of this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that staged the files (unitree, ...)
+            stage_from_s: duration at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
+                each decade from 1 s; 0 for the one bin of anything shorter
+            stage_to_s: duration at which the next bin begins; null for the last (from 7e9 s)
+            stage_count: stages that succeeded
+            failed_count: stages that failed after this time; not in stage_count; null where a log of
+                the interface does not report failed stages
+            running_ratio: stage_count of this bin and the shorter ones over that of all bins of the
+                archive and interface (0 to 1); null where all failed
+
+        In SQL:
+
+            SELECT archive, interface, stage_from_s, stage_to_s, stage_count, failed_count, running_ratio
+            FROM mart.stage_times(since => now() - INTERVAL '1 month')
+            ORDER BY archive, interface, stage_from_s
+        """
+
+    def stages(
+        self,
+        *,
+        stage_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        operation: Values = None,
+        user_id: Values = None,
+        persona: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        status_code: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        queue_s: Values = None,
+        is_failed: Values = None,
+        is_failure_logged: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        is_duration_coarse: Values = None,
+        is_duration_below_clock: Values = None,
+        started_at: Values = None,
+        staged_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file brought from tape to disk.
+
+        Files brought from tape to disk before they could be read, where a log reports it. They come
+        from counted sources, and from sources that are not counted if no counted source of the archive
+        has their format: the counted one then reports the same transfers, but not the stages. Filter on
+        staged_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            stage_id: number of the row in the warehouse, as `explain row` takes it; changes when a
+                source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that staged the file (unitree, dcache, ...)
+            operation: the operation as the log names it
+            user_id: number of the user in the warehouse, null if the log does not say
+            persona: UniTree's number of the job that the file was staged for, null if the log has none
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            status_code: the log's own code for how it ended, null if it has none
+            size_bytes: bytes staged, null if the log does not say
+            duration_s: seconds it took to stage the file (tape access and copying to disk)
+            queue_s: seconds that the file waited in the queue before, null if the log does not say
+            is_failed: the file could not be staged
+            is_failure_logged: its log reports stages that failed; where this is false, it is not known
+                which failed
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: the duration is below the resolution of the source's clock
+            started_at: when staging began; staged_at - duration_s where the log gives the end, null
+                without a duration
+            staged_at: when the file was on disk
+
+        In SQL:
+
+            SELECT archive, count(*) AS stage_count, percentile_cont(0.5) WITHIN GROUP (ORDER BY duration_s) AS median_s
+            FROM mart.stages
+            WHERE NOT is_failed AND staged_at >= now() - INTERVAL '1 month'
+            GROUP BY archive
+            ORDER BY archive
+        """
+
+    def student_t_quantile(
+        self,
+        *,
+        probability: float,
+        degrees_of_freedom: float,
+    ) -> pl.DataFrame:
+        """The one-sided quantile: t is below it with this probability; infinite at the ends.
+
+        How many standard errors an interval extends: a 95 % interval goes from the estimate minus
+        student_t_quantile(0.975, ...) standard errors to the estimate plus as many. Accurate to a
+        relative 1e-10.
+
+        Args:
+            probability: probability of a smaller t (0 to 1, else null)
+            degrees_of_freedom: points minus fitted coefficients, 0.1 to 1e10, not necessarily an
+                integer (else null)
+
+        In SQL:
+
+            SELECT mart.student_t_quantile(0.975, 164) AS t
+        """
+
+    def student_t_tail(
+        self,
+        *,
+        t: float,
+        degrees_of_freedom: float,
+    ) -> pl.DataFrame:
+        """The probability that t is further from zero, on both sides together (0 to 1).
+
+        The two-sided p that the table of a regression prints: how often chance alone would give a t as
+        far from zero, on either side. One side is half of it. Accurate to a relative 1e-10 down to the
+        smallest number there is; below that it is 0.
+
+        Args:
+            t: an estimate over its standard error; the sign does not matter
+            degrees_of_freedom: points minus fitted coefficients, 0.1 to 1e10, not necessarily an
+                integer (else null)
+
+        In SQL:
+
+            SELECT mart.student_t_tail(12.83727, 164) AS p
+        """
+
+    def tape_operations(
+        self,
+        *,
+        operation_id: Values = None,
+        mount_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        interface: Values = None,
+        task: Values = None,
+        requester: Values = None,
+        capability_key: Values = None,
+        class_of_service: Values = None,
+        location: Values = None,
+        copy_number: Values = None,
+        fragment_number: Values = None,
+        vsn: Values = None,
+        tape_type: Values = None,
+        drive: Values = None,
+        block_offset: Values = None,
+        is_unfinished: Values = None,
+        missing: Values = None,
+        size_bytes: Values = None,
+        queue_s: Values = None,
+        mount_s: Values = None,
+        waited_s: Values = None,
+        transfer_s: Values = None,
+        is_failed: Values = None,
+        is_time_ambiguous: Values = None,
+        received_at: Values = None,
+        mount_requested_at: Values = None,
+        positioned_at: Values = None,
+        transferred_at: Values = None,
+        first_event_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file (capability, copy, fragment) staged from a cartridge or migrated to one, or
+        requested to be.
+
+        Files read from cartridges and written to them, derived from the tape events of counted sources.
+        If the cartridge was in a drive already, an operation has no request to mount. Unfinished
+        operations are included, with the steps that are known. Filter on last_event_at: months outside
+        the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            operation_id: number of its first event, a row of core.tape_events as `explain row` takes
+                it; changes when a source is read again
+            mount_id: the mount it belongs to, as in mart.mounts; null where none is known
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone, in which its days are counted
+            interface: the program that served the tapes (unitree, ...)
+            task: stage (from tape to disk) or migration (from disk to tape)
+            requester: client, or the repacker, which moves the remaining files off old cartridges
+            capability_key: 64-bit key of UniTree's name of the file, as in mart.requests
+            class_of_service: class of service (UniTree's family), null if the log does not say
+            location: where the cartridge is kept, as the log names it
+            copy_number: which copy of the file
+            fragment_number: which fragment of the file, null if it is whole
+            vsn: the cartridge (its volume serial number), null where it is not known yet
+            tape_type: type of the cartridge, null if the log does not say
+            drive: the physical unit, null where it never reached one
+            block_offset: block of the tape at which the file begins, null if the log does not say
+            is_unfinished: the log has no event for its end (yet)
+            missing: the steps for which the logs have no event (received, positioned, transferred),
+                null where none is missing; a mount is requested only if the cartridge is in no drive
+            size_bytes: bytes of the file or fragment, null if the log does not say
+            queue_s: seconds from received to the request to mount; null if there was none, or either
+                time is not known
+            mount_s: seconds from the request to mount until the tape was positioned; null likewise
+            waited_s: seconds from received until the tape was positioned - queue, mount and position;
+                null if either time is not known
+            transfer_s: seconds from positioned to transferred, null if either time is not known
+            is_failed: it failed; null while unfinished, and if the log does not say
+            is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
+                of daylight saving
+            received_at: when it was requested
+            mount_requested_at: when the mount was requested, null where its cartridge was in a drive
+            positioned_at: when the tape was positioned to its block
+            transferred_at: when it was read or written
+            first_event_at: its first event
+            last_event_at: its last event
+
+        In SQL:
+
+            SELECT requester, task, tape_type, count(*) AS operation_count, sum(size_bytes) / sum(transfer_s) AS bytes_per_s
+            FROM mart.tape_operations
+            WHERE NOT is_unfinished AND last_event_at >= now() - INTERVAL '1 month'
+            GROUP BY requester, task, tape_type
+            ORDER BY requester, task, tape_type
+        """
+
+    def trace_requests(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        failed: str | None = None,
+        retry_s: float | None = None,
+        files: str | None = None,
+        zero_sizes: str | None = None,
+        largest_bytes: int | None = None,
+        unknown_origins: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per request, in the trace or left out.
+
+        An archive's requests as a trace for the simulator, following the scenario rules of LLNL's
+        model. Requests that are not in the trace are included here, with the reason. Files are numbers;
+        which requests are for the same file is inferred from sizes (or keys), and cannot be more
+        certain than the logs.
+
+        Args:
+            archive: only this archive (null = all, each with a trace of its own)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both); without puts, every file that is not from tape is on
+                disk at the start
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            failed: which failed transfers are in the trace - retried (those that a later transfer made
+                good), all, none; null = retried
+            retry_s: seconds after a failed transfer's end within which its retry ended (the next
+                transfer of the same job that succeeded, or in the same direction by the same user, of
+                the same file_key or, where the failed one has none, of the same size; where the user is
+                not known, the same persona); null = 86400
+            files: what identifies two requests as being for the same file - size, or key (file_key and
+                size; size alone among those without a key). By key, only a file's first request
+                determines where it was before the trace; what its later gets find follows from the
+                requests before them, and from the simulated machine. null = size
+            zero_sizes: requests of 0 bytes are changed to 1 byte (one), stay (keep) or are left out
+                (drop); null = one
+            largest_bytes: requests of more bytes, which the machine cannot handle, are left out (null =
+                none)
+            unknown_origins: where the file of a get is if neither its logs nor, with files => 'key', an
+                earlier request for the same file say where it was - disk, tape, or the get is left out
+                (drop); null = disk
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            place: number of the request in the archive's trace, from 1, in the order of submission;
+                null if left out
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get; null for an open alone whose log does not say
+            user_id: number of the user in the warehouse, null if the logs do not say
+            user_number: user_id or, where it is not known, a negative number unique to the request;
+                null if the request is left out
+            file_number: the place of the first request of the file in the trace; null if left out
+            origin: where the file comes from - put (by this request), tape, disk (it was there when the
+                trace began), trace (an earlier request of the trace put it or, with files => 'key', got
+                it); null if left out
+            size_bytes: bytes moved; 1 where 0 was changed to 1
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            duration_s: seconds the transfer took, as logged
+            is_failed: the transfer failed; null where the logs do not say
+            is_cached: whether a get found its file on disk, as in mart.requests; null for puts, and
+                where this is unknown
+            is_origin_assumed: a get for which neither its logs nor, with files => 'key', an earlier
+                request for the same file say where the file was, so that unknown_origins or a size
+                decided; null if left out
+            left_out: why it is not in the trace - no transfer (a job or an open alone), part of a file,
+                failed, unknown size, saturated size, zero size, too large, unknown time, unknown
+                origin: the first that applies; null for requests in the trace
+            submitted_at: when it was requested; where that is not known, when the transfer began; null
+                if neither is known
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT submitted_at, direction, user_number, file_number, size_bytes, origin
+            FROM mart.trace_requests(archive => 'example')
+            WHERE left_out IS NULL
+            ORDER BY place
+        """
+
+    def transfer_classes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        model: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per workload model and transfer.
+
+        The class of each transfer in a workload model, for transfers of any archive: the class with the
+        nearest centre, where a decade of size counts as much as a decade of time.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            model: only this workload model (null = all)
+
+        Columns:
+            model: name of the model
+            archive: name of the archive that the transfer belongs to, which need not be the model's
+            kind: kind of the related archive (measured, synthetic, simulated)
+            transfer_id: the transfer, as in mart.transfers
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            class_number: number of the class, as in mart.workload_classes; null where it is in none
+            class_name: description of the class in words
+            set_apart: why it is in no class - as in mart.workload_requests, or no classes (the model
+                has none for this interface and direction); null where it is in one
+            size_bytes: bytes moved
+            time_s: seconds, by the model's measure
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT class_name, count(*) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.transfer_classes(model => 'spring', since => now() - INTERVAL '1 month')
+            GROUP BY class_name
+        """
+
+    def transfer_names(
+        self,
+        *,
+        transfer_id: Values = None,
+        archive_path: Values = None,
+        client_path: Values = None,
+        account: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per transfer of mart.transfers.
+
+        The names of the files that were transferred; only for people whom the site lets see names.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            transfer_id: number of the transfer, as in mart.transfers
+            archive_path: path of the file in the archive, null if the log does not say
+            client_path: path of the file on the client, null if the log does not say
+            account: account that was charged, null if the log does not say
+            ended_at: when the transfer ended, as in mart.transfers; filter on it, otherwise every month
+                is read
+
+        In SQL:
+
+            SELECT transfer_names.archive_path, transfers.size_bytes
+            FROM mart.transfers
+            INNER JOIN mart.transfer_names
+                ON transfers.transfer_id = transfer_names.transfer_id AND transfers.ended_at = transfer_names.ended_at
+            WHERE transfers.ended_at >= now() - INTERVAL '1 day' AND transfer_names.ended_at >= now() - INTERVAL '1 day'
+            ORDER BY transfers.size_bytes DESC
+            LIMIT 10
+        """
+
+    def transfers(
+        self,
+        *,
+        transfer_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        operation: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        persona: Values = None,
+        status_code: Values = None,
+        status_text: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        open_s: Values = None,
+        rate_bytes_per_s: Values = None,
+        is_failed: Values = None,
+        is_failure_logged: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        is_duration_coarse: Values = None,
+        is_duration_below_clock: Values = None,
+        is_size_saturated: Values = None,
+        is_rate_inconsistent: Values = None,
+        is_of_parts: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per file moved between a client and the archive, or attempted.
+
+        The transfers of counted sources, failed ones included; and the failed transfers of a source
+        that is not counted, where the counted log does not report failures (STAT alongside NFT). Filter
+        on ended_at: months outside the range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            transfer_id: number of the row in the warehouse, as `explain row` takes it; changes when a
+                source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the transfer
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+            direction: put (client to archive) or get (archive to client)
+            operation: the operation as the log names it
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, which recognises the same file
+                without its name; made with a secret of this warehouse
+            persona: UniTree's number of the job that moved the file, null if the log has none
+            status_code: the log's own code for how the transfer ended, null if it has none
+            status_text: the log's own words for how the transfer ended (error codes), null if it has
+                none or they may name a file
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file in the archive, null if the log does not say
+            rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
+                (null for zero durations and saturated sizes)
+            is_failed: the transfer failed
+            is_failure_logged: its log, or another log alongside it, reports failures; where this is
+                false, it is not known what else failed
+            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                source's clock
+            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: the duration is below the resolution of the source's clock
+            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
+            is_rate_inconsistent: logged size, duration and rate disagree
+            is_of_parts: its log reports reads and writes within files (containers of a database) - the
+                size is that of a part; a put does not create a file and a get does not fetch a whole
+                one
+            started_at: when the transfer began; ended_at - duration_s where the log gives the end, null
+                without a duration
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT archive, direction, count(*) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.transfers
+            WHERE NOT is_failed AND ended_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, direction
+            ORDER BY archive, direction
+        """
+
+    def unitree_job_names(
+        self,
+        *,
+        job_id: Values = None,
+        description: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per job of mart.unitree_jobs.
+
+        The requests behind UniTree's jobs, with the names of files; only for people whom the site lets
+        see names.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            job_id: number of the job, as in mart.unitree_jobs
+            description: what was requested, and how it ended, as logged
+            ended_at: when the job ended, as in mart.unitree_jobs; filter on it, otherwise every month
+                is read
+
+        In SQL:
+
+            SELECT unitree_job_names.description, unitree_jobs.duration_s
+            FROM mart.unitree_jobs
+            INNER JOIN mart.unitree_job_names
+                ON unitree_jobs.job_id = unitree_job_names.job_id AND unitree_jobs.ended_at = unitree_job_names.ended_at
+            WHERE unitree_jobs.ended_at >= now() - INTERVAL '1 day' AND unitree_job_names.ended_at >= now() - INTERVAL '1 day'
+            ORDER BY unitree_jobs.duration_s DESC NULLS LAST
+            LIMIT 10
+        """
+
+    def unitree_jobs(
+        self,
+        *,
+        job_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        operation: Values = None,
+        user_id: Values = None,
+        persona: Values = None,
+        session_number: Values = None,
+        job_number: Values = None,
+        duration_s: Values = None,
+        is_start_after_end: Values = None,
+        is_time_ambiguous: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per job submitted to the archive.
+
+        The jobs of UniTree's COND log, from counted sources. The COND log does not say whether a job
+        failed, or how many bytes it moved: the STAT log does. Filter on ended_at: months outside the
+        range are then not read at all.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            job_id: number of the row in the warehouse, as `explain row` takes it; changes when a source
+                is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the job
+            interface: unitree
+            direction: put or get where that is the operation, else null
+            operation: first word of the request (put, get, ...), or other where that is not a plain
+                word
+            user_id: number of the user in the warehouse
+            persona: UniTree's number of the job, which its lines in the STAT log carry too; it may be
+                reused within a day
+            session_number: number of the session, from 0
+            job_number: number of the job within its session
+            duration_s: seconds from start to end, null where the job starts after it ends
+            is_start_after_end: the job starts after it ends: it was logged wrongly, or it ran over
+                midnight
+            is_time_ambiguous: its start or end is a local time that occurs twice because of daylight
+                saving
+            started_at: when the job started, on the day of its log file; after ended_at where
+                is_start_after_end
+            ended_at: when the job ended, on the day of its log file
+
+        In SQL:
+
+            SELECT archive, operation, count(*) AS job_count, avg(duration_s) AS mean_duration_s
+            FROM mart.unitree_jobs
+            WHERE ended_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, operation
+            ORDER BY archive, job_count DESC
+        """
+
+    def user_bursts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        idle_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per burst.
+
+        Batches of requests of one user, as mart.burst_requests cuts them.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            idle_s: a user who has nothing under way for longer than this begins another burst (null =
+                60 s)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            user_id: number of the user in the warehouse
+            burst_number: number of the burst among those of the user on this interface and in this
+                direction
+            request_count: requests of the burst
+            size_bytes: bytes moved by them, as far as sizes are known
+            started_at: when the first of them was requested
+            ended_at: when the last of them ended
+
+        In SQL:
+
+            SELECT interface, direction, count(*) AS burst_count, max(request_count) AS largest
+            FROM mart.user_bursts(since => now() - INTERVAL '1 month')
+            GROUP BY interface, direction
+        """
+
+    def user_names(
+        self,
+        *,
+        archive: Values = None,
+        user_id: Values = None,
+        user_name: Values = None,
+    ) -> pl.DataFrame:
+        """One row per user of an archive.
+
+        The names of the users; only for people whom the site lets see names.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            user_id: number of the user in the warehouse, as in mart.transfers
+            user_name: name or number of the user as the logs give it
+
+        In SQL:
+
+            SELECT user_names.user_name, count(*) AS transfer_count
+            FROM mart.transfers
+            INNER JOIN mart.user_names ON transfers.user_id = user_names.user_id
+            WHERE transfers.ended_at >= now() - INTERVAL '1 month'
+            GROUP BY user_names.user_name
+            ORDER BY transfer_count DESC, user_names.user_name
+            LIMIT 10
+        """
+
+    def user_shares(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        idle_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and user.
+
+        How the requests concentrate on few users, the user with most requests first.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            idle_s: a user who has nothing under way for longer than this begins another burst (null =
+                60 s)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            user_id: number of the user in the warehouse
+            user_rank: 1 for the user with most requests; among users with equally many, the one with
+                most bytes is first
+            burst_count: bursts of the user, as in mart.user_bursts
+            request_count: requests of the user
+            size_bytes: bytes moved by them, as far as sizes are known
+            request_ratio: share of the requests of all known users
+            running_ratio: share of the requests of this user and those ranked above
+            size_ratio: share of the bytes of all known users, null where there are none
+
+        In SQL:
+
+            SELECT interface, direction, min(user_rank) AS users_with_half_of_the_requests
+            FROM mart.user_shares(since => now() - INTERVAL '1 month')
+            WHERE running_ratio >= 0.5
+            GROUP BY interface, direction
+        """
+
+    def week_profiles(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        idle_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and hour of the week.
+
+        When in the week users ask the archive for files, by its own clock: bursts that begin and
+        requests made in each of the 168 hours. Hours without requests have no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            idle_s: a user who has nothing under way for longer than this begins another burst (null =
+                60 s)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's zone, in which hours are counted
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            hour_of_week: 0 is Monday from 00:00 to 01:00, 167 Sunday from 23:00 to 24:00
+            burst_count: bursts that began in this hour, as in mart.user_bursts
+            request_count: requests of known users made in this hour
+            size_bytes: bytes moved by them, as far as sizes are known
+
+        In SQL:
+
+            SELECT hour_of_week / 24 AS weekday, sum(burst_count) AS burst_count
+            FROM mart.week_profiles(since => now() - INTERVAL '1 month')
+            GROUP BY weekday
+        """
+
+    def workload_cells(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        measure: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and cell, or reason for being in none.
+
+        The requests binned on a fine grid of size and time, 8 buckets per octave (9 % wide), each cell
+        represented by the mean of its requests: the data that the workload classes are fitted to.
+        Requests that are in no class are counted by reason, and not guessed.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            measure: which time goes with the size - service (the transfer's own, as logged) or open
+                (from asking for the file until it was open); null = service
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            size_bucket: eighths of an octave above 1 byte; null for requests in no class
+            time_bucket: eighths of an octave above 1 s; null for requests in no class
+            set_apart: why these are in no class, as in mart.workload_requests; null for a cell
+            request_count: number of requests
+            size_bytes: bytes moved by them, null where no size is known
+            cached_count: gets that found their file on disk
+            uncached_count: gets whose file had to come from tape; for the remaining gets this is not
+                known
+            size_log10: mean decimal logarithm of their sizes in bytes
+            time_log10: mean decimal logarithm of their times in seconds
+            first_ended_at: when the first of them ended
+            last_ended_at: when the last of them ended
+
+        In SQL:
+
+            SELECT interface, direction, size_bucket / 8 AS size_octave, sum(request_count) AS request_count
+            FROM mart.workload_cells(since => now() - INTERVAL '1 month')
+            GROUP BY interface, direction, size_octave
+        """
+
+    def workload_classes(
+        self,
+        *,
+        model: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_number: Values = None,
+        class_name: Values = None,
+        request_count: Values = None,
+        size_bytes: Values = None,
+        request_ratio: Values = None,
+        size_ratio: Values = None,
+        centroid_size_bytes: Values = None,
+        centroid_time_s: Values = None,
+        size_log10: Values = None,
+        time_log10: Values = None,
+        cached_ratio: Values = None,
+        size_quantiles_bytes: Values = None,
+        time_quantiles_s: Values = None,
+    ) -> pl.DataFrame:
+        """One row per workload model, interface, direction and class.
+
+        The classes that the requests of an archive were sorted into, with the number of requests and
+        bytes in them at that time.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            model: name of the model
+            archive: name of the archive that it was fitted to
+            kind: kind of the related archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            class_number: number of the class, by size and then time of its centre, from 1
+            class_name: description of the class in words
+            request_count: requests of the class
+            size_bytes: bytes moved by them
+            request_ratio: share of the requests in all classes of the model
+            size_ratio: share of the bytes in all classes of the model
+            centroid_size_bytes: size at the class's centre, the geometric mean of its requests
+            centroid_time_s: time at the class's centre, the geometric mean of its requests
+            size_log10: decimal logarithm of centroid_size_bytes
+            time_log10: decimal logarithm of centroid_time_s
+            cached_ratio: share of its gets that found their file on disk, out of those for which that
+                is known; null where it is known for none
+            size_quantiles_bytes: sizes below which 1, 5, 10, 25, 50, 75, 90, 95 and 99 % of its
+                requests lie, to within 9 %
+            time_quantiles_s: times below which 1, 5, 10, 25, 50, 75, 90, 95 and 99 % of its requests
+                lie, to within 9 %
+
+        In SQL:
+
+            SELECT interface, class_name, request_count, request_ratio, size_ratio
+            FROM mart.workload_classes
+            WHERE model = 'spring'
+            ORDER BY request_ratio DESC
+        """
+
+    def workload_models(
+        self,
+        *,
+        model: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        measure: Values = None,
+        criterion: Values = None,
+        idle_s: Values = None,
+        seed: Values = None,
+        since: Values = None,
+        until: Values = None,
+        first_ended_at: Values = None,
+        last_ended_at: Values = None,
+        fitted_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per workload model.
+
+        The models that `tapewise workload fit` made; their classes are in mart.workload_classes.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            model: name of the model
+            archive: name of the archive that it was fitted to
+            kind: kind of the related archive (measured, synthetic, simulated)
+            measure: the time that goes with the size - service (the transfer's own) or open
+            criterion: the criterion that chose the number of classes, where it was not given
+            idle_s: a user who had nothing under way for longer than this began another burst
+            seed: seed of the random numbers of the fit
+            since: only requests that ended at or after this time were used; null if from the first
+            until: only requests that ended before this time were used; null if to the last
+            first_ended_at: when the first request that was used ended
+            last_ended_at: when the last request that was used ended
+            fitted_at: when the model was made
+
+        In SQL:
+
+            SELECT model, archive, measure, fitted_at
+            FROM mart.workload_models
+            ORDER BY model
+        """
+
+    def workload_requests(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        measure: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per request that moved a file, or tried to.
+
+        The transfers that workload classes and bursts are made from, with their size and time in
+        decades, and when they were requested. A request that has no size or no time, or failed, is kept
+        with the reason why it is in no class.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            measure: which time goes with the size - service (the transfer's own, as logged) or open
+                (from asking for the file until it was open); null = service
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            transfer_id: the transfer, as in mart.transfers
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get
+            user_id: number of the user in the warehouse, null if the logs do not say
+            size_bytes: bytes moved
+            time_s: seconds, by the measure given as argument
+            size_log10: decimal logarithm of size_bytes, null where that is not above 0
+            time_log10: decimal logarithm of time_s, null where that is not above 0
+            is_cached: whether a get found its file on disk, as in mart.requests
+            set_apart: why it is in no class - failed, unknown size, saturated size, zero size, unknown
+                time, zero time: the first that applies; null for requests in a class
+            is_time_of_day_unknown: the time of day is unknown, and the times here are noon by the
+                source's clock
+            asked_at: when it was requested; where that is not known, when the transfer began or,
+                failing that, ended
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT interface, direction, set_apart, count(*) AS request_count
+            FROM mart.workload_requests(since => now() - INTERVAL '1 month')
+            GROUP BY interface, direction, set_apart
+        """
