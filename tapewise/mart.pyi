@@ -56,8 +56,8 @@ class Mart:
             get_count: gets that did not fail
             failed_count: transfers that failed, as far as logs report it; null where none of their logs
                 reports failures
-            failures_unknown_count: transfers from logs that report no failures, with no other log
-                alongside that does; failed_count covers the others
+            failures_unknown_count: transfers from logs that report no failures, and no other log
+                reports them either; failed_count covers the others
             deleted_count: files deleted that the account had put
             user_count: number of distinct users
             put_bytes: bytes put, as far as sizes are known
@@ -109,8 +109,8 @@ class Mart:
             transfer_count: transfers that ended in the period, failed ones included
             failed_count: how many of them failed, as far as logs report it; null where none of their
                 logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, with no
-                other log alongside that does; failed_count covers the others
+            failures_unknown_count: how many of them come from logs that report no failures, and no
+                other log reports them either; failed_count covers the others
             saturated_count: how many of them have a saturated size, so that size_bytes is a lower bound
             size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
                 is known. All bytes of a transfer count at the time it ended, however long it took, so
@@ -166,8 +166,8 @@ class Mart:
             direction: put or get
             transfer_count: transfers that ended in the cell, failed ones included
             failed_count: how many of them failed, as far as logs report it
-            failures_unknown_count: how many of them come from logs that report no failures, with no
-                other log alongside that does; failed_count covers the others
+            failures_unknown_count: how many of them come from logs that report no failures, and no
+                other log reports them either; failed_count covers the others
             saturated_count: how many of them have a saturated size
             size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
                 transfer count at the time it ended, so this is not a rate
@@ -323,8 +323,8 @@ class Mart:
         guessed. The ratio is over the gets with evidence (cache_evidence of mart.requests), and
         unknown_ratio is the share without: an archive whose logs contain no evidence has no ratio, and
         an unknown_ratio of 1. Successful gets only; an open with no transfer logged after it counts as
-        one. For a simulated archive, only gets requested since its run was steady (none, if it never
-        was). Filter on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
+        one. For a simulated archive, only gets requested since its run became steady (none, if it never
+        did). Filter on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
 
         Args:
             archive: only this archive (null = all)
@@ -395,8 +395,9 @@ class Mart:
         requests.
 
         How many of a day's requests were in each class of a workload model, by the archive's own days.
-        Requests that are set apart (mart.transfer_classes says why - failed, a size or time that is
-        unknown, zero or saturated, no classes) are in no class, and not in the total of the ratios.
+        Some requests are set apart: those that failed, those whose size or time is unknown, zero or
+        saturated, and those for which the model has no classes (mart.transfer_classes gives the
+        reason). They are in no class, and not in the total of the ratios.
 
         Args:
             archive: only this archive (null = all)
@@ -450,7 +451,7 @@ class Mart:
         share them, so that archives with the same requests are compared request by request, and others
         as independent samples. The interval is the difference plus or minus t standard errors. Holm's
         method corrects for testing several figures at once. A simulated archive counts from when its
-        run was steady; one that never was gives no rows.
+        run became steady; one that never did gives no rows.
 
         Args:
             a: the first archive
@@ -535,7 +536,7 @@ class Mart:
         Columns:
             side: a or b
             direction: put, get, or all; put and get only if either side has any
-            block_us: microseconds of the block that belong to the side's time
+            block_us: microseconds of the block within the side's time
             busy_us: microseconds that transfers were under way, each counted; null if there are
                 transfers of the side and direction, but none has a known start
             idle_us: microseconds in which none was under way; null under the same conditions as busy_us
@@ -680,8 +681,8 @@ class Mart:
         The requests that a comparison of two archives uses, with the block of time that each belongs
         to. Requests that failed or have no known transfer are left out. Requests made before a
         simulated archive's run was steady are left out on both sides (an archive that had ended by then
-        is from another time, and is kept whole); if either side is a simulated archive that never was
-        steady, there are no rows.
+        is from another time, and is kept whole); if either side is a simulated archive that never
+        became steady, there are no rows.
 
         Args:
             a: the first archive
@@ -834,8 +835,8 @@ class Mart:
             transfer_count: transfers that ended on the day, failed ones included
             failed_count: how many of them failed, as far as logs report it; null where none of their
                 logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, with no
-                other log alongside that does; failed_count covers the others
+            failures_unknown_count: how many of them come from logs that report no failures, and no
+                other log reports them either; failed_count covers the others
             saturated_count: how many of the others have a saturated size, so that size_bytes is a lower
                 bound
             size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
@@ -1319,8 +1320,8 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            version_id: event_id of the put or copy that made the version; else of the event that first
-                showed it
+            version_id: event_id of the put or copy that made the version; otherwise of the first event
+                that mentions it
             event_number: 1 for the first event of the version
             event_id: the event, as in mart.file_events; a rename or put that replaced a file concerns
                 two versions
@@ -1333,8 +1334,8 @@ class Mart:
             file_key: 64-bit key of the version's path before this
             size_bytes: bytes moved, or the size that this event gives for the file; null if the log
                 does not say, or saturated
-            version_bytes: size of the version, as it was put; otherwise the largest size that the log
-                gives for it
+            version_bytes: size of the version when it was put; if that is unknown, the largest size
+                that the log gives for it
             is_name_new: a put or copy to a name that the log had not mentioned before: it may have
                 replaced a file
             born_at: when the version was put or made by a copy, null if that is not in the log
@@ -1370,25 +1371,27 @@ class Mart:
             since: only versions first seen at or after this time (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: put: versions that were put or copied, or first shown by a delete or rename; get:
-                versions first shown by a get (null = both)
+            direction: put: versions that were put or copied, or first mentioned by a delete or rename;
+                get: versions first mentioned by a get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            version_id: event_id of the put or copy that made it; else of the event that first showed it
+            version_id: event_id of the put or copy that made it; otherwise of the first event that
+                mentions it
             origin: how it came into being (put, copy, or not in the log)
             fate: deleted, overwritten, or kept as far as the log shows
-            interface: the program that put it, or first showed it
-            user_id: number of the user who put it, or first showed it; null if the log does not say
+            interface: the interface that put it, or whose log first mentions it
+            user_id: number of the user who put it, or who is first mentioned with it; null if the log
+                does not say
             client: name of the client machine, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of its first path in the log
             last_file_key: 64-bit key of its last path
-            size_bytes: its size as it was put; otherwise the largest size that the log gives for it,
-                null if it gives none
+            size_bytes: its size when it was put; if that is unknown, the largest size that the log
+                gives for it, null if it gives none
             get_count: how often it was got
             rename_count: how often it was renamed
             lifetime_s: seconds from its put to its end, null while it is kept or if its put is not in
@@ -1491,8 +1494,8 @@ class Mart:
                 weeks
             failed_count: how many of them failed, as far as logs report it; null where none of their
                 logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, with no
-                other log alongside that does; failed_count covers the others
+            failures_unknown_count: how many of them come from logs that report no failures, and no
+                other log reports them either; failed_count covers the others
             size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
                 is known; a saturated size counts as logged
             hour_count: how many hours of this weekday and hour were in service
@@ -1731,9 +1734,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row.
 
-        What the table of a regression prints alongside the line: t and p, 95 % intervals, R and the
+        The figures that a regression table prints next to the line: t and p, 95 % intervals, R and the
         analysis of variance, from coefficients, standard errors and sums of squares.
-        mart.lower_envelopes fills its columns with it; the figures of a printed table can be checked
+        mart.lower_envelopes gets its columns from it, and you can check the figures of a printed table
         with it.
 
         Args:
@@ -1851,8 +1854,8 @@ class Mart:
         """The probability that ln F is larger (0 to 1), summed from that end and therefore accurate in
         relative terms.
 
-        The tail of F for a logarithm of F, the step underlying f_tail and student_t_tail: F itself may
-        be larger than a number can be.
+        The tail of F, given the logarithm of F, which may be larger than any number can be. f_tail and
+        student_t_tail use it.
 
         Args:
             log_f: natural logarithm of F; infinite is allowed
@@ -2277,8 +2280,8 @@ class Mart:
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
-            file_key: 64-bit key of the file's path in the archive, which recognises the same file
-                without its name
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name
             new_file_key: 64-bit key of the path after a rename or copy, else null
             status_code: the log's own code for how it ended, null if it has none
             size_bytes: size of the file in bytes, null if the log does not say
@@ -2430,11 +2433,11 @@ class Mart:
         How gets divide by open time into SDSC's four groups: on disk, on a tape that is mounted already
         (seek), on one that the library mounts, on one from the shelf or behind other requests. SDSC
         read the boundaries 8, 60 and 130 s off files of 90 to 110 MB, and open times include the
-        staging of the whole file, so the boundaries are valid for these sizes only. For other sizes you
-        give a staging rate, which moves the last two, or your own boundaries, or they are found in the
-        data (mart.open_time_valleys). A group runs from its boundary (inclusive) to the next
-        (exclusive). Successful requests with an open time and a size that is not saturated; bypassed
-        ones are left out and counted separately.
+        staging of the whole file, so the boundaries are valid for these sizes only. For other sizes,
+        pass a staging rate, which moves the last two, or boundaries of your own; with an empty array,
+        mart.open_time_valleys finds them in the data. A group runs from its boundary (inclusive) to the
+        next (exclusive). Successful requests with an open time and a size that is not saturated;
+        bypassed ones are left out and counted separately.
 
         Args:
             archive: only this archive (null = all)
@@ -2642,8 +2645,8 @@ class Mart:
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
-            file_key: 64-bit key of the file's path in the archive, which recognises the same file
-                without its name
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name
             status_code: the log's own code for how it ended, null if it has none
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
@@ -2911,9 +2914,9 @@ class Mart:
 
         Quantiles of sizes, transfer times and waits. The requests are those that mart.compare_archives
         uses: those that moved a file and did not fail, and in a simulated archive those requested since
-        its run was steady (none, if it never was). A quantile is the smallest value that this share of
-        the requests did not exceed. Requests for which a quantity is unknown are not in its quantiles,
-        nor in their request_count; a size at the end of the log's counter counts as logged.
+        its run became steady (none, if it never was). A quantile is the smallest value that this share
+        of the requests did not exceed. Requests for which a quantity is unknown are not in its
+        quantiles, nor in their request_count; a size at the end of the log's counter counts as logged.
 
         Args:
             archive: only this archive (null = all)
@@ -3083,8 +3086,8 @@ class Mart:
             user_id: number of the user in the warehouse, null if the logs do not say
             client: name of the client machine as the log gives it, null if the logs do not say
             class_of_service: class of service, null if the logs do not say
-            file_key: 64-bit key of the file's path in the archive, which recognises the same file
-                without its name; made with a secret of this warehouse
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name; made with a secret of this warehouse
             capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
                 if the log does not say
             persona: UniTree's number of the job; it is reused, sometimes within a day
@@ -3120,8 +3123,8 @@ class Mart:
             is_joined: a get waited for a stage that another request had started; null for puts and
                 where this is unknown, as in all logs so far. Such a get of a measured archive then
                 counts as a miss, or as a hit where cache_evidence is 'no stage'
-            is_warm_up: requested in a simulated archive before its run was steady, or in one whose run
-                never was; figures of how the archive served its users leave it out
+            is_warm_up: requested in a simulated archive before its run became steady, or in one whose
+                run never did; figures of how the archive served its users leave it out
             submitted_at: when it was requested; null if not known
             opened_at: when the file was open; null if not known
             staged_at: when the file was on disk; null where it was not staged
@@ -3349,8 +3352,8 @@ class Mart:
             p10_duration_s: seconds below which a tenth of them lie
             p50_duration_s: median of their durations in seconds
             p90_duration_s: seconds below which nine tenths of them lie
-            envelope_s: seconds that a file of mean_size_bytes takes by the line of mart.lower_envelopes
-                for the same arguments; null where there is no line
+            envelope_s: seconds that a file of mean_size_bytes takes according to the line of
+                mart.lower_envelopes for the same arguments; null where there is no line
 
         In SQL:
 
@@ -3434,8 +3437,8 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only events then or later (null = from the first)
-            until: only events before then (null = to the last)
+            since: only events at or after this time (null = from the first)
+            until: only events before this time (null = to the last)
             interface: only lines of this interface (null = all)
             direction: only lines of puts or gets (null = all, including lines of neither)
             client: only lines of this client machine (null = all)
@@ -3570,8 +3573,8 @@ class Mart:
                 if the log has no counts
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
-            file_key: 64-bit key of the file's path in the archive, which recognises the same file
-                without its name
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name
             read_count: number of read calls
             read_bytes: bytes read
             write_count: number of write calls
@@ -4083,8 +4086,8 @@ class Mart:
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
-            file_key: 64-bit key of the file's path in the archive, which recognises the same file
-                without its name; made with a secret of this warehouse
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name; made with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
