@@ -197,17 +197,19 @@ def main() -> None:
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
+    # The notes name the other datasets, which they read from their files; so they are written last.
+    datasets = sorted(list_datasets(), key=lambda each: each.name == notes.NAME)
+    for path in FOLDER.glob("*.yaml"):
+        if path.stem not in {each.name for each in datasets}:
+            path.unlink()
     with (
         open_ready_warehouse(read_settings(home=given.home)) as warehouse,
         warehouse.connect(Role.READER) as reader,
     ):
-        texts = {f"{dataset.name}.yaml": write_yaml(dataset.describe(reader)) for dataset in list_datasets()}
-    for path in FOLDER.glob("*.yaml"):
-        if path.name not in texts:
-            path.unlink()
-    for name, text in texts.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
-    print(f"{len(texts)} datasets written to {FOLDER}")
+        for each in datasets:
+            text = write_yaml(each.describe(reader))
+            (FOLDER / f"{each.name}.yaml").write_text(text, encoding="utf-8")
+    print(f"{len(datasets)} datasets written to {FOLDER}")
 
 
 if __name__ == "__main__":
