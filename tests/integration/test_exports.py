@@ -236,6 +236,7 @@ def test_an_interrupted_export_leaves_nothing_that_looks_finished(small: Warehou
     export(small, tmp_path / "new")
     # An earlier export stays as it was.
     before = {name: (tmp_path / "new" / name).read_bytes() for name in list_files(tmp_path / "new")}
+    assert "transfers/1998-03.parquet" in before
     with small.connect(Role.OWNER) as owner:
         owner.execute("DELETE FROM core.transfers")
     with pytest.raises(Interruption):
