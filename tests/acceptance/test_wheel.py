@@ -152,5 +152,28 @@ def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_pa
         assert complete.returncode == 0, complete.stderr
         assert "nothing is counted twice" in complete.stdout
         assert "Skipped" not in complete.stdout
+        check_python(plain.parent / "python", home)
     finally:
         run(plain, "db", "stop", home=home)
+
+
+# As docs/how-to/python.md shows it.
+PYTHON = """
+import sys, tapewise
+log = tapewise.read_log(sys.argv[2], timezone="America/Los_Angeles")
+print(log.line_count, log.rejected.height)
+with tapewise.connect(home=sys.argv[1]) as warehouse:
+    print(warehouse.mart.archives().height > 0, warehouse.mart.cache_hits(archive="none").height)
+try:
+    tapewise.simulate("llnl-unitree-1998", log.records, seed=1)
+except tapewise.TapewiseError as error:
+    print(type(error).__name__)
+"""
+
+
+def check_python(python: Path, home: Path) -> None:
+    """Assert that the public interface works in an environment without extras."""
+    log = TREE / "examples" / "logs" / "hsi.log"
+    command = [python, "-c", PYTHON, home, log]
+    done = subprocess.run(command, cwd=home.parent, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["3979 11", "True 0", "MissingExtraError"]
