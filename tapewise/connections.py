@@ -32,6 +32,7 @@ def connect(
     reader_url: str | None = None,
     config: AnyPath | None = None,
     timezone: str = "UTC",
+    with_names: bool = False,
 ) -> "Connection":
     """Open a warehouse, to query it and to load logs into it.
 
@@ -47,6 +48,8 @@ def connect(
         config: the settings file. None: `tapewise.toml` in the current folder, if there is one.
         timezone: the IANA zone of dates and times without an offset in queries and arguments, and of the
             times in the frames.
+        with_names: whether queries may read the names of users and files, as `--as names` does in the
+            command line. On a server of your own, the login of `reader_url` must be allowed to.
 
     Returns:
         A `Connection`. Use it in a `with` statement, or call its `close()`.
@@ -69,20 +72,28 @@ def connect(
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with ExitStack() as stack:
         warehouse = stack.enter_context(opened(settings))
-        return Connection(warehouse, timezone, stack.pop_all())
+        return Connection(warehouse, timezone, stack.pop_all(), with_names=with_names)
 
 
 class Connection:
     """An open warehouse; `tapewise.connect` makes it.
 
     Queries log in as the reading role, which sees the views and functions of schema `mart`, and no names of
-    users or files. Each query has a database connection of its own, so a `Connection` may stay open for days,
-    and several threads may use it.
+    users or files unless `with_names` was given. Each query has a database connection of its own, so a
+    `Connection` may stay open for days, and several threads may use it.
     """
 
-    def __init__(self, warehouse: Warehouse, timezone: str = "UTC", stack: ExitStack | None = None) -> None:
+    def __init__(
+        self,
+        warehouse: Warehouse,
+        timezone: str = "UTC",
+        stack: ExitStack | None = None,
+        *,
+        with_names: bool = False,
+    ) -> None:
         self._warehouse = warehouse
         self._timezone = timezone
+        self._with_names = with_names
         self._stack = stack or ExitStack()
         self._is_open = True
 
@@ -231,7 +242,8 @@ class Connection:
 
     def _ask(self, query: str | Composed, parameters: Parameters | None) -> pl.DataFrame:
         self._check_open()
-        with closing(self._warehouse.connect(Role.READER, autocommit=True)) as connection:
+        reader = self._warehouse.connect_reader(sees_names=self._with_names, autocommit=True)
+        with closing(reader) as connection:
             return read_query(connection, query, parameters, self._timezone)
 
     def _check_open(self) -> None:

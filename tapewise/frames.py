@@ -64,8 +64,8 @@ def read_query(
     except psycopg.errors.InsufficientPrivilege as error:
         raise QueryError(
             error.diag.message_primary or str(error),
-            hint="Queries log in as a reader, who sees the views and functions of schema mart, but not those"
-            " with names of users or files.",
+            hint="Queries log in as a reader, who sees the views and functions of schema mart, and those with"
+            " names of users or files only after tapewise.connect(with_names=True).",
         ) from error
     except psycopg.Error as error:
         raise explain_error(error, text if parameters is None else _number_placeholders(text)) from error

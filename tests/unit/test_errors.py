@@ -20,7 +20,7 @@ def test_the_tree_shows_every_error_below_its_base() -> None:
         depth = len(indent) // 4 + 1
         bases[depth:] = [name]
         shown[name] = bases[depth - 1]
-    assert shown == {each.__name__: each.__base__.__name__ for each in find_errors(TapewiseError)}
+    assert shown == {each.__name__: each.__bases__[0].__name__ for each in find_errors(TapewiseError)}
 
 
 def test_the_tree_shows_exit_statuses_other_than_1() -> None:
