@@ -12,6 +12,8 @@ DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
 DASHBOARDS_PORT ?= 8088
 # The check of docker-compose.yml, and supercronic, the scheduler in its container. Both are built, which needs Go.
 TOOLS := .tools
+# Processes of `make test`: one more than there are cores, as each waits a fifth of the time.
+WORKERS ?= 3
 SUPERCRONIC_VERSION := v0.2.48
 
 .DEFAULT_GOAL := help
@@ -77,9 +79,9 @@ compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docke
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## run every test on PostgreSQL 18, then those of the database on 16
-	$(BIN)/python -m pytest -n 2 --dist worksteal --ignore tests/dashboards --ignore tests/compose
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose
 	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: check
