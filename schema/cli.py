@@ -42,7 +42,7 @@ def _embedded(settings: Settings) -> EmbeddedServer:
 @db.command()
 @click.pass_obj
 def start(settings: Settings) -> None:
-    """Start the embedded PostgreSQL and keep it up until `db stop`.
+    """Start the embedded PostgreSQL and keep it running until `db stop`.
 
     Example: tapewise db start
     """

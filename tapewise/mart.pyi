@@ -2789,12 +2789,12 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and record.
 
-        The days in which most transfers ended and most bytes were put and got, the ten minutes in which
-        most transfers ended, the largest file and the longest transfer. All bytes of a transfer count
-        at the time it ended, however long it took, so none of these is a rate. Of equal records, the
-        earliest is shown. Failed transfers count as transfers, but not towards bytes, the largest file
-        or the longest transfer; a part of a file does not count as a file. A record with nothing to
-        show (no file was put, say) has no row.
+        The days on which the most transfers ended and the most bytes were put and got, the ten minutes
+        in which the most transfers ended, the largest file and the longest transfer. All bytes of a
+        transfer count at the time it ended, however long it took, so none of these is a rate. Of equal
+        records, the earliest is shown. Failed transfers count as transfers, but not towards bytes, the
+        largest file or the longest transfer; a part of a file does not count as a file. A record with
+        nothing to show (no file was put, say) has no row.
 
         Args:
             archive: only this archive (null = all)

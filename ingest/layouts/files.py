@@ -52,7 +52,7 @@ def load_layout(path: Path) -> Format:
     except OSError as error:
         raise LayoutError(
             f"{label}: the layout cannot be read: {error.strerror}",
-            hint="A relative path in tapewise.toml starts from the folder of that file.",
+            hint="A relative path in tapewise.toml is resolved against that file's folder.",
         ) from None
     except UnicodeDecodeError:
         raise LayoutError(f"{label}: the layout is not UTF-8", hint="Save it as UTF-8.") from None

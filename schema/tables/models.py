@@ -377,7 +377,7 @@ stages = _facts(
     "One row per file brought from tape to disk",
     instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
-    # How long the file waited in the queue before.
+    # How long the file waited in the queue before the stage began.
     sa.Column("queue_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),
