@@ -4305,7 +4305,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and user.
 
-        How the requests concentrate on few users, the user with most requests first.
+        How the requests concentrate on few users, the user with the most requests first.
 
         Args:
             archive: only this archive (null = all)
@@ -4324,8 +4324,8 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
             user_id: number of the user in the warehouse
-            user_rank: 1 for the user with most requests; among users with equally many, the one with
-                most bytes is first
+            user_rank: 1 for the user with the most requests; among users with equally many, the one
+                with the most bytes is first
             burst_count: bursts of the user, as in mart.user_bursts
             request_count: requests of the user
             size_bytes: bytes moved by them, as far as sizes are known
