@@ -3325,8 +3325,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and bin of size with such transfers.
 
-        How long files of a size take to move, next to the lower envelope. Bins of size with edges at 1,
-        2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
+        How long files of a given size take to move, next to the lower envelope. Bins of size with edges
+        at 1, 2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
         transfers are those that the lower envelope is fitted to: failed transfers, saturated or unknown
         sizes, unknown durations and transfers that its filter leaves out are in no bin.
 
