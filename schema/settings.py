@@ -48,7 +48,7 @@ _LATE_SECRET = "pseudonym_key"  # noqa: S105  # only its name; code that needs t
 
 
 def default_home() -> Path:
-    """The default folder of the embedded PostgreSQL (for root: `/var/lib/tapewise/home`)."""
+    """The default folder of the embedded PostgreSQL (root's is `/var/lib/tapewise/home`)."""
     if os.geteuid() == 0:
         return Path("/var/lib/tapewise/home")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
