@@ -1,6 +1,6 @@
 """Made-up NFT, HSI and PFTP lines by the million, and what a warehouse must contain after reading them.
 
-Eight weeks of one archive: 2,000 users, of whom a few make most requests, a dozen machines, repeated lines.
+Eight weeks of one archive: 2,000 users (a few make most of the requests), a dozen machines, repeated lines.
 NFT has copies inside the archive (`ss`), transfers that do not involve it (`kw`), and one line in a hundred
 whose size Fortran could not print. HSI has deletes, renames, failures and HTAR's archives. PFTP has two lines
 for each transfer, as HPSS 7.4 writes them: of the three, it is the one whose requests must be derived.

@@ -1,4 +1,4 @@
-"""A second implementation of the machine, in SimPy, to compare the kernel with in speed and distributions.
+"""A second implementation of the machine, in SimPy, as a reference for the kernel's speed and distributions.
 
 It is written in the plain way, with one process per job, and independently of the kernel: bandwidth is shared
 flow by flow. It has both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and storing,

@@ -29,7 +29,7 @@ class Answer:
 
     @property
     def chart_id(self) -> int | None:
-        """The chart that made the request; None for the list of a filter."""
+        """The chart that made the request; None for a filter's list of choices."""
         number = self.question["form_data"].get("slice_id")
         return None if number is None else int(number)
 

@@ -3,7 +3,7 @@
     python -m tapewise.dashboards.service --home .demo start
     python -m tapewise.dashboards.service --home .demo stop
 
-The pages need PostgreSQL: the embedded server is started and kept up, and stopped with them. Superset's
+The pages need PostgreSQL: the embedded server is started and kept running, and stopped with them. Superset's
 database, its log and the passwords are in the home's folder `superset`, which only its owner can read.
 """
 

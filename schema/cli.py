@@ -42,7 +42,7 @@ def _embedded(settings: Settings) -> EmbeddedServer:
 @db.command()
 @click.pass_obj
 def start(settings: Settings) -> None:
-    """Start the embedded PostgreSQL and keep it up until `db stop`.
+    """Start the embedded PostgreSQL and keep it running until `db stop`.
 
     Example: tapewise db start
     """
@@ -70,7 +70,8 @@ def stop(settings: Settings) -> None:
 def remove(settings: Settings, yes: bool) -> None:
     """Stop the embedded PostgreSQL and delete it with the whole warehouse.
 
-    The log files stay where they are. For root, part of the warehouse may be below /var/lib/tapewise.
+    The log files stay where they are. If root created the warehouse, part of it may
+    be below /var/lib/tapewise.
 
     Example: tapewise --home .demo db remove --yes
     """

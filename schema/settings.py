@@ -13,7 +13,7 @@
 * or, with `_FILE` appended to its name, a file that contains the value (a container's secret).
 
 Without a database URL, the warehouse is in an embedded PostgreSQL below `home`. With one, `tapewise sql` uses
-`reader_url` to log in as the reading role. Relative paths in the file start from the file's own folder.
+`reader_url` to log in as the reading role. Relative paths in the file are resolved against its folder.
 """
 
 import os
@@ -48,7 +48,7 @@ _LATE_SECRET = "pseudonym_key"  # noqa: S105  # only its name; code that needs t
 
 
 def default_home() -> Path:
-    """The default folder of the embedded PostgreSQL (for root: `/var/lib/tapewise/home`)."""
+    """The default folder of the embedded PostgreSQL (root's is `/var/lib/tapewise/home`)."""
     if os.geteuid() == 0:
         return Path("/var/lib/tapewise/home")
     data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
@@ -121,7 +121,7 @@ class _SecretFiles(PydanticBaseSettingsSource):
 
 
 class _ConfigFile(TomlConfigSettingsSource):
-    """The settings in the file. Relative paths start from its folder, not from the current one."""
+    """The settings in the file. Relative paths are resolved against its folder, not the current one."""
 
     def __init__(self, settings_class: type[BaseSettings], path: Path) -> None:
         super().__init__(settings_class, path)

@@ -8,7 +8,7 @@
     [[archives.sources]]
     name = "nft"                          # default: the format's name
     format = "nft"                        # or the path of a site's own layout, "layouts/site.toml"
-    paths = ["/var/log/nft/*.log*"]       # globs; relative ones start from the folder of the file
+    paths = ["/var/log/nft/*.log*"]       # globs; relative ones are resolved against this file's folder
     timezone = "UTC"
     counted = true                        # false: another source reports the same transfers
     complete = false                      # true: a last line without a newline is read too

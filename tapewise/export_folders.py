@@ -5,8 +5,8 @@
     FOLDER/.unfinished/                 files that are being written
     FOLDER/.lock                        keeps two exports from writing at a time
 
-Files get their names together, after the last one is written, and `export.json` comes after them. So an
-export that fails or is killed leaves what was there before.
+Files are moved into place together, after the last one is written, and `export.json` after them. So an export
+that fails or is killed leaves what was there before.
 """
 
 import fcntl

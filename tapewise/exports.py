@@ -83,7 +83,7 @@ def export_archive(
     """Write what `request` describes into `folder`, and call `report` after each month that has rows.
 
     `connection` is a reader's, in autocommit mode; with names, one that may see them. Each month is read from
-    one snapshot. All files get their names together at the end: an export that fails changes nothing. An
+    one snapshot. All files are moved into place together at the end: an export that fails changes nothing. An
     export of the same archive that is already in `folder` is refreshed: the selected months are replaced.
     Raises LookupFailedError if there is no such archive, ExportError if the folder cannot be used.
     """

@@ -2789,12 +2789,12 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and record.
 
-        The days in which most transfers ended and most bytes were put and got, the ten minutes in which
-        most transfers ended, the largest file and the longest transfer. All bytes of a transfer count
-        at the time it ended, however long it took, so none of these is a rate. Of equal records, the
-        earliest is shown. Failed transfers count as transfers, but not towards bytes, the largest file
-        or the longest transfer; a part of a file does not count as a file. A record with nothing to
-        show (no file was put, say) has no row.
+        The days on which the most transfers ended and the most bytes were put and got, the ten minutes
+        in which the most transfers ended, the largest file and the longest transfer. All bytes of a
+        transfer count at the time it ended, however long it took, so none of these is a rate. Of equal
+        records, the earliest is shown. Failed transfers count as transfers, but not towards bytes, the
+        largest file or the longest transfer; a part of a file does not count as a file. A record with
+        nothing to show (no file was put, say) has no row.
 
         Args:
             archive: only this archive (null = all)
@@ -3325,8 +3325,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and bin of size with such transfers.
 
-        How long files of a size take to move, next to the lower envelope. Bins of size with edges at 1,
-        2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
+        How long files of a given size take to move, next to the lower envelope. Bins of size with edges
+        at 1, 2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
         transfers are those that the lower envelope is fitted to: failed transfers, saturated or unknown
         sizes, unknown durations and transfers that its filter leaves out are in no bin.
 
@@ -4305,7 +4305,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and user.
 
-        How the requests concentrate on few users, the user with most requests first.
+        How the requests concentrate on few users, the user with the most requests first.
 
         Args:
             archive: only this archive (null = all)
@@ -4324,8 +4324,8 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
             user_id: number of the user in the warehouse
-            user_rank: 1 for the user with most requests; among users with equally many, the one with
-                most bytes is first
+            user_rank: 1 for the user with the most requests; among users with equally many, the one
+                with the most bytes is first
             burst_count: bursts of the user, as in mart.user_bursts
             request_count: requests of the user
             size_bytes: bytes moved by them, as far as sizes are known

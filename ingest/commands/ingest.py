@@ -123,9 +123,9 @@ def ingest(
     file that cannot be read is reported, and the others are loaded; the exit status is then 1.
 
     With PATHS, --archive and --timezone are required. Without --format, each file's format is detected from
-    its lines (see `tapewise detect`), and the file goes into the source of that name. Without PATHS, whatever
-    is new in the sources that tapewise.toml names is read: this is the nightly job, and only one such run is
-    active at a time.
+    its lines (see `tapewise detect`), and the file goes into the source named after that format. Without
+    PATHS, whatever is new in the sources that tapewise.toml names is read: this is the nightly job, and only
+    one such run is active at a time.
 
     \b
     Example:

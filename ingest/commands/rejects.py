@@ -164,7 +164,7 @@ def _describe(retry: Retry) -> list[str]:
     path = escape_controls(retry.file.path)
     if retry.is_another:
         return [
-            f"{path}: is a different file by now, and was read as such: {tally.loaded_count:,} loaded,"
+            f"{path}: is now a different file, and was read as such: {tally.loaded_count:,} loaded,"
             f" {tally.rejected.total():,} rejected",
             f"  the {before:,} rejected lines of the file that was there before stay in the ledger",
         ]

@@ -29,7 +29,7 @@ FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.mak
 def find_format(name: str, folder: Path | None = None) -> Format:
     """The format called `name`, or the one that the layout file at that path describes.
 
-    A relative path starts from `folder`, or else from the current folder. Raises `FormatError`.
+    A relative path is resolved against `folder`, or else against the current folder. Raises `FormatError`.
     """
     if is_layout_path(name):
         return _load_own(Path(name) if folder is None else folder / name)

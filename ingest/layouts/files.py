@@ -52,7 +52,7 @@ def load_layout(path: Path) -> Format:
     except OSError as error:
         raise LayoutError(
             f"{label}: the layout cannot be read: {error.strerror}",
-            hint="A relative path in tapewise.toml starts from the folder of that file.",
+            hint="A relative path in tapewise.toml is resolved against that file's folder.",
         ) from None
     except UnicodeDecodeError:
         raise LayoutError(f"{label}: the layout is not UTF-8", hint="Save it as UTF-8.") from None
@@ -80,7 +80,7 @@ def show_layout(name: str) -> str:
 def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: bool = False) -> Format:
     """The format called `name` that the TOML `text` describes. Raises LayoutError, which begins with `label`.
 
-    With `is_own` it is a site's own, and the format keeps the text. With `is_checked` it is not checked here.
+    With `is_own` it is a site's own, and the format keeps the text. With `is_checked` it needs no check.
     """
     layout = _read_layout(text, label)
     if not is_checked:

@@ -145,7 +145,7 @@ def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: So
 
 
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
-    """Return the source as it is now; its archive may have forgotten more by now.
+    """Return the source as it is now; its archive may have forgotten more since.
 
     Raises SourceError, or ChangedMeanwhileError if the source may have been dropped as unused.
     """

@@ -123,7 +123,7 @@ def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
 def _hide_parts(
     texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> pl.Series:
-    """Hide the parts of texts (no nulls); `hide` gets the parts, and which of them come first."""
+    """Hide the parts of texts (no nulls); `hide` gets the parts, and whether each is its text's first."""
     parts = (
         texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
     ).explode("part")

@@ -147,7 +147,7 @@ class LogFileReader:
         again = xxhash.xxh3_128()
         left = self.read_bytes
         with (
-            suppress(Exception),  # a file that is damaged by now is not the same
+            suppress(Exception),  # a file that is now damaged is not the same
             # The duplicate shares the position in the file, which is no longer needed.
             os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
         ):

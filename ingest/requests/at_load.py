@@ -212,7 +212,7 @@ class LinesAtLoad:
             self._alone_ids = around.alone_ids
         lines = {table: pl.concat([stretch.lines[table], around.lines[table]]) for table in KEPT}
         opened = pl.concat([self._open, around.waiting, lines["opens"]])
-        # If there are held transfers, opens that belonged to them may be gone.
+        # Held transfers are derived again even if there is no open: one that they had may no longer exist.
         if opened.is_empty() and lines["transfers"].height == stretch.lines["transfers"].height:
             return None
         both, alone = derive_requests(opened, lines["transfers"])

@@ -114,7 +114,7 @@ class EmbeddedServer:
             self._share = None
 
     def start(self) -> None:
-        """Start the server, if it is down, and keep it up until `stop`, even without users.
+        """Start the server, if it is down, and keep it running until `stop`, even without users.
 
         After a crash of the server or the machine, the next user restarts a kept server, which stays kept.
         """
@@ -228,7 +228,7 @@ class EmbeddedServer:
                 clusters.make_data(cluster, binaries, account, start_lock)
             socket_folder = homes.choose_socket_folder(cluster)
             homes.make_socket_folder(socket_folder, account)
-            # Nobody uses these, but PostgreSQL would give up if another process had their pid by now.
+            # Nobody uses these, but PostgreSQL would give up if another process had taken their pid.
             for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
                 stale.unlink(missing_ok=True)
             clusters.write_access_files(cluster, account)

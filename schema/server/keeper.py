@@ -193,7 +193,7 @@ class Keeper:
         self.server_lock = open_lock(folder / SERVER_LOCK)
 
     def watch(self) -> None:
-        """Poll until the server has been idle for `linger_s` seconds or is to be kept up."""
+        """Poll until the server has been idle for `linger_s` seconds, or until it should be kept running."""
         idle_since: float | None = None
         while True:
             time.sleep(min(POLL_S, self.linger_s / 2 + 0.05))

@@ -21,7 +21,7 @@ requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # Of the transfer, or else of the job or the open; requests are looked up by it.
+    # When the transfer, or else the job or the open, ended; requests are looked up by it.
     instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
     # The other log's line about the same transfer; of the two, `transfer_id` is the one that counts.
@@ -29,7 +29,7 @@ requests = sa.Table(
     sa.Column("open_id", sa.BigInteger),
     sa.Column("stage_id", sa.BigInteger),
     sa.Column("job_id", sa.BigInteger),
-    # Of the line that reports that the transfer was requested.
+    # The id of the line that reports that the transfer was requested.
     sa.Column("start_id", sa.BigInteger),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("interface", sa.Text, nullable=False),
@@ -48,7 +48,7 @@ requests = sa.Table(
     flag("is_counted"),
     sa.Column("is_failed", sa.Boolean),
     sa.Column("is_cached", sa.Boolean),
-    # Of a get: whether it waited for the stage of another request; null if that is unknown.
+    # Whether a get waited for the stage of another request; null if that is unknown.
     sa.Column("is_joined", sa.Boolean),
     flag("is_size_saturated"),
     flag("is_time_ambiguous"),
@@ -74,7 +74,7 @@ def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Ta
         table,
         metadata,
         sa.Column("archive_id", sa.Integer, nullable=False),
-        # Of the first and the last event; rows are looked up by them.
+        # The times of the first and the last event; rows are looked up by them.
         instant("first_event_at"),
         instant("last_event_at"),
         *columns,
@@ -95,7 +95,7 @@ def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Ta
 mounts = _of_tapes(
     "mounts",
     "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
-    # Of the first event that is known.
+    # The id of the first event that is known.
     sa.Column("mount_id", sa.BigInteger, nullable=False),
     # When the file that the cartridge was mounted for was requested.
     instant("received_at", nullable=True),

@@ -117,7 +117,7 @@ log_files = sa.Table(
     sa.Column("id", sa.Integer, sa.Identity(always=False), primary_key=True),
     sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
     sa.Column("path", sa.Text, nullable=False),
-    # Of the first `read_bytes` decompressed bytes: the file as far as it was read.
+    # The digest of the first `read_bytes` decompressed bytes: the file as far as it was read.
     sa.Column("content_digest", sa.Text, nullable=False),
     sa.Column("read_bytes", sa.BigInteger, nullable=False),
     sa.Column("waiting_bytes", sa.BigInteger, nullable=False),
@@ -377,7 +377,7 @@ stages = _facts(
     "One row per file brought from tape to disk",
     instant("started_at", nullable=True),
     sa.Column("duration_s", DOUBLE_PRECISION),
-    # How long the file waited in the queue before.
+    # How long the file waited in the queue before the stage began.
     sa.Column("queue_s", DOUBLE_PRECISION),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("archive_path", sa.Text),

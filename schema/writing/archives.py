@@ -52,6 +52,6 @@ def analyze_archives(connection: psycopg.Connection) -> None:
     """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
 
     Every view joins them. Without statistics, the planner expects a two-hundredth of all rows for an archive,
-    and compares every row with every other; autovacuum comes within a minute, but queries may come first.
+    and compares every row with every other; autovacuum runs within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")

@@ -64,7 +64,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
 
 
 def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: int) -> Integers:
-    """Draw users, from 1, by their shares of the requests; users between two given ranks share evenly."""
+    """Draw users, from 1, by their shares of requests; those between two given ranks have equal shares."""
     ratios = np.array([0.0, *(share.running_ratio for share in shares)])
     ranks = np.array([0, *(share.user_rank for share in shares)])
     drawn = np.interp(rng.random(count) * ratios[-1], ratios, ranks)

@@ -36,7 +36,7 @@ def test_retry_reports_what_changed_and_what_is_gone(tapewise, tmp_path):
     again = tapewise("rejects", "--archive", "retried", "--retry")
     assert again.returncode == 1
     assert again.stdout.splitlines() == [
-        f"{tmp_path}/a.log: is a different file by now, and was read as such: 1 loaded, 0 rejected",
+        f"{tmp_path}/a.log: is now a different file, and was read as such: 1 loaded, 0 rejected",
         "  the 1 rejected lines of the file that was there before stay in the ledger",
     ]
     assert again.stderr.splitlines()[:2] == [

@@ -19,7 +19,7 @@ def run(service: Service, *arguments: str | Path) -> None:
 
 
 def ask(viewer: Api, dataset: str, columns: list[str]) -> dict[str, Any]:
-    """Ask as the list of a filter does: without insisting on a new answer."""
+    """Query as a filter's list of choices does: a cached answer will do."""
     number = dataset_id(viewer, DATASETS[dataset]["uuid"])
     question = {
         "datasource": {"id": number, "type": "table"},

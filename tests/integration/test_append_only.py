@@ -14,7 +14,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}
-# America/Los_Angeles shows 1:30 of that night at both, and 3:30 once.
+# Clocks in America/Los_Angeles went back that night: they show 1:30 at both FIRST and SECOND, and 3:30 once.
 FIRST, SECOND = datetime(1997, 10, 26, 8, 30, tzinfo=UTC), datetime(1997, 10, 26, 9, 30, tzinfo=UTC)
 ONCE = datetime(1997, 10, 26, 11, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -94,7 +94,7 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         view, number = BY_NUMBER[each.name]
         query += sql.SQL(" JOIN {} USING ({})").format(sql.Identifier("mart", view), sql.Identifier(number))
     elif each.name in COMPARING:
-        # Blocks of ten weeks: the lines of a format are years apart, which would be many blocks of a day.
+        # Blocks of ten weeks: a format's lines span years, and there would be too many blocks of one day.
         query = sql.SQL(
             "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
             " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"

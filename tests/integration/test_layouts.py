@@ -93,7 +93,7 @@ def test_added_patterns_are_adopted_and_nothing_counts_twice(warehouse, layout, 
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [
             (layout.read_text(),)
         ]
-    # The old layout does not describe lines that are loaded by now.
+    # The old layout does not describe some lines that have been loaded since.
     layout.write_text(SITE)
     with pytest.raises(SourceError, match="was read with a layout other than the one in"):
         read(warehouse, layout, log)

@@ -138,7 +138,7 @@ def test_a_login_can_only_change_itself(connect: Connect, logins: list[str]) -> 
     ):
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute(statement.encode())
-    # What it may change is only its own.
+    # It may change only its own settings.
     connection.execute(f'ALTER ROLE "{one}" SET statement_timeout = 0'.encode())
     connection.execute(f'ALTER ROLE "{one}" RESET default_transaction_read_only'.encode())
     mine = {"statement_timeout": "0", "default_transaction_read_only": "off"}

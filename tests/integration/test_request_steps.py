@@ -100,7 +100,7 @@ def test_twins_are_alike(database: psycopg.Connection, name: str):
 @pytest.mark.parametrize(
     ("gets", "stages", "expected"),
     [
-        # Seconds at which one persona's gets end (`!`: failed), and its stages: which get has which.
+        # The seconds at which one persona's gets (`!`: failed) and stages end, and the expected pairs.
         ("10", "5", "10-5"),
         ("10", "5 8", "10-8"),
         ("10", "11", ""),

@@ -298,7 +298,7 @@ def test_every_transfer_is_in_at_most_one_request_and_mart_shows_each_counted_on
         == 0
     )
     assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
-    # A row for what several lines report, or a job or open alone; the other log's line has none of its own.
+    # Only what several lines report, and single jobs and opens, have rows; the other log's line has none.
     assert (
         count(
             "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"

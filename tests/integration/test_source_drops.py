@@ -26,7 +26,7 @@ from tests.integration.test_retention import count, read, read_cells, source_of,
 
 
 def make_others(format_name: str, shift_s: int) -> list[bytes]:
-    """Lines at the times of `make_lines`, shifted by that much, as another host's."""
+    """Lines for the log of another host, each `shift_s` after one of `make_lines`."""
     return [log_line(format_name, index, 420 * index + shift_s) for index in range(30)]
 
 

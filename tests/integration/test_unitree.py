@@ -182,7 +182,7 @@ def test_lines_that_were_only_held_have_their_day_too(
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "with the date 1998-05-05", "copy")
-    write(copy, JOBS[:3])  # by now like no other file
+    write(copy, JOBS[:3])  # now it is like no other file
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
 
 

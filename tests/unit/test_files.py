@@ -250,7 +250,7 @@ def test_a_file_may_grow_while_it_is_read(pack, tmp_path: Path) -> None:
     texts, identity = read_and_change(path, lambda: append(path, pack(b"more\n") + pack(b"half")))
     assert texts[:1000] == LINES.decode().splitlines()
     assert texts[1000:] in ([], ["more"])
-    assert identity is None  # it is a different file by now: more is to be read
+    assert identity is None  # it is now a different file: there is more to read
 
 
 def test_a_file_may_be_renamed_or_deleted_while_it_is_read(tmp_path: Path) -> None:

@@ -74,9 +74,9 @@ sides AS (
 ),
 
 -- An archive with the same requests as a simulated one is compared with it over the same time. An archive
--- that had ended before the other was steady is from another time, and stays whole. (greatest ignores nulls:
--- an archive that is not a simulation is steady from its first request.) The days of both are those of a, so
--- that they share them.
+-- that had ended before the other was steady is from another time, and is kept whole. (greatest ignores
+-- nulls: an archive that is not a simulation is steady from its first request.) The days of both are those of
+-- a, so that they share them.
 cuts AS (
     SELECT
         mine.side,

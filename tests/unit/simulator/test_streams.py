@@ -1,4 +1,4 @@
-"""Streams keep what their model says, within five standard errors."""
+"""Streams agree with their model, within five standard errors."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -120,7 +120,7 @@ def test_a_few_users_make_most_requests():
     counts = np.bincount(users, minlength=11)[1:].tolist()
     assert users.min() == 1
     assert len(counts) == 10
-    # Ranks between two that the model gives share evenly.
+    # Users ranked between two that the model lists have equal shares.
     expect_shares(counts, [0.4, 0.2, 0.1, 0.1, 0.1, 0.02, 0.02, 0.02, 0.02, 0.02])
 
 
