@@ -79,15 +79,16 @@ def test_errors_give_one_message_and_a_status(
 def test_an_export_that_is_ended_leaves_nothing_that_looks_finished(
     tapewise: Run, home: Path, tmp_path: Path, number: int
 ) -> None:
+    archive = f"ended-by-{number}"  # the warehouse is that of other tests too
     begin = datetime(1997, 1, 1)
     with (tmp_path / "long.log").open("w") as log:
         for index in range(40_000):
             at = begin + timedelta(minutes=20 * index)
             log.write(f"{index % 97:06} {at:%y/%m/%d %H:%M:%S} ks {index * 977} {index % 9000}.25\n")
-    options = ["--archive", "long", "--kind", "synthetic", "--format", "nft", "--timezone", "UTC"]
+    options = ["--archive", archive, "--kind", "synthetic", "--format", "nft", "--timezone", "UTC"]
     assert tapewise("ingest", *options, "long.log").returncode == 0
     environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""}
-    command = ["--home", home, "export", "--archive", "long", "--to", "out"]
+    command = ["--home", home, "export", "--archive", archive, "--to", "out"]
     with Fork(command, tmp_path, environment) as fork:
         while fork.poll() is None and not list(tmp_path.glob("out/.unfinished/requests/*.parquet")):
             time.sleep(0.01)
@@ -98,6 +99,6 @@ def test_an_export_that_is_ended_leaves_nothing_that_looks_finished(
     assert [path.name for path in left] == [".lock"]
     assert (number == signal.SIGKILL) == (tmp_path / "out/.unfinished").exists()
     # The next one does it all.
-    assert tapewise("export", "--archive", "long", "--to", "out").returncode == 0
+    assert tapewise("export", "--archive", archive, "--to", "out").returncode == 0
     assert pl.read_parquet(tmp_path / "out/transfers/*.parquet").height == 40_000
     assert not (tmp_path / "out/.unfinished").exists()
