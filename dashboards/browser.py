@@ -75,7 +75,8 @@ def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
         try:
             page = chromium.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
             page.set_default_timeout(TIMEOUT_MS)
-            page.goto(address + "login/")
+            # The page renders its form again while it loads, and would lose what was typed before.
+            page.goto(address + "login/", wait_until="networkidle")
             page.fill("#username", user)
             page.fill("#password", password)
             page.keyboard.press("Enter")
