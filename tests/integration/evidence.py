@@ -68,8 +68,8 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # Lines of most formats name both. STAT and tape servers name no user, HSI and HTAR name neither, and dCache
-    # names one of them. Only copies inside the archive, jobs, stages and simulated facts have no host.
+    # Lines of most formats name both. STAT and tape servers name no user, HSI and HTAR name neither, and
+    # dCache names one of them. Only copies inside the archive, jobs, stages and simulated facts have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id

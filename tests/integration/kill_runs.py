@@ -121,7 +121,7 @@ class Study:
         return False
 
     def _run_again(self) -> bool:
-        """Restart only commands that were killed or lost the server; return whether any command is running."""
+        """Restart only commands that were killed or lost the server; return whether any runs."""
         is_any_running = False
         for command in self.commands:
             pid, status = command.pids[-1], command.status
@@ -163,7 +163,7 @@ class Study:
         return True
 
     def _is_lost(self, watcher: psycopg.Connection) -> bool:
-        """Wait until the server has noticed; before that, it accepts sessions and ends them a moment later."""
+        """Wait until the server has noticed; until then it accepts sessions and ends them a moment later."""
         deadline = time.monotonic() + NOTICED_S
         while time.monotonic() < deadline:
             try:

@@ -63,7 +63,7 @@ class Side:
         return [each for each in self.requests if direction in ("all", each.direction)]
 
     def calculate(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
-        """Yield (quantity, statistic, value, requests, days with any) for a replicate; 0 has each day once."""
+        """Yield (quantity, statistic, value, requests, days with any) of a replicate; 0 has each day once."""
         weights = {day: weigh(replicate, day) for day in self.days}
         chosen = self.choose(direction)
         drawn = [each for each in chosen for _ in range(weights[each.day])]

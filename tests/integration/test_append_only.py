@@ -14,7 +14,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}
-# Clocks in America/Los_Angeles went back that night: they showed 1:30 at FIRST and SECOND, but 3:30 only once.
+# Clocks in America/Los_Angeles went back that night: they showed 1:30 at FIRST and SECOND, but 3:30 once.
 FIRST, SECOND = datetime(1997, 10, 26, 8, 30, tzinfo=UTC), datetime(1997, 10, 26, 9, 30, tzinfo=UTC)
 ONCE = datetime(1997, 10, 26, 11, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -72,7 +72,7 @@ def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -
 
 def read_facts(connection: psycopg.Connection, table: str) -> list[dict[str, Any]]:
     with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
-        return cursor.execute(f"SELECT * FROM core.{table}").fetchall()  # one of ours
+        return cursor.execute(f"SELECT * FROM core.{table}").fetchall()  # one of our tables
 
 
 def move(
@@ -116,7 +116,7 @@ def test_the_loader_can_neither_change_nor_delete_a_fact(loader: psycopg.Connect
     before = add_fact(loader, TABLES[table])
     for column in TABLES[table].columns:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            loader.execute(f"UPDATE core.{table} SET {column.name} = {column.name}")  # one of ours
+            loader.execute(f"UPDATE core.{table} SET {column.name} = {column.name}")  # one of our tables
     for statement in (f"DELETE FROM core.{table}", f"TRUNCATE core.{table}"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             loader.execute(statement)

@@ -75,7 +75,7 @@ def test_silence_is_reported_unless_an_outage_explains_it(
     late = NOW + timedelta(hours=5)
     said = "The last line of source llnl/nft is 26 h 58 min old"
     assert find(settings, warehouse, now=late) == [("sources", f"{said}; the limit is 26 h 0 min.")]
-    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # not begun yet, already over
+    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # too early, too late
         record_outage(database, started_at, ended_at)
         assert len(find(settings, warehouse, now=late)) == 1
     record_outage(database, NOW, None)

@@ -1,4 +1,4 @@
-"""Requests derived while their lines are in memory: row for row what the database makes of them."""
+"""Requests derived from lines in memory equal, row for row, those that the database derives."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are read and examined a few at a time."""
+    """Read and examine a few lines at a time."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(at_load, "CROWD", 10)
 
@@ -146,7 +146,7 @@ def test_unmatched_opens_are_left_together_with_lines_beyond_the_limit(
 ):
     monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
-    # The first of them may be transferred until nine in the evening of the second day, but are not.
+    # The first could be transferred until nine in the evening of the second day, but are not.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
     times = [FIRST_DAY + since + timedelta(seconds=n) for since, count in crowds for n in range(count)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -177,7 +177,7 @@ def test_opens_without_transfers_are_not_examined_repeatedly(
 def test_a_few_wrong_clocks_do_not_make_all_later_lines_late(
     read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # of a handful of lines
+    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # lower, as there are only a handful of lines at a time
     lines = make_log("pftp", 4)
     draw = random.Random(4)
     for n in (3, 12):

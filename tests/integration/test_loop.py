@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 MACHINE = bundled_machine("llnl-unitree-1998")
-# So that another seed gives another run: LLNL's law of stages (appendix A, 6.0).
+# LLNL's law of stages (appendix A, 6.0), so another seed gives another run.
 LAW = {
     "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60.0, "short_mean_s": 21.0,
     "long_s": 120.0, "long_mean_s": 30.0,
