@@ -62,7 +62,7 @@ class Law:
         return self.latency_s + self.slope_s_per_byte * size_bytes
 
 
-# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did of LLNL's week.
+# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did in LLNL's week.
 PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 6100, 40)
 GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 780, 10)
 LAWS = {"get": GETS, "put": PUTS}
@@ -208,7 +208,7 @@ class Measured:
 
 
 def measure(rows: Iterable[Row]) -> list[Measured]:
-    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed as the page's table."""
+    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed like the page's table."""
     rows = list(rows)
     found = []
     for direction, law in LAWS.items():
@@ -279,7 +279,7 @@ def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
-    """Assert that SQL's line is the one that scipy fits through the points as they were made."""
+    """Assert that SQL's line is the one that SciPy fits through the points as they were made."""
     line = stats.linregress(made.fastest_bytes, made.fastest_s)
     residuals_s = made.fastest_s - line.intercept - line.slope * made.fastest_bytes
     df = made.fastest_s.size - 2

@@ -128,7 +128,7 @@ def test_the_day_of_a_file_is_shown_with_its_origin(load: Load, tmp_path: Path) 
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
     assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
-    # Lines with a date of their own need none from the file.
+    # Lines with their own date need none from the file.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
     assert result.log_date is None and result_to_json(result)["log_date"] is None
 

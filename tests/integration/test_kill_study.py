@@ -72,8 +72,7 @@ def bench() -> Iterator[Bench]:
         with server:
             bench = Bench(server)
             with bench.connect("postgres") as connection:
-                # A kill leaves everything that was written to the operating system: only a power cut needs
-                # fsync.
+                # What was written to the operating system survives a kill: only a power cut needs fsync.
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("SELECT pg_reload_conf()")
                 connection.execute(f"CREATE DATABASE {TEMPLATE}")

@@ -110,7 +110,7 @@ AFTER_COPY = [
         ]
     ),
     Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
-    # Others may still read it: the session that creates the source asks what the ledger ignored.
+    # Others may still read the table: the session that creates the source asks what the ledger ignored.
     Moment("writes the balance", waits_for(REASONS), f"LOCK TABLE {REASONS} IN SHARE MODE", has_copied=True),
 ]
 MOMENTS = BEFORE_COPY + AFTER_COPY

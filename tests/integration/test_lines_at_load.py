@@ -121,7 +121,7 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     monkeypatch: pytest.MonkeyPatch,
     longest_days: int,
 ):
-    # Lines may be late for three days, and around the middle there are more lines than are kept.
+    # Lines may be up to three days late, and around the middle there are more lines than are kept.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
     monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
     monkeypatch.setattr(at_load, "MOST_LINES", 150)
@@ -177,7 +177,7 @@ def test_opens_without_transfers_are_not_examined_repeatedly(
 def test_a_few_wrong_clocks_do_not_make_all_later_lines_late(
     read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # lower, as there are only a handful of lines at a time
+    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # only a handful of lines are read at a time
     lines = make_log("pftp", 4)
     draw = random.Random(4)
     for n in (3, 12):
@@ -234,8 +234,8 @@ def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
 
 def test_requests_in_the_second_pass_of_an_hour_are_derived(read, database: psycopg.Connection):
     # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes
-    # and transferred a quarter of an hour later; what was opened at ten to two was transferred at five past
-    # one, and an hour later, at five past two.
+    # and transferred a quarter of an hour later. The file opened at ten to two was transferred at five past
+    # one, and the one opened an hour later at five past two.
     midnight = datetime(1998, 10, 25)
     lines = []
     for tick in range(10, 240, 20):

@@ -88,7 +88,7 @@ def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
 
 
 def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:
-    """Differences due to chance only: other draws of the tape loads; and bursts generated from the model."""
+    """Differences due to chance only: other draws of the tape loads, and bursts generated from the model."""
     given = read_example_requests(example)
     simulate(example, "drawn", given, with_load(**LAW))
     simulate(example, "again", given, with_load(**LAW), seed=2)
