@@ -17,7 +17,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
-# Two ways to the same facts may give a row another origin, and names other numbers.
+# When the same facts are loaded in two ways, their origins and the numbers of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
     "archive_id": sql.SQL("archives.name"),
@@ -68,8 +68,8 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # The lines of our formats name both, except: STAT and tape servers name no user, HSI and HTAR neither,
-    # dCache one or the other; only copies inside the archive, jobs, stages and simulated facts have no host.
+    # Lines of most formats name both. STAT and tape servers name no user, HSI and HTAR name neither, and
+    # dCache names one of them. Only copies inside the archive, jobs, stages and simulated facts have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
@@ -97,7 +97,7 @@ VIOLATIONS = {
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
     """,
-    # Times that a clock shows twice may have been moved; for the identity they are the same.
+    # Times that a clock shows twice may have been moved, but the identity does not change.
     "an identity occurs twice": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
         JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
@@ -164,7 +164,7 @@ VIOLATIONS = {
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,
-    # Of forgotten time only cells are left.
+    # Only the cells remain of the time that was forgotten.
     "the cells are not a recount of the transfers": """
         WITH counted AS (
             SELECT transfers.archive_id,
@@ -227,14 +227,14 @@ def check_warehouse(warehouse: Warehouse) -> None:
         if not Path(path).exists():  # renamed by the test
             continue
         content = decompress(Path(path))
-        # Without --complete only whole lines are read, and the rest waits.
+        # Without --complete, only whole lines are read, and an unfinished one waits.
         unfinished = read_bytes > 0 and content[read_bytes - 1 : read_bytes] != b"\n"
         assert (len(content), path) == (read_bytes + waiting_bytes, path)
         assert (line_count, path) == (content[:read_bytes].count(b"\n") + unfinished, path)
 
 
 def _gather_facts(connection: psycopg.Connection) -> None:
-    """Create the temporary table `facts` for the connection: planning all their partitions takes longest."""
+    """Copy the facts into the temporary table `facts`: planning for all their partitions takes longest."""
     connection.execute("CREATE TEMPORARY TABLE facts AS " + _ALL_FACTS)
     connection.execute("ANALYZE facts")
 
@@ -253,7 +253,7 @@ def decompress(path: Path) -> bytes:
 
 
 def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
-    """Every row of the facts and the cells, without lineage, with names instead of their numbers."""
+    """Return all rows of the facts and cells, without lineage and with names in place of their numbers."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
@@ -262,7 +262,7 @@ def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
-    """As `read_facts`, for many rows: how many there are, and the sum of their hashes."""
+    """Like `read_facts`, but for many rows: return only their number and the sum of their hashes."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: connection.execute(
@@ -299,7 +299,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
 
 
 def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """The ledger's rows with their details, in order: everything that another reading should reproduce."""
+    """Return the ledger's rows with details, in order: everything that another reading should reproduce."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
             "SELECT path, log_date, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
@@ -313,7 +313,7 @@ def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def count_for_the_planner(warehouse: Warehouse) -> float:
-    """How many archives the planner believes there are; -1 if they were never analysed."""
+    """Return the planner's estimate of the number of archives; -1 if they were never analysed."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         query = "SELECT reltuples FROM pg_class WHERE oid = 'core.archives'::regclass"
         [(count,)] = connection.execute(query).fetchall()
@@ -322,7 +322,7 @@ def count_for_the_planner(warehouse: Warehouse) -> float:
 
 
 def check_lineage(warehouse: Warehouse) -> None:
-    """Assert that `loaded_count` is a recount, which equal facts and counts do not imply."""
+    """Assert that `loaded_count` equals a recount; equal facts and counts do not imply that."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         _gather_facts(connection)
         assert connection.execute(LOADED_IS_NOT_THE_FACTS).fetchall() == []

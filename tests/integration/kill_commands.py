@@ -19,8 +19,8 @@ SIGNATURE = "tapewise"  # the default name of a command's sessions
 
 
 def run_forked(arguments: list[str], said: Path, environment: dict[str, str]) -> None:
-    """Become the command, in a process of its own; its sessions are named after the process."""
-    from tapewise.cli import main  # noqa: PLC0415  # the tests' own process needs it not
+    """Run the command in this forked process, and name its sessions after the process."""
+    from tapewise.cli import main  # noqa: PLC0415  # the tests' own process does not need it
 
     os.setsid()
     os.environ |= environment
@@ -48,8 +48,8 @@ class Command:
     """The pids of every start; each leads a process group of its own."""
 
     def start(self) -> None:
-        # One per start: joblib's resource tracker outlives a killed command, and complains into the file that
-        # the command had.
+        # One file per start: joblib's resource tracker outlives a killed command, and still complains into
+        # that command's file.
         self.said = self.said.with_suffix(f".{len(self.pids)}")
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
@@ -76,7 +76,7 @@ class Command:
         return self._end()
 
     def end(self) -> None:
-        """Kill what is left of it, including workers of killed starts, which wait for work for minutes."""
+        """Kill what is left of it, including workers of killed starts, which would wait minutes for work."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
@@ -89,11 +89,11 @@ class Command:
         return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
 
     def find_workers(self) -> list[int]:
-        """Its processes that load files, for `-j`."""
+        """Find the command's processes that load files (with `-j`)."""
         children = Path(f"/proc/{self.pids[-1]}/task/{self.pids[-1]}/children")
         try:
             found = [int(pid) for pid in children.read_text().split()]
-            # Not joblib's resource tracker: its complaints belong to no load.
+            # Leave out joblib's resource tracker: its complaints belong to no load.
             return [pid for pid in found if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         except OSError:  # it has just ended
             return []

@@ -1,4 +1,4 @@
-"""How the study of kills treats the commands and the server: it starts, waits, kills and restarts them."""
+"""Starts, awaits, kills and restarts the commands and the server for the study of kills."""
 
 import os
 import random
@@ -20,7 +20,7 @@ TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
 NOTICED_S = 10  # a server that has not ended its sessions by then has lost none
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
-# The sessions that have begun to copy and not ended the transaction: COPY locks its table until then.
+# Sessions that have begun a COPY and not ended its transaction; until then, COPY locks its table.
 COPIES = (
     "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE relation IN"
     " ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
@@ -39,10 +39,10 @@ class Bench:
         return Warehouse(Settings(home=self.server.home), self.server, database)
 
     def connect(self, database: str) -> psycopg.Connection:
-        """The superuser's connection; waits until a crashed server has recovered, and starts a dead one."""
+        """Connect as superuser, after waiting for a crashed server to recover or starting a dead one."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            # Each time: a postmaster that was just killed may still have been found ready.
+            # On every attempt: a postmaster that was just killed may still have been found ready.
             self.server.release()
             self.server.acquire()
             try:
@@ -58,7 +58,7 @@ class Bench:
                 connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
 
     def wait_until_quiet(self) -> None:
-        """Wait for the sessions that a killed server, or the workers of a killed command, still have."""
+        """Wait for the end of sessions left by a killed server or by a killed command's workers."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect(DATABASE) as connection:
             while connection.execute(SESSIONS).fetchall():
@@ -68,7 +68,7 @@ class Bench:
 
 @dataclass
 class Study:
-    """The kills of one seed: `hits` counts them by what was killed, and whether a COPY had begun."""
+    """The kills of one seed; `hits` counts them by what was killed and by whether a COPY had begun."""
 
     bench: Bench
     draw: random.Random
@@ -82,7 +82,7 @@ class Study:
     """The pids of commands that may report that they lost the server, or a worker."""
 
     def run_wave(self, quiet_s: float) -> None:
-        """Start all commands, kill as planned, and run again what failed until all are through."""
+        """Start all commands, kill as planned, and rerun what failed until all have finished."""
         for command in self.commands:
             command.start()
         watcher = self.bench.connect(DATABASE)
@@ -99,14 +99,14 @@ class Study:
                         self._run_again()
                         watcher.close()
                         watcher = self.bench.connect(DATABASE)
-                        # So may commands that were started before the server was up again.
+                        # Commands that were started before the server was up again may be lost, too.
                         self.lost |= {command.pids[-1] for command in self.commands}
             assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
         finally:
             watcher.close()
 
     def _wait(self, watcher: psycopg.Connection, wait_s: float, *, is_copying: bool) -> bool:
-        """Wait `wait_s`, if `is_copying` after a COPY has begun; False if all commands finish before."""
+        """Wait `wait_s`, with `is_copying` after a COPY has begun; False if all commands finish first."""
         deadline = time.monotonic() + TIMEOUT_S
         if not is_copying:
             deadline = time.monotonic() + wait_s
@@ -121,7 +121,7 @@ class Study:
         return False
 
     def _run_again(self) -> bool:
-        """Restart exactly what was killed or lost the server; return whether any command runs."""
+        """Restart only commands that were killed or lost the server; return whether any runs."""
         is_any_running = False
         for command in self.commands:
             pid, status = command.pids[-1], command.status
@@ -140,7 +140,7 @@ class Study:
         return is_any_running
 
     def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
-        """Kill one of that kind, if there is one, and if required while it copies."""
+        """Kill a process of that kind, if there is one; with `is_copying`, only during a COPY."""
         running = [command for command in self.commands if command.status is None]
         copying = watcher.execute(COPIES).fetchone()
         if not running or (is_copying and copying is None):
@@ -157,13 +157,13 @@ class Study:
         self.lost |= {command.pids[-1] for command in running}
         with suppress(ProcessLookupError):
             os.kill(target, signal.SIGKILL)
-        if not self._is_lost(watcher):  # it had just ended by itself
+        if not self._is_lost(watcher):  # it had already ended
             return False
         self.hits[kind, copying is not None] += 1
         return True
 
     def _is_lost(self, watcher: psycopg.Connection) -> bool:
-        """Wait until the server has noticed: until then it accepts sessions, and ends them a moment later."""
+        """Wait until the server has noticed; until then it accepts sessions and ends them a moment later."""
         deadline = time.monotonic() + NOTICED_S
         while time.monotonic() < deadline:
             try:
@@ -195,7 +195,7 @@ class Study:
             os.kill(pid, signal.SIGKILL)
         while command.status is None:
             time.sleep(0.001)
-        if command.status != -signal.SIGKILL:  # it has just ended by itself
+        if command.status != -signal.SIGKILL:  # it had already ended
             return False
         self.killed.add(pid)
         self.hits["client", has_copied] += 1

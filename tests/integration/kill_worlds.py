@@ -1,7 +1,7 @@
 """The made-up logs of the study of kills: two sources whose files overlap, grow, and are recompressed.
 
-A world is released wave by wave: each adds lines to its logs, and files that contain them. The facts of the
-files are counted here from the lines themselves, without any code of Tapewise.
+A world is released in waves: each adds lines to the logs, and files that contain them. The files' facts are
+counted here from the lines alone, without any code of Tapewise.
 """
 
 import bz2
@@ -18,7 +18,7 @@ BEGIN = datetime(2004, 1, 20)
 LINES_A_WAVE = 4500  # of each log
 WAVE_STEP = timedelta(days=12)
 BROKEN = (b"broken \xff\x00 line", b"broken: 12", b"")
-IGNORED_MARK = b" kw "  # between machines other than the archive
+IGNORED_MARK = b" kw "  # transfers between machines other than the archive
 
 
 def make_line(draw: random.Random, log_format: str, at: datetime) -> bytes:
@@ -27,7 +27,7 @@ def make_line(draw: random.Random, log_format: str, at: datetime) -> bytes:
     host, path = (
         f"n{user % 7}.example.org",
         f"/home/u{user}/{draw.randrange(4)}",
-    )  # so few paths that opens find their transfers
+    )  # few enough paths for opens to find their transfers
     match log_format:
         case "nft":
             way = draw.choice(("ks", "ks", "sk", "ws", "sw", "ss", "kw"))
@@ -79,7 +79,7 @@ class World:
                 self._write(self._folder / f"{name}.{wave}.b.log.gz", fresh[one:]),
             ]
             before = self._folder / f"{name}.{wave - 1}.a.log"
-            if before.exists():  # as logrotate does it
+            if before.exists():  # as logrotate does
                 paths.append(self._write(before.with_suffix(".log.bz2"), self.contents[before]))
                 before.unlink()
         return paths
@@ -106,7 +106,7 @@ class World:
         return path
 
     def count_facts(self) -> Counter[bytes]:
-        """The multiset union by source: n times in one file and m times in another count max(n, m) times."""
+        """Count each source's multiset union: a line n times in one file and m in another makes max(n, m)."""
         total: Counter[bytes] = Counter()
         for name in self.formats:
             of_source = [
@@ -116,7 +116,7 @@ class World:
         return Counter({line: count for line, count in total.items() if fate(line) == "fact"})
 
     def count_fates(self) -> dict[str, tuple[int, int, int, int]]:
-        """For every file: its lines, facts, ignored and rejected lines."""
+        """Count every file's lines, facts, ignored lines and rejected lines."""
         counts = {}
         for path, lines in self.contents.items():
             fates = Counter(map(fate, lines))

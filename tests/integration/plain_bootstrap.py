@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """The columns of a row of `mart.compare_archives` that are calculated here."""
+    """Those columns of a `mart.compare_archives` row that are calculated here."""
 
     a_value: float | None
     b_value: float | None
@@ -63,7 +63,7 @@ class Side:
         return [each for each in self.requests if direction in ("all", each.direction)]
 
     def calculate(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
-        """Give (quantity, statistic, value, requests, days with any) of a replicate; 0 has each day once."""
+        """Yield (quantity, statistic, value, requests, days with any) of a replicate; 0 has each day once."""
         weights = {day: weigh(replicate, day) for day in self.days}
         chosen = self.choose(direction)
         drawn = [each for each in chosen for _ in range(weights[each.day])]
@@ -111,7 +111,7 @@ class Side:
 
 
 def weigh(replicate: int, day: int) -> int:
-    """How often a day is drawn: the Poisson law's quantile at a number derived from a digest."""
+    """How often a day is drawn: a Poisson quantile at a number derived from a digest."""
     if replicate == 0:
         return 1
     digest = hashlib.md5(f"{replicate} {day * 86400}".encode(), usedforsecurity=False).hexdigest()
@@ -137,7 +137,7 @@ def shift_quantile(everything: Sequence[int], drawn: Sequence[int], probability:
 
 
 def compare(a: Sequence[Request], b: Sequence[Request], replicate_count: int) -> dict[Key, Figure]:
-    """Every figure of two archives by (direction, quantity, statistic)."""
+    """Return every figure of two archives by (direction, quantity, statistic)."""
     sides = [Side(a), Side(b)]
     directions = [*sorted({each.direction for side in sides for each in side.requests}), "all"]
     values: dict[Key, list[dict[int, float | None]]] = {}
@@ -163,7 +163,7 @@ def judge(
     by_replicate: Sequence[dict[int, float | None]],
     counts: Sequence[tuple[int, int] | None],
 ) -> Figure:
-    """Return a figure from its values by replicate, and its requests and days on either side."""
+    """Return a figure, given its values by replicate and the requests and days on each side."""
     (a, b), (a_count, b_count) = by_replicate, counts
     values = (a.get(0), b.get(0))
     block_count = min(count[1] for count in (a_count, b_count) if count)

@@ -21,7 +21,7 @@ Lines = list[tuple[datetime, str]]
 
 
 def open_by_pftp(at: datetime, draw: random.Random) -> str:
-    # The direction of an open that may do both is unknown.
+    # An open for both reading and writing has no known direction.
     verb = draw.choice(("POPN_Cmd r", "POPN_Cmd r", "POPN_Cmd w", "POPN_Cmd rw"))
     return f"{at:%a %b %e %H:%M:%S %Y} {draw.choice('nm')} /p/{draw.randrange(3)} b {verb} r ftp u fd 0"
 
@@ -62,7 +62,8 @@ def move_at_dcache(at: datetime, draw: random.Random) -> str:
     )
 
 
-# A made-up site's lines: every field that any of our logs has for a request, on either line or neither.
+# Lines of a made-up site: every field that any of our logs has for a request may be on either line or on
+# neither.
 SITE = r"""
 title = "A made-up site"
 nulls = ["-"]
@@ -126,9 +127,9 @@ MAKERS = {
 
 
 def make_log(format_name: str, seed: int, *, is_late: bool = False) -> Lines:
-    """Made-up lines of opens and transfers, in crowds: within a second, or up to more than a day apart.
+    """Make lines of opens and transfers in crowds, from within a second to more than a day apart.
 
-    With `is_late`, some come into the log a week late.
+    With `is_late`, some enter the log a week late.
     """
     draw = random.Random(seed)
     lines = []
@@ -170,7 +171,7 @@ def read_log(
 
 
 def expect_recount(database: psycopg.Connection) -> int:
-    """Assert that the requests equal, in all columns, what `rebuild_requests` makes; return their number."""
+    """Assert that all columns of the requests equal what `rebuild_requests` makes; return their number."""
 
     def dump() -> list[str]:
         rows = database.execute("SELECT * FROM core.requests").fetchall()

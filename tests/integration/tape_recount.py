@@ -1,6 +1,6 @@
-"""Mounts and tape operations derived in plain Python, event after event: what the SQL must arrive at.
+"""Derives mounts and tape operations in plain Python, event by event; the SQL must agree.
 
-For each: its events as (line hash, occurrence), the times of its steps, and its counts.
+Each has its events as (line hash, occurrence), the times of its steps, and its counts.
 """
 
 from collections import defaultdict
@@ -71,7 +71,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # The stay to which each drive's last event belongs; and the mount request that is still unanswered.
+        # The stay that each drive's last event belongs to, and the mount request that is still unanswered.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None
@@ -114,7 +114,7 @@ def _name(event: Event | None) -> tuple[int, int] | None:
 
 
 def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """A recount of the archive's events: mounts and operations, in the form that `dump` returns."""
+    """Recount the archive's mounts and operations from its events, in the form that `dump` returns."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         events = read_events(connection, archive)
     operations, mounts = recount_operations(events), recount_mounts(events)
@@ -197,7 +197,7 @@ _OPERATIONS = f"""
 
 
 def dump(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
-    """The archive's mounts and operations as they are in the warehouse, without row numbers."""
+    """Return the archive's mounts and operations from the warehouse, without row numbers."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         mounts, operations = (
             sorted(

@@ -14,7 +14,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}
-# Clocks in America/Los_Angeles went back that night: they show 1:30 at both FIRST and SECOND, and 3:30 once.
+# Clocks in America/Los_Angeles went back that night: they showed 1:30 at FIRST and SECOND, but 3:30 once.
 FIRST, SECOND = datetime(1997, 10, 26, 8, 30, tzinfo=UTC), datetime(1997, 10, 26, 9, 30, tzinfo=UTC)
 ONCE = datetime(1997, 10, 26, 11, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -72,7 +72,7 @@ def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -
 
 def read_facts(connection: psycopg.Connection, table: str) -> list[dict[str, Any]]:
     with connection.cursor(row_factory=psycopg.rows.dict_row) as cursor:
-        return cursor.execute(f"SELECT * FROM core.{table}").fetchall()  # one of ours
+        return cursor.execute(f"SELECT * FROM core.{table}").fetchall()  # one of our tables
 
 
 def move(
@@ -104,7 +104,7 @@ def test_the_loader_may_only_read_and_add_facts(loader: psycopg.Connection) -> N
                 {"table": privileges, "columns": of_columns, "name": f"core.{name}"},
             ).fetchone()
             assert (name, granted) == (name, (allowed, allowed))
-    # Nor does it have any rights through another role.
+    # It has no rights through another role either.
     assert (
         loader.execute("SELECT FROM pg_auth_members WHERE member = 'tapewise_loader'::regrole").fetchall()
         == []
@@ -116,7 +116,7 @@ def test_the_loader_can_neither_change_nor_delete_a_fact(loader: psycopg.Connect
     before = add_fact(loader, TABLES[table])
     for column in TABLES[table].columns:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            loader.execute(f"UPDATE core.{table} SET {column.name} = {column.name}")  # one of ours
+            loader.execute(f"UPDATE core.{table} SET {column.name} = {column.name}")  # one of our tables
     for statement in (f"DELETE FROM core.{table}", f"TRUNCATE core.{table}"):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             loader.execute(statement)
@@ -142,13 +142,13 @@ def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
 @pytest.mark.parametrize(
     ("started_at", "expected"),
     [
-        # The start was shown twice, and is before the end: it moves too.
+        # The clock showed the start twice, and it is before the end, so it moves too.
         (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
-        # Shown once: the job took an hour longer.
+        # The clock showed the start once, so the job took an hour longer.
         (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),
-        # After the end in the first pass, before it in the second.
+        # The start is after the end in the first pass, and before it in the second.
         (FIRST + timedelta(minutes=20), (FIRST + timedelta(minutes=20), 2400.0, False)),
-        # After the end in either pass.
+        # The start is after the end in both passes.
         (ONCE, (ONCE, None, True)),
         (None, (None, None, False)),
     ],
@@ -172,7 +172,7 @@ def test_the_start_of_a_moved_job(
         ({"source_id": 2}, "clocks of UTC do not show"),
         ({"source_id": 3}, "there is no source 3"),
         ({"source_id": None}, "there is no source"),
-        ({"first": SECOND, "second": FIRST}, "do not show"),  # back
+        ({"first": SECOND, "second": FIRST}, "do not show"),  # backwards
         ({"second": FIRST}, "do not show"),
         ({"second": SECOND + timedelta(microseconds=1)}, "do not show"),
         ({"second": FIRST + timedelta(days=1)}, "do not show"),

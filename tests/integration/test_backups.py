@@ -22,7 +22,7 @@ PATIENCE_S = 30
 
 @pytest.fixture
 def archive(database: psycopg.Connection) -> str:
-    """The name of the one archive of the warehouse."""
+    """The name of the warehouse's only archive."""
     database.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('kept', 'measured', 'UTC')")
     database.commit()
     return "kept"
@@ -30,7 +30,7 @@ def archive(database: psycopg.Connection) -> str:
 
 @contextmanager
 def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
-    """Block all dumps inside the `with`; yield a function that waits until so many of them are blocked."""
+    """Block all dumps inside the `with`; yield a function that waits until that many are blocked."""
     with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
         blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
 
@@ -42,7 +42,7 @@ def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
 
 
 def count_dumps(connection: psycopg.Connection) -> int:
-    """How many sessions of pg_dump the server has for this database."""
+    """Count this database's pg_dump sessions."""
     [(count,)] = connection.execute(
         "SELECT count(*) FROM pg_stat_get_activity(NULL) AS a JOIN pg_database AS d ON d.oid = a.datid"
         " WHERE a.application_name = 'pg_dump' AND d.datname = current_database()"
@@ -126,7 +126,7 @@ def test_a_dump_ends_with_its_killed_command_and_the_next_backup_cleans_up(
         fork = start_backup(warehouse, tmp_path / "killed.dump")
         wait(1)
         [left] = tmp_path.glob(f"killed.dump.*{UNFINISHED}")
-        assert remove_unfinished(tmp_path) == []  # it is alive
+        assert remove_unfinished(tmp_path) == []  # its process is still running
         fork.kill()
         wait(0)
         fork.communicate(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""The server does nothing more for a client that is gone."""
+"""The server stops working for a client that is gone."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ SETTING = "client_connection_check_interval"
 
 
 def count_queries(warehouse: Warehouse) -> int:
-    """How many sessions the server currently shows working on the query."""
+    """Count the sessions that are currently working on the query."""
     with warehouse.connect(Role.OWNER) as connection:
         [(count,)] = connection.execute(
             "SELECT count(*) FROM pg_stat_activity WHERE query = %s AND state = 'active'", [QUERY]
@@ -69,7 +69,7 @@ def test_every_session_makes_the_server_check_for_its_client(warehouse: Warehous
                 "SELECT setting, source FROM pg_settings WHERE name = %s", [SETTING]
             ).fetchone()
             assert found == ("2000", "client")
-    if site.server is not None:  # there may be sessions of other programs, too
+    if site.server is not None:  # other programs may have sessions, too
         with psycopg.connect(site.maintenance) as connection:
             assert connection.execute(f"SHOW {SETTING}").fetchone() == ("2s",)
 

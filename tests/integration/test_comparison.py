@@ -1,4 +1,4 @@
-"""Comparisons: their false alarms, what they find, that they are repeatable, and what they print."""
+"""Comparisons: false alarms, what they find, repeatability, and what they print."""
 
 import json
 import random
@@ -22,7 +22,7 @@ Requests = list[tuple[Any, ...]]
 
 
 def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
-    """A fortnight of bursts: more by day than by night, each of ten requests, slow or fast as a whole."""
+    """A fortnight of bursts, more by day than by night; each has ten requests, all slow or all fast."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for day in range(DAY_COUNT):
@@ -112,7 +112,7 @@ def connection(warehouse: Warehouse) -> Any:
 
 
 def compare_requests(connection: psycopg.Connection, a: Requests, b: Requests) -> list[dict[str, Any]]:
-    """The rows of a comparison; the warehouse is empty again afterwards."""
+    """Return a comparison's rows, and leave the warehouse empty again."""
     with connection.transaction(force_rollback=True):
         insert_requests(connection, "a", a)
         insert_requests(connection, "b", b)
@@ -134,8 +134,8 @@ def test_requests_from_the_same_law_are_hardly_ever_called_different(
         for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 %, more than one alarm in seven pairs occurs once in 23, more than two once in 266.
-    # (A study of 60 pairs each had none.)
+    # At 5 %, seven pairs give more than one alarm once in 23 times, and more than two once in 266.
+    # (A study with 60 pairs each had none.)
     assert sum(map(bool, alarms)) <= 2
 
 
@@ -146,7 +146,7 @@ def test_an_extra_minute_of_staging_is_always_found(connection: psycopg.Connecti
         rows = compare_requests(connection, a, b)
         found = find_different(rows)
         assert {("get", "stage time", "mean"), ("get", "stage time", "p50")} <= found
-        # Nothing for puts, which are not staged.
+        # Nothing is found for puts, which are not staged.
         assert not any(direction == "put" for direction, _, _ in found)
         (mean,) = (row for row in rows if (row["quantity"], row["statistic"]) == ("stage time", "mean"))
         assert mean["difference_low"] > 0
@@ -182,14 +182,14 @@ def test_an_archive_does_not_differ_from_itself(connection: psycopg.Connection):
 
 
 def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
-    """What the command prints; an error of ours is raised unchanged."""
+    """Return what the command prints; Tapewise's own errors are raised unchanged."""
     return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
 
 
 @pytest.fixture
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Archives `slow` and `fast` had the same requests on two days; `made-up` is synthetic; and there are
-    runs.
+    """Archives `slow` and `fast` have the same requests on two days, `made-up` is synthetic, and others
+    are runs.
     """
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
                 "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip

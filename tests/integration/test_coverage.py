@@ -49,22 +49,22 @@ def test_lines_and_rows_give_the_same_coverage(warehouse: Warehouse, load: Calla
     assert rows == [(each.view, each.state, each.why) for each in judge_views(found)]
 
 
-# These compare two archives, and take their names.
+# These take the names of two archives to compare.
 COMPARING = {each.name for each in read_mart() if "b" in each.metadata.arguments}
-# These have rows only after the archive's requests were sorted into classes.
+# These have rows only after the archive's requests have been sorted into classes.
 OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_days"}
-# These show no archive: a transfer or a job is found by its number.
+# These show no archive: they find a transfer or a job by its number.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
-# These also have rows for what is unknown; the rows that matter are the others.
+# These also have rows for what is unknown, which do not matter here.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}
-# A log need not have such lines.
+# A log may have no lines of these kinds.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS]
 
 
 @pytest.fixture(scope="module")
 def archives(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
-    """Archives with the start of the example, each of its logs alone, and each format's example lines."""
+    """Archives of the start of the example, of each of its logs alone, and of each format's example lines."""
     folder = tmp_path_factory.mktemp("lines")
     with site.clone() as warehouse:
 
@@ -94,7 +94,7 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         view, number = BY_NUMBER[each.name]
         query += sql.SQL(" JOIN {} USING ({})").format(sql.Identifier("mart", view), sql.Identifier(number))
     elif each.name in COMPARING:
-        # Blocks of ten weeks: a format's lines span years, and there would be too many blocks of one day.
+        # Blocks of ten weeks: a format's lines span years, which would give too many blocks of one day.
         query = sql.SQL(
             "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
             " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"

@@ -1,4 +1,4 @@
-"""mart.daily_activity counts from the transfers what the days of mart.activity add up from the rollup."""
+"""mart.daily_activity, which counts transfers, equals the days of mart.activity, which adds up the rollup."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ COLUMN_TYPES = {"ended_at": pl.Datetime("us", "UTC"), "size_bytes": pl.Int64, "d
 
 
 def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]:
-    """Transfers of four days, with any field missing that a log may omit."""
+    """Make transfers of four days; any field that a log may omit may be missing."""
     rows = []
     for _ in range(400):
         is_saturated = dice.random() < 0.1
@@ -38,8 +38,8 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
     return rows
 
 
-# Days of 25 and 23 hours; one that begins twice; 5:45 from UTC; and one with a change at a minute past
-# midnight.
+# Days of 25 and 23 hours, a day that begins twice, one at 5:45 from UTC, and one whose clock changes at a
+# minute past midnight.
 @pytest.mark.parametrize(
     ("timezone", "since"),
     [
@@ -52,7 +52,7 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
 )
 def test_days_equal_those_of_the_rollup(database: psycopg.Connection, timezone: str, since: datetime) -> None:
     transfers = draw_transfers(random.Random(1), since)
-    # Transfers that ended in FTP's log come from a log that reports no failures.
+    # FTP's log reports no failures.
     cells = [
         cell
         for interface in ("ftp", "nft")

@@ -85,7 +85,7 @@ def test_the_later_version_of_a_corrected_report_counts(load, warehouse, sample_
     check_warehouse(warehouse)
 
 
-# The names of a section's figures that are not totals.
+# By section: the columns that name those figures which are not totals.
 NAMES = {
     "io_by_gateway": ["system", "gateway"],
     "io_by_client": ["system", "client"],
@@ -122,7 +122,7 @@ def test_each_column_of_figures_means_one_thing(load, warehouse, sample_logs):
     assert {f"1,{number}" for number in range(16)} == {
         row["library"] for section, _, row in rows if section == "free_slots"
     }
-    # These names and the figure's name together identify a row.
+    # These columns and the figure's name together identify a row.
     keys = [(section, figure, *(row.get(name) for name in NAMES[section])) for section, figure, row in rows]
     assert len(set(keys)) == len(keys)
 

@@ -1,8 +1,8 @@
 """Student's t and F in SQL against SciPy, over a wide grid and at its edges.
 
 SciPy's tails are accurate to 1e-12 here. Not all of its quantiles are: some far ones are off by several per
-cent, some infinite. Those are left out, and the tail at our quantile is compared in any case. Where SciPy has
-no tail either, because a square overflows, closed forms replace it.
+cent, and some are infinite. Those are left out, but the tail at our quantile is always compared. Where SciPy
+has no tail either, because a square overflows, closed forms replace it.
 
 Run with `-s` to see the largest differences.
 """
@@ -35,8 +35,8 @@ def compute(connection: psycopg.Connection, expression: str, *columns: Sequence[
 
 
 def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int, *given: np.ndarray) -> None:
-    """Assert that all are within the tolerance, and at least `count` are comparable (SciPy finite and not
-    zero).
+    """Assert that all are within the tolerance, and at least `count` are comparable (SciPy's value is finite
+    and not zero).
     """
     is_known = np.isfinite(expected) & (np.abs(expected) >= 1e-300) & (np.abs(expected) < 1e300)
     assert is_known.sum() >= count, f"{what}: only {is_known.sum()} points to compare"
@@ -65,11 +65,11 @@ def test_f_agrees_with_scipy(database: psycopg.Connection, grid: tuple[np.ndarra
     rest = special.betainccinv(df2 / 2, df1 / 2, probability)  # 1 - x, to its own precision
     with np.errstate(all="ignore"):
         expected = df2 / df1 * np.where(x < 0.5, x / (1 - x), (1 - rest) / rest)
-        # Where SciPy's tail does not confirm SciPy's quantile.
+        # Leave out quantiles that SciPy's own tail does not confirm.
         expected[np.abs(stats.f.cdf(expected, df1, df2) / probability - 1) > 1e-9] = np.nan
     assert_close("F quantiles", found, expected, 1500, probability, df1, df2)
 
-    # Far up: the quantile of 1/F, because no double is that close to 1.
+    # For the upper end, use the quantile of 1/F, because no double is that close to 1.
     with np.errstate(all="ignore"):
         points = 1 / found
     is_number = np.isfinite(points) & (points > 0)
@@ -84,7 +84,7 @@ def test_student_t_agrees_with_scipy(database: psycopg.Connection) -> None:
     probability, df = np.array(list(product(PROBABILITIES, DEGREES))).T
     found = compute(database, "mart.student_t_quantile(a, b)", probability, df)
     expected = stats.t.ppf(probability, df)
-    # As above, and where it would have to be zero.
+    # As above; quantiles that should be zero are left out too.
     with np.errstate(all="ignore"):
         expected[np.abs(stats.t.cdf(expected, df) / probability - 1) > 1e-9] = np.nan
     expected[probability == 0.5] = np.nan
@@ -92,7 +92,7 @@ def test_student_t_agrees_with_scipy(database: psycopg.Connection) -> None:
     assert (found[probability == 0.5] == 0).all()
 
     expected = 2 * stats.t.sf(np.abs(found), df)
-    expected[(df < 2) & (probability < 1e-100)] = np.nan  # the square overflows, see the closed forms
+    expected[(df < 2) & (probability < 1e-100)] = np.nan  # the square overflows; see the closed forms
     tails = compute(database, "mart.student_t_tail(a, b)", found, df)
     assert_close("t tails", tails, expected, 200, found, df)
     assert (compute(database, "mart.student_t_tail(a, b)", -found, df) == tails).all()
@@ -106,7 +106,7 @@ def test_one_and_two_degrees_of_freedom_have_closed_forms(database: psycopg.Conn
         assert_close(f"t tails, {df} degrees", found, tail, t.size, t)
         found = compute(database, f"-mart.student_t_quantile(a, {df})", tail[1:] / 2)
         assert_close(f"t quantiles, {df} degrees", found, t[1:], t.size - 1, tail[1:])
-    # Here the square of t is not representable as a double.
+    # The squares of these are too large for a double.
     t = np.array([1e155, 1e200, 6e299])
     assert_close("t tails, Cauchy", compute(database, "mart.student_t_tail(a, 1)", t), 2 / math.pi / t, 3, t)
     found = compute(database, "-mart.student_t_quantile(a, 1)", 1 / math.pi / t)

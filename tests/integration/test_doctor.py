@@ -48,7 +48,7 @@ def settings(tmp_path: Path, load: Callable[..., object]) -> Settings:
 def find(
     settings: Settings, warehouse: Warehouse, verdict: str = "wrong", now: datetime = NOW
 ) -> list[tuple[str, str]]:
-    # A test's disks are its machine's.
+    # The check of disks is left out, because it sees those of the machine that runs the test.
     found = examine_warehouse(settings, warehouse, now)
     return [(each.check, each.sentence) for each in found if each.verdict == verdict and each.check != "disk"]
 
@@ -75,7 +75,7 @@ def test_silence_is_reported_unless_an_outage_explains_it(
     late = NOW + timedelta(hours=5)
     said = "The last line of source llnl/nft is 26 h 58 min old"
     assert find(settings, warehouse, now=late) == [("sources", f"{said}; the limit is 26 h 0 min.")]
-    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # not yet, no longer
+    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # too early, too late
         record_outage(database, started_at, ended_at)
         assert len(find(settings, warehouse, now=late)) == 1
     record_outage(database, NOW, None)
@@ -184,10 +184,10 @@ def test_mart_of_another_version_is_reported(
     ("before", "recent", "verdict"),
     [
         ((1000, 10), (1000, 27), "wrong"),
-        ((1000, 10), (1000, 26), "ok"),  # no more than twice what the share before may have been
+        ((1000, 10), (1000, 26), "ok"),  # at most twice what the earlier share may have been
         ((100, 0), (4000, 240), "ok"),
         ((100, 0), (4000, 241), "wrong"),
-        ((2, 0), (1000, 999), "ok"),  # too few before to judge
+        ((2, 0), (1000, 999), "ok"),  # too few earlier lines to judge
         ((2, 0), (1000, 1000), "wrong"),
         ((2, 2), (1000, 1000), "ok"),
         ((1000, 0), (1000, 9), "ok"),  # too few to judge

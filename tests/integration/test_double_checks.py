@@ -16,7 +16,7 @@ Load = Callable[..., FileResult]
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Load as an older program that refused nothing."""
+    """Load as an older program did, which refused nothing."""
     monkeypatch.setattr(OtherHolders, "_check", lambda *_: None)
     return
 

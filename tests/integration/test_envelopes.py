@@ -1,9 +1,9 @@
 """How good the lower envelope is: coverage of its intervals over many made-up archives.
 
 Two studies give two answers. Where the fastest transfer of each stratum of sizes follows a line with
-normal errors, the 95 % intervals hold the truth 95 times in 100; that is what the arithmetic promises,
-and it needs the filter for FTP's coarse times. Where transfers queue and share a network, as in the
-example logs, even the fastest have waited, and the intervals do not cover that.
+normal errors, the 95 % intervals contain the truth 95 times in 100, as the arithmetic promises, provided
+that FTP's coarse times are filtered out. Where transfers queue and share a network, as in the example
+logs, even the fastest have waited, and the intervals do not cover that.
 
 Run with `-s` to see the measurements. The tables are in docs/explanation/lower-envelope.md; a test
 fails when they no longer match.
@@ -62,7 +62,7 @@ class Law:
         return self.latency_s + self.slope_s_per_byte * size_bytes
 
 
-# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did of LLNL's week.
+# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did in LLNL's week.
 PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 6100, 40)
 GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 780, 10)
 LAWS = {"get": GETS, "put": PUTS}
@@ -82,7 +82,7 @@ class Made:
 
 
 def make_transfers(law: Law, chance: np.random.Generator) -> Made:
-    """Transfers whose strata have their fastest at `latency + slope * size + N(0, SE^2)`.
+    """Make transfers, with the fastest of each stratum at `latency + slope * size + N(0, SE^2)`.
 
     The published scatter of 0.68 s around a latency of 0.76 s would make one small put in eight end before it
     begins, and cutting those off would raise the line. So the normal law is kept whole, and all sizes lie
@@ -96,8 +96,8 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     wanted = (law.residual_se_s / law.slope_se_s_per_byte) ** 2
     scale = math.sqrt(wanted / (law.stratum_count * spread[at].var()))
     smallest = (5.5 * law.residual_se_s - law.latency_s) / law.slope_s_per_byte
-    # Each is one byte more than chance would put it above the one before: no two sizes are equal, so that no
-    # tie lets a transfer slip into the next stratum.
+    # Each random step from one size to the next is a byte longer, so no two sizes are equal, and no tie lets
+    # a transfer slip into the next stratum.
     size_bytes = (smallest + scale * spread).astype(np.int64) + np.arange(spread.size).reshape(shape)
 
     fastest_ms = _clear_of_ftp(
@@ -108,13 +108,13 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     assert fastest_ms.min() > 0
     slower_ms = np.rint(chance.exponential(10_000, shape)).astype(np.int64) + 10
     duration_ms = _clear_of_ftp(fastest_ms[:, np.newaxis] + slower_ms)
-    # FTP's whole seconds from 10 s on are kept by the filter.
+    # The filter keeps FTP's whole seconds from 10 s on.
     is_whole = (duration_ms >= 10_000) & (chance.random(shape) < 0.2)
     duration_ms = np.where(is_whole, -(-duration_ms // 1000) * 1000, duration_ms)
     duration_ms[at] = fastest_ms
 
-    # What must not count: FTP's short times, far below the line among the same sizes; times of zero; and an
-    # incomplete last stratum, faster than anything and at the end where a line is easily tilted.
+    # These must not count: FTP's short times, far below the line at the same sizes; times of zero; and an
+    # incomplete last stratum, which is fastest of all and at the end, where a line is easily tilted.
     ftp_bytes = chance.choice(size_bytes.ravel(), law.ftp_count)
     ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.05, 0.25, law.ftp_count)
     ftp_ms = np.where(ftp_s < 1, 499, 1000 * np.minimum(np.rint(ftp_s), 9)).astype(np.int64)
@@ -130,7 +130,7 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
 
 
 def _clear_of_ftp(duration_ms: np.ndarray) -> np.ndarray:
-    """Add one ms if the time looks like FTP's by chance, as one in a thousand does; else it is filtered.
+    """Add one ms to times that look like FTP's by chance (one in a thousand), which would be filtered out.
 
     On average that is a microsecond, while the latency is known to a tenth of a second.
     """
@@ -139,7 +139,7 @@ def _clear_of_ftp(duration_ms: np.ndarray) -> np.ndarray:
 
 
 def month(seed: int) -> str:
-    """The month that belongs to a seed: one archive, but a partition and a range of dates for each."""
+    """A seed's month: seeds share one archive, but each has its own partition and range of dates."""
     return f"{1990 + seed // 12}-{seed % 12 + 1:02d}-01"
 
 
@@ -157,7 +157,7 @@ def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, 
                     pl.DataFrame(
                         {
                             "user": "002718",
-                            # Eight days, as LLNL used; in no order of size.
+                            # Eight days, as LLNL used, in no order of size.
                             "second": chance.integers(8 * 86400, size=transfers.size_bytes.size),
                             "operation": law.operation,
                             "size_bytes": transfers.size_bytes,
@@ -208,7 +208,7 @@ class Measured:
 
 
 def measure(rows: Iterable[Row]) -> list[Measured]:
-    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed as the page's table."""
+    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed like the page's table."""
     rows = list(rows)
     found = []
     for direction, law in LAWS.items():
@@ -279,7 +279,7 @@ def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
-    """Assert that SQL's line is the one that scipy fits through the points as they were made."""
+    """Assert that SQL's line is the one that SciPy fits through the points as they were made."""
     line = stats.linregress(made.fastest_bytes, made.fastest_s)
     residuals_s = made.fastest_s - line.intercept - line.slope * made.fastest_bytes
     df = made.fastest_s.size - 2

@@ -1,4 +1,4 @@
-"""Exactly once: whatever is read, how often, in what order, by how many: the facts are the multiset union."""
+"""Exactly once: the facts are the multiset union of what is read, however often, in any order, by many."""
 
 import bz2
 import gzip
@@ -36,11 +36,11 @@ from tests.integration.evidence import FACTS, check_warehouse, read_balance, rea
 from tests.stamps import python_regex, restamp
 
 pytestmark = pytest.mark.usefixtures("short_segments")
-# The meaning of unfolded lines depends on the lines above them, so none can be alone: test_daily_reports.py.
+# Unfolded lines depend on the lines above them, so none can be read alone; see test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
-# What a load does with a file is tested with formats for which it differs: one table or several, a day given
-# by the file, a layout. How lines are read is tested with every format here and elsewhere.
+# Loading is tested with formats for which it differs: one table or several, a day given by the file, a
+# layout. Reading lines is tested with every format, here and elsewhere.
 SOME_NAMES = ["cond", "hsi", "pftp", "unitree-tape", "xferlog"]
 SOME_FORMATS = pytest.mark.parametrize("format_name", SOME_NAMES)
 BEGIN = datetime(2004, 6, 30, 20, 0)
@@ -54,10 +54,10 @@ STAMPS = dict.fromkeys(("nft", "stat"), "%y/%m/%d %H:%M:%S") | dict.fromkeys(
 )
 LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
-BROKEN_TEXT = r"broken \xff\x00 line"  # of the first
+BROKEN_TEXT = r"broken \xff\x00 line"  # as the first is shown
 BLANK = (b"", b"  \t")
 
-# Each example has its own archive in the test's warehouse; and a warehouse is not always fast.
+# Examples share the test's warehouse, but each has its own archive. A warehouse is not always fast.
 SHARED_FIXTURES: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -67,7 +67,7 @@ Load = Callable[..., FileResult]
 
 
 def log_line(format_name: str, kind: int, seconds: int) -> bytes:
-    """A valid line of the format, of one of its kinds, at that time after BEGIN."""
+    """Make a valid line of this format and kind, that many seconds after BEGIN."""
     examples = find_format(format_name).examples
     example, ended_at = examples[kind % len(examples)], BEGIN + timedelta(seconds=seconds)
     if format_name == "cond":  # a job of 43 seconds, on whatever day
@@ -104,7 +104,7 @@ def fate(line: bytes) -> str:
         owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
         if (owner := next(owners, None)) is not None:
             return "fact" if owner.ignored is None else "ignored"
-    # Between machines other than the archive.
+    # Ignored lines are of transfers between machines other than the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 
 
@@ -273,7 +273,7 @@ def test_a_shorter_copy_adds_nothing(
     expect_union(warehouse, lines)
 
 
-@pytest.mark.parametrize("format_name", ["cond", "hsi"])  # one has the day from its file
+@pytest.mark.parametrize("format_name", ["cond", "hsi"])  # cond gets its day from the file
 @pytest.mark.parametrize(
     ("suffix", "compress"),
     [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd.compress)],
@@ -310,7 +310,7 @@ def test_a_truncated_compressed_file_leaves_nothing_until_it_is_complete(
     packed = gzip.compress(write(tmp_path / "log", lines).read_bytes())
     path = tmp_path / "log.gz"
     path.write_bytes(packed[: len(packed) * 3 // 4])
-    set_block_bytes(200)  # so that facts were sent before the missing end is noticed
+    set_block_bytes(200)  # so facts are sent before the missing end is noticed
     with pytest.raises(LogFileError, match="cannot be read beyond"):
         load(path, "nft")
     expect_union(warehouse)
@@ -343,7 +343,7 @@ def test_a_byte_order_mark_is_not_part_of_a_line(
         expect_union(warehouse, lines[:length])  # the balance of bytes, too
         assert len(ledger(warehouse)) == 1
     assert load(write(tmp_path / "copy", lines), format_name).tally.loaded_count == 0
-    # As `cat` of two logs gives it.
+    # As `cat` joins two logs.
     (tmp_path / "both").write_bytes(path.read_bytes() + mark + b"".join(line + b"\r\n" for line in lines))
     load(tmp_path / "both", format_name)
     expect_union(warehouse, lines, lines + lines)
@@ -430,7 +430,7 @@ def test_repeats_are_numbered_across_block_boundaries(
     expect_union(warehouse, lines, archive="whole")
     expect_union(warehouse, lines, archive="pieces")
 
-    # Nor must the blocks' edges matter to a copy, or to its additional lines.
+    # Block edges must not matter for a copy, or for its additional lines, either.
     set_block_bytes(path.stat().st_size // 7)
     copy = write(tmp_path / "copy", lines)
     assert load(copy, format_name, archive="pieces").tally.loaded_count == 0
@@ -525,7 +525,7 @@ def test_an_unfinished_last_line_that_is_continued_later_is_another_line(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
     lines = make_lines("nft")[:5]
-    cut = [*lines[:4], lines[4][:-2]]  # a valid line, too: 41.9 seconds instead of 41.902
+    cut = [*lines[:4], lines[4][:-2]]  # still a valid line: 41.9 seconds instead of 41.902
     path = tmp_path / "log"
     path.write_bytes(b"\n".join(cut))
     assert load(path, "nft", is_complete=True).tally.line_count == 5
@@ -574,7 +574,7 @@ def test_archives_do_not_share_lines(warehouse: Warehouse, load: Load, tmp_path:
 def test_equal_lines_of_two_sources_are_two_transfers(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
-    # Several in a row would be a copy of the other's log, and are refused.
+    # Several in a row would be refused as a copy of the other's log.
     line = b"005041 97/10/01 00:01:41 js 7700 0.425"
     for host in ("mover1", "mover2"):
         load(write(tmp_path / host, [line]), "nft", source=host)
@@ -583,7 +583,7 @@ def test_equal_lines_of_two_sources_are_two_transfers(
 
 
 def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
-    """Start the command that loads `paths`, in a process of its own."""
+    """Start a process that runs the command to load `paths`."""
     options = ["--kind", "synthetic", "--format", format_name, "--timezone", "UTC"]
     if find_format(format_name).is_dated_by_file:
         options += ["--date", str(DAY)]
@@ -593,7 +593,7 @@ def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
 
 
 def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: Sequence[Fork]) -> None:
-    """Wait until as many sessions as there are processes wait for a lock with a statement like this."""
+    """Wait until one session per process waits for a lock with a statement like this."""
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         f" AND datname = current_database() AND query LIKE '{statement}'"
@@ -607,7 +607,7 @@ def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: 
 
 
 def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Load `paths` with one command each at once, held up where they may collide; return their output."""
+    """Load `paths` at once, with a command each, held up where they may collide; return their output."""
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
@@ -653,11 +653,11 @@ POOLS = {
         *(log_line(name, kind, seconds) for kind, seconds in itertools.product(range(4), (0, 1, 86400 * 40))),
         *BROKEN,
         *BLANK,
-        log_line(name, 0, 0) + b"\r",  # the same line as without
+        log_line(name, 0, 0) + b"\r",  # the same line as without \r
     ]
     for name in SINGLE_LINED
 }
-# One reading: the file's name, the lines from where to where, in blocks of how many bytes.
+# One reading: the file's name, the range of its lines, and the size of a block in bytes.
 READINGS = st.lists(
     st.tuples(
         st.integers(0, 2), st.integers(0, 24), st.integers(0, 24), st.sampled_from([60, 400, 12_000_000])

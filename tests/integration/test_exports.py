@@ -37,7 +37,7 @@ TIMES = {
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }
-# The last moment of a month and the first of the next, for which each clock but UTC's has another month.
+# The last moment of a month and the first of the next; any clock other than UTC's puts one in another month.
 MOMENTS = ("1998-03-31T23:59:59.999999Z", "1998-04-01T00:00:00Z")
 ODD = 'a "quoted",\ttext\\N\nwith two lines'
 GIVEN: dict[str, list[dict[str, Any]]] = {
@@ -117,7 +117,7 @@ def test_every_table_has_the_rows_of_its_view_in_months_of_utc(small: Warehouse,
     for table, (time, *_) in {**TABLES, **NAME_TABLES}.items():
         paths = sorted((tmp_path / "a" / table).iterdir())
         own = [*months, "1999-01.parquet"] if table in ("transfers", "requests", "transfer_names") else months
-        own = own[1:] if table == "mounts" else own  # one mount, of both events
+        own = own[1:] if table == "mounts" else own  # both events make one mount
         assert [path.name for path in paths] == own, table
         for path in paths:
             assert {f"{moment:%Y-%m}" for moment in pl.read_parquet(path)[time]} == {path.stem}
@@ -160,7 +160,7 @@ print(json.dumps([dict(types), rows]))
 
 def test_duckdb_reads_the_files_as_polars_does(small: Warehouse, tmp_path: Path) -> None:
     export(small, tmp_path)
-    # In a process of its own, because it complains at the end of one that keeps its modules.
+    # DuckDB runs in a separate process, because it complains at the end of one that keeps its modules.
     done = subprocess.run(
         [sys.executable, "-c", DUCKDB, tmp_path], capture_output=True, text=True, check=True
     )

@@ -25,7 +25,7 @@ from tests.integration.evidence import check_warehouse, read_facts
 Load = Callable[..., FileResult]
 
 FAMILIES = ("hsi-client", "sdsc", "srb", "dcache")
-# The name of a file whose lines have no day, or no year.
+# File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05"}
 
 
@@ -59,7 +59,7 @@ def test_each_example_is_accounted_for_once_and_its_row_leads_to_its_line(
     check_warehouse(warehouse)
     found = 0
     for table in tally.loaded:
-        for row_id, number in fetch(warehouse, f"SELECT id, line_number FROM core.{table}"):  # ours
+        for row_id, number in fetch(warehouse, f"SELECT id, line_number FROM core.{table}"):
             with closing(warehouse.connect(Role.LOADER)) as connection:
                 fate = explain_row(connection, table, row_id)
                 (held,) = explain_line(connection, copy, number, NOW)
@@ -82,7 +82,7 @@ def test_all_families_can_be_forgotten_and_dropped_completely(
     for name in FAMILIES:
         drop_source(warehouse, "test", name)
     for table in FACT_TABLES:
-        assert fetch(warehouse, f"SELECT count(*) FROM core.{table.name}") == [(0,)]  # ours
+        assert fetch(warehouse, f"SELECT count(*) FROM core.{table.name}") == [(0,)]
     assert fetch(warehouse, "SELECT count(*) FROM core.requests") == [(0,)]
 
 
@@ -105,10 +105,10 @@ def test_client_lines_get_the_day_of_their_file_or_the_given_one(
         Role.READER,
     ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 8, 0, True, False) for day in (5, 6)]
     check_warehouse(warehouse)
-    # They count by days; their hour, and what lies between them, is not reported.
+    # They count towards their days; their hours and the time between them are not reported.
     assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(16,)]
     for view in ("hour_profiles()", "idle_intervals()"):
-        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests() ORDER BY left_out"
     assert fetch(warehouse, left_out, Role.READER) == [("failed",), ("unknown time",)]
 
@@ -128,7 +128,7 @@ def test_the_day_of_a_file_is_shown_with_its_origin(load: Load, tmp_path: Path) 
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
     assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
-    # Lines with a date of their own need none from the file.
+    # Lines with their own date need none from the file.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
     assert result.log_date is None and result_to_json(result)["log_date"] is None
 
@@ -156,7 +156,7 @@ def test_a_line_that_occurs_twice_in_a_file_counts_twice(
 ) -> None:
     lines = [FORMATS["hsi-client"].examples[0]] * 2
     assert load(write(tmp_path, "hsi-client", lines), "hsi-client").tally.loaded_count == 2
-    # Lines in two files of a day that are equal, digit by digit, are taken for a copy.
+    # Lines that are equal, digit by digit, in two files of a day are taken for a copy.
     other = write(tmp_path, "hsi-client", lines, "other.2019-03-05.log")
     assert load(other, "hsi-client").tally.loaded_count == 0
     check_warehouse(warehouse)
@@ -189,11 +189,11 @@ def test_failed_runs_are_failures_in_the_report(warehouse: Warehouse, load: Load
 
 
 SDSC = [
-    # A get opened first: staged for 72 s. And a put without an open.
+    # A get that was opened first and staged for 72 s, and a put without an open.
     "1998-04-21 09:14:09\t71.902\tt3e\t0\t/home/k/in\tkim\tread\tftpopen\t5\t-\thpss07",
     "1998-04-21 09:14:22\t12.480\tt3e\t104857600\t/home/k/in\tkim\tread\tftpget\t-\t8402.1\thpss07",
     "1998-04-21 09:20:51\t0.310\tweb2\t524288\t/home/w/index\twww\twrite\tftpstor\t2\t1691.3\thpss03",
-    # Another user's open of the same file, from disk; an open after which nothing came; a machine by another
+    # Another user's open of the same file, from disk; an open that nothing followed; a machine under another
     # name.
     "1998-04-21 09:30:00\t0.200\tt3e\t0\t/home/k/in\tlee\tread\thsiopen\t5\t-\thpss07",
     "1998-04-21 09:30:05\t4.000\tt3e\t104857600\t/home/k/in\tlee\tread\thsiget\t5\t26214.4\thpss07",
@@ -222,7 +222,7 @@ def test_sdscs_opens_and_transfers_are_paired_whatever_their_order(
         load(files[number], "sdsc")
     assert fetch(warehouse, REQUESTS, Role.READER) == PAIRS
     (waited,) = fetch(warehouse, "SELECT waited_s FROM mart.requests ORDER BY ended_at LIMIT 1")
-    # Asked for at 09:12:57.098, opened at 09:14:09, begun at 09:14:09.52.
+    # Requested at 09:12:57.098, opened at 09:14:09, begun at 09:14:09.52.
     assert waited[0] == pytest.approx(72.422)
     check_warehouse(warehouse)
 
@@ -239,7 +239,7 @@ def test_sessions_are_not_traffic(warehouse: Warehouse, load: Load, tmp_path: Pa
         ("writes", 90.118, datetime(1998, 8, 11, 10, 39, 24, 882000, UTC)),
     ]
     for view in ("transfers", "requests", "activity_cells"):
-        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]
 
 
 # dCache
@@ -275,11 +275,11 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
         Role.READER,
     ) == [
         ("open, transfer", True, "log", None, None, None),
-        # Asked for at 09:02:00, and begun half a second before it ended.
+        # Requested at 09:02:00; the transfer began half a second before it ended.
         ("open, stage, transfer", False, "stage", None, 60.0, 179.5),
         ("transfer", None, None, None, None, None),
         ("transfer", None, None, None, None, None),
-        # The restore was asked for 65 seconds before it ended.
+        # The restore was requested 65 seconds before it ended.
         ("stage, transfer", False, "stage", None, 60.0, 124.5),
     ]
     assert fetch(
@@ -312,13 +312,13 @@ def test_reads_and_writes_within_containers_are_traffic_but_not_files(
         assert fetch(warehouse, moved.format(view), Role.READER) == traffic
     assert fetch(warehouse, "SELECT sum(size_bytes) FROM mart.activity_cells", Role.READER) == [(1_310_720,)]
     for view in ("file_events", "file_versions()", "file_accesses()", "file_histories()", "net_growth()"):
-        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]  # ours
-        coverage = f"SELECT state, why FROM mart.coverage WHERE view_name = '{view.rstrip('()')}'"  # ours
+        assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]
+        coverage = f"SELECT state, why FROM mart.coverage WHERE view_name = '{view.rstrip('()')}'"
         [(state, why)] = fetch(warehouse, coverage, Role.READER)
         assert state == "not" and why.startswith("not in this log: whole files")
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
     assert fetch(warehouse, left_out, Role.READER) == [("part of a file",)]
-    # A log of whole files next to it feeds them.
+    # A log of whole files loaded next to it fills them.
     load(write(tmp_path, "sdsc", SDSC[2:3]), "sdsc")
     assert fetch(warehouse, "SELECT size_bytes FROM mart.file_versions()", Role.READER) == [(524_288,)]
     check_warehouse(warehouse)
@@ -327,7 +327,7 @@ def test_reads_and_writes_within_containers_are_traffic_but_not_files(
 def test_migrations_in_a_repeated_hour_are_moved_with_their_start(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
-    # In Berlin clocks go back at 3 on 27 October 2019.
+    # Clocks in Berlin went back at 3:00 on 27 October 2019.
     begin = datetime(2019, 10, 27, 1, 30)
     clocks = [begin + timedelta(minutes=10 * n) for n in range(9)] + [
         begin + timedelta(minutes=10 * n) for n in range(3, 12)

@@ -24,7 +24,7 @@ CAPABILITY = "4f21.0007"
 UNITREE = f"cap={CAPABILITY} uid=2718 gid=310 family=7 copies=1 host=cray net=hippi size=34713600 path={PATH}"
 TAPE = f"op=stage by=client cap={CAPABILITY} family=7 location=silo1 copy=1 frag=- vsn=D30117 type=D3"
 BEFORE = "0011"  # the revision before the secret
-# By format, lines that name the same file, one log after the other.
+# By format: lines that name the same file, one per log.
 LOGS = {
     "hsi": (
         f"Sat Aug 10 00:05:01 2019 h hsi 35136 1035\tLH\t0\t0.03\t4096\t100.0\t4\ta\t{PATH}\t35136",
@@ -39,7 +39,7 @@ LOGS = {
         f"1996-02-14 09:14:22.871 tapesrvr positioned {TAPE} unit=d3-04 block=9120 size=34713600 rc=-",
     ),
 }
-# Where the keys are, each with the text from which it is made.
+# All keys, each with the text from which it is made.
 KEYS = """
     SELECT archive_path, file_key FROM core.transfers
     UNION ALL SELECT archive_path, file_key FROM core.namespace_events
@@ -85,7 +85,7 @@ def fetch(warehouse: Warehouse, query: str) -> list[tuple[object, ...]]:
 
 
 def make_key(secret: str, text: str) -> int:
-    """The key that RFC 2104 defines for them, by another implementation."""
+    """Make the key that RFC 2104 defines, with another implementation."""
     digest = hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 

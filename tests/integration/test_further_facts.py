@@ -150,7 +150,7 @@ def test_forgetting_removes_facts_before_the_day_and_counts_lines(
 def test_a_forgotten_fact_does_not_come_back_with_a_later_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """A session over midnight: it ended on the day that is kept, and began on the one before."""
+    """The session spans midnight: it ended on the day that is kept, and began on the day before."""
     load(write(tmp_path / "a", session(10, day="2019-03-01")), "sessions", timezone="Asia/Kathmandu")
     forget_detail(warehouse, "test", date(2019, 3, 2), NOW)
     over = "2019-03-02T00:05:00 A00002 drive1 kim requested=00:00:00 positioned=00:00:40 bytes=1000\n"

@@ -1,4 +1,4 @@
-"""A database that goes away in the middle of several files and comes back; reading processes that die."""
+"""A database that goes away in the middle of several files and comes back, and reading processes that die."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fi
 pytestmark = pytest.mark.slow
 
 SMALL_LINES = 200
-# By then all of the first file, whichever it is, has been copied, and nothing committed.
+# By then the first file, whichever it is, has been copied completely, and nothing has been committed.
 ADDS_CELLS = Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True)
 JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
 
@@ -75,7 +75,7 @@ def complete(bench: Bench, logs: list[Path]) -> None:
 
 
 def find_children(pid: int) -> Iterator[int]:
-    """The processes that read for `pid`."""
+    """Yield the child processes that read files for `pid`."""
     for folder in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
@@ -160,7 +160,7 @@ def test_a_stopped_command_leaves_nothing(bench: Bench, logs: list[Path], number
 
 def test_reading_processes_end_with_a_killed_command(bench: Bench, logs: list[Path]) -> None:
     bench.make_database()
-    with bench.holding(ADDS_CELLS):  # so that they do not just finish by themselves
+    with bench.holding(ADDS_CELLS):  # or they might simply finish
         process = start(bench, logs, "2")
         bench.wait_for(ADDS_CELLS, process)
         readers = list(find_children(process.pid))

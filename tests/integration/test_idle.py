@@ -26,14 +26,12 @@ COUNT = 150
 
 
 def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, Any]]:
-    """Bursts of transfers within two days around `day`, some hours apart, so that there is silence between
-    them.
-    """
+    """Make bursts of transfers within two days around `day`, some hours apart, with silence between them."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)).astimezone(UTC)
     bursts = [midnight + timedelta(minutes=dice.randrange(-2880, 4320)) for _ in range(15)]
     rows = []
     for number in range(COUNT):
-        # On the minute now and then: edges of windows.
+        # Some are whole minutes, where windows have their edges.
         seconds = dice.choice([dice.randrange(0, 90) * 60, dice.uniform(0, 1800)])
         started_at = dice.choice(bursts) + timedelta(seconds=round(seconds, 3))
         duration = dice.choice([0.0, 0.5, 60.0, 1800.0])
@@ -52,7 +50,7 @@ def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, 
 
 
 def make_cells(transfers: list[dict[str, Any]], zone: str) -> list[dict[str, Any]]:
-    """The cells that a load of `transfers` makes."""
+    """Make the cells that a load of `transfers` would make."""
     frame = pl.DataFrame(
         {
             "ended_at": [datetime.fromisoformat(row["ended_at"]) for row in transfers],
@@ -171,7 +169,7 @@ def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, 
             for row in found
             if row["archive"] == zone
         ] == expected
-    # Without a client the cells are read, with one the transfers.
+    # Without a client the function reads the cells, and with one the transfers.
     by_cells = "SELECT * FROM mart.idle_windows() ORDER BY archive, starts_on"
     by_transfers = by_cells.replace("()", "(class_of_service => 'a')")
     assert run_query(database, by_cells) == run_query(database, by_transfers)

@@ -1,9 +1,9 @@
 """Four commands at once, killed at random, leave the facts and balances of a quiet single run, over fifty
 seeds.
 
-Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`): of a command or one of
-its workers, of a process of the server, of the postmaster. Half of them wait for a COPY to begin, the others
-only for a random time. Commands that were killed, or lost their server, are run again. `test_kills.py` has
+Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`) of a command or one of
+its workers, a server process, or the postmaster. Half of the kills wait for a COPY to begin, the others only
+for a random time. Commands that were killed, or lost their server, are run again. `test_kills.py` kills at
 specific moments; here nobody chooses them, and the study counts what it hit.
 
 CI runs one of the fifty seeds, a different one whenever the program changes; `make kill-study` runs all.
@@ -50,7 +50,7 @@ TURN = zlib.crc32(b"".join(path.read_bytes() for path in LOADING)) % SEEDS
 CHOSEN = sorted((TURN + SEEDS // SEED_COUNT * index) % SEEDS for index in range(SEED_COUNT))
 
 KILLS = ["client"] * 10 + ["backend"] * 8 + ["postmaster"] * 2
-KILLS_AFTER_COPY = 5  # of them at least; half of all aim at it
+KILLS_AFTER_COPY = 5  # at least; half of all kills aim at it
 WAVES = 30  # at most, for all kills of a seed to find a target
 BALANCE = """
     SELECT sources.name, path, content_digest, read_bytes, waiting_bytes,
@@ -66,14 +66,13 @@ BALANCE = """
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-kills-"))
-    home.chmod(0o755)  # as root, the server's own account must get in
+    home.chmod(0o755)  # when run as root, the server's own account must get in
     server = EmbeddedServer(home, VERSION, system_folder=home / "system")
     try:
         with server:
             bench = Bench(server)
             with bench.connect("postgres") as connection:
-                # A kill leaves everything that was written to the operating system: only a power cut needs
-                # fsync.
+                # What was written to the operating system survives a kill: only a power cut needs fsync.
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("SELECT pg_reload_conf()")
                 connection.execute(f"CREATE DATABASE {TEMPLATE}")
@@ -96,7 +95,7 @@ def read_quietly(warehouse: Warehouse, paths: list[Path]) -> float:
 
 
 def deal(draw: random.Random, paths: list[Path]) -> list[list[Path]]:
-    """Give each command some of the files, in an order of its own; each file goes to at least one."""
+    """Give each command some of the files, in its own order; each file goes to at least one command."""
     hands = [draw.sample(paths, draw.randrange(len(paths) // 2, len(paths) + 1)) for _ in range(4)]
     hands[0] += [path for path in paths if not any(path in hand for hand in hands)]
     return hands
@@ -168,7 +167,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
                     ingest_arguments(bench.server.home, hand, jobs=2 if (waves, index) == (1, 0) else 1),
                     tmp_path / f"said-{waves}-{index}",
                     environment,
-                    # One as typed, with worker processes, whose starts take seconds.
+                    # One runs as typed, with worker processes, which take seconds to start.
                     is_forked=(waves, index) != (1, 0),
                 )
                 for index, hand in enumerate(deal(draw, paths))

@@ -1,8 +1,9 @@
 """Killed at any point and run again, a load gives the same facts and the same balance as a quiet run.
 
-The server belongs to this module: when one of its processes is killed, it restarts all. The moments are not
-left to chance: a lock of the test holds up the load. A COPY, too, can be held up: it waits for the partition
-of its next row. Every test asserts that its kill found the load unfinished, and whether the COPY had begun.
+This module has its own server, because a server restarts all its processes when one is killed. The moments
+are not left to chance: the test holds up the load with a lock. A COPY can be held up too, because it waits
+for the partition of its next row. Every test asserts that its kill found the load unfinished, and whether the
+COPY had begun.
 """
 
 import json
@@ -44,8 +45,8 @@ TIMEOUT_S = 120
 class Moment:
     """When to kill: as soon as `query` returns a row, while the test holds what `hold` locks.
 
-    The row is the server's process that loads. `partition` is created beforehand: a COPY waits at its first
-    row for a locked one. `has_copied`: whether the COPY has begun by then.
+    The row has the server process that loads. `partition` is created beforehand: if it is locked, a COPY
+    waits for it at its first row. `has_copied` says whether the COPY has begun by then.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Moment:
 
 
 HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-# The session that holds the archive's row: locking rows takes this lock of the table, too.
+# The session that has locked the archive's row, which also takes this lock on the table.
 LOADER = (
     "SELECT pid FROM pg_locks WHERE granted AND relation = 'core.archives'::regclass"
     f" AND mode = 'RowShareLock' AND {HERE}"
@@ -109,7 +110,7 @@ AFTER_COPY = [
         ]
     ),
     Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
-    # It may be read: the session that creates the source asks what the ledger ignored.
+    # Others may still read the table: the session that creates the source asks what the ledger ignored.
     Moment("writes the balance", waits_for(REASONS), f"LOCK TABLE {REASONS} IN SHARE MODE", has_copied=True),
 ]
 MOMENTS = BEFORE_COPY + AFTER_COPY
@@ -184,7 +185,7 @@ class Bench:
             connection.close()
 
     def wait_for(self, moment: Moment, process: Fork) -> int:
-        """The server's process that loads, at that moment; asserts that the COPY has begun, or has not."""
+        """Return the server process that loads, at that moment; assert whether the COPY has begun."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect() as watcher:
             while (row := watcher.execute(moment.query).fetchone()) is None:
@@ -204,7 +205,7 @@ class Bench:
         assert digest_facts(self.warehouse) == quiet.facts
         assert read_balance(self.warehouse) == quiet.balance
         check_lineage(self.warehouse)
-        # Nothing is left of any load; the checks' own sessions take a moment to end.
+        # No session or lock of a load is left; the checks' own sessions take a moment to end.
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect() as connection:
             while left := connection.execute(
@@ -228,7 +229,7 @@ class Quiet:
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-kills-"))
-    home.chmod(0o755)  # as root, the server's own account must get in
+    home.chmod(0o755)  # when run as root, the server's own account must get in
     server = EmbeddedServer(home, VERSION, system_folder=home / "system")
     log = home / "nft.log"
     log.write_bytes(b"".join(make_lines()))

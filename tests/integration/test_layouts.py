@@ -1,4 +1,4 @@
-"""A site's own layout: read from its path, kept by the warehouse, and the effects of editing it."""
+"""A site's own layout: reading it from its path, keeping it in the warehouse, and the effects of edits."""
 
 from contextlib import closing
 from datetime import timedelta

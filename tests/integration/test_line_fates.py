@@ -1,4 +1,4 @@
-"""The fates of lines against the ledger's own balance, for files that were really read."""
+"""Compares the fates of lines with the ledger's own balance, for files that were really read."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests derived while their lines are in memory: row for row what the database makes of them."""
+"""Requests derived from lines in memory equal, row for row, those that the database derives."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 
 @pytest.fixture
 def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines are read and examined a few at a time."""
+    """Read and examine a few lines at a time."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(at_load, "CROWD", 10)
 
@@ -121,7 +121,7 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     monkeypatch: pytest.MonkeyPatch,
     longest_days: int,
 ):
-    # Lines may be late for three days, and around the middle there are more lines than are kept.
+    # Lines may be up to three days late, and around the middle there are more lines than are kept.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
     monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
     monkeypatch.setattr(at_load, "MOST_LINES", 150)
@@ -146,7 +146,7 @@ def test_unmatched_opens_are_left_together_with_lines_beyond_the_limit(
 ):
     monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
-    # The first of them may be transferred until nine in the evening of the second day, but are not.
+    # The first could be transferred until nine in the evening of the second day, but are not.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
     times = [FIRST_DAY + since + timedelta(seconds=n) for since, count in crowds for n in range(count)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -177,7 +177,7 @@ def test_opens_without_transfers_are_not_examined_repeatedly(
 def test_a_few_wrong_clocks_do_not_make_all_later_lines_late(
     read, database: psycopg.Connection, days_at_load: set[date], monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # of a handful of lines
+    monkeypatch.setattr(at_load, "PUNCTUAL_RATIO", 0.8)  # only a handful of lines are read at a time
     lines = make_log("pftp", 4)
     draw = random.Random(4)
     for n in (3, 12):
@@ -234,8 +234,8 @@ def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
 
 def test_requests_in_the_second_pass_of_an_hour_are_derived(read, database: psycopg.Connection):
     # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes
-    # and transferred a quarter of an hour later; what was opened at ten to two was transferred at five past
-    # one, and an hour later, at five past two.
+    # and transferred a quarter of an hour later. The file opened at ten to two was transferred at five past
+    # one, and the one opened an hour later at five past two.
     midnight = datetime(1998, 10, 25)
     lines = []
     for tick in range(10, 240, 20):

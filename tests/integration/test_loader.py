@@ -96,7 +96,7 @@ def test_values_are_read_back_as_sent(
 
 VALUES = st.tuples(
     st.none() | st.integers(-(2**31), 2**31 - 1),
-    st.none() | st.floats(allow_nan=False) | st.just(math.nan),  # a NaN's payload is preserved by nobody
+    st.none() | st.floats(allow_nan=False) | st.just(math.nan),  # nothing preserves a NaN's payload
     st.none() | st.booleans(),
     st.none() | st.datetimes(datetime(2, 1, 1), datetime(9998, 1, 1), timezones=st.just(UTC)),
     st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),

@@ -1,5 +1,5 @@
-"""Each reader has a login of its own: its changes to itself affect nobody else, and some things no login may
-do.
+"""Each reader has its own login: what it changes about itself affects nobody else, and some things no login
+may do.
 """
 
 import secrets
@@ -185,7 +185,7 @@ def test_logins_admitted_by_hand_have_the_limits_of_the_database(
         owner.execute(f'GRANT {READER} TO "{names[0]}"'.encode())
     times = {"statement_timeout": "10min", "idle_in_transaction_session_timeout": "5min"}
     assert show(connect(names[0]), *times) == times
-    # Not for roles whose statements may take hours, whichever way they log in.
+    # The limits do not apply to roles whose statements may take hours, whichever way they log in.
     never = dict.fromkeys(times, "0")
     for role in (Role.OWNER, Role.LOADER):
         with closing(warehouse.connect(role)) as connection:
@@ -227,7 +227,7 @@ def test_names_are_for_the_logins_of_a_site_that_may_see_them(
                 assert "tapewise db logins add NAME --names" in (caught.value.hint or "")
             with closing(theirs.connect_reader(sees_names=False)) as connection:
                 assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (0,)
-        # As the command: with the right reason, or with the names.
+        # The command does the same: it gives the names or the right reason.
         done = CliRunner().invoke(sql_command, ["--as", "names", "--csv", query], obj=settings)
         if sees_names:
             assert (done.exit_code, done.stdout) == (0, f"n,login\n0,{login}\n")
@@ -247,7 +247,7 @@ def test_the_embedded_servers_own_login_with_names(site: Site, warehouse: Wareho
                 assert show(connection, *LIMITS) == LIMITS | {"idle_in_transaction_session_timeout": "0"}
                 with pytest.raises(errors.InsufficientPrivilege):
                     connection.execute("SELECT * FROM core.users")
-        # An upgrade undoes what the login changed of itself.
+        # An upgrade undoes what the login changed about itself.
         owner.execute(f"ALTER ROLE {COMMANDS_WITH_NAMES} SET statement_timeout = 0".encode())
         make_roles(owner)
         found = next(login for login in list_logins(owner) if login.name == COMMANDS_WITH_NAMES)
@@ -332,7 +332,7 @@ def test_the_commands_create_list_and_drop_a_login(
     with closing(psycopg.connect(shown.split(": ", 1)[1].strip(), password=PASSWORD)) as connection:
         assert connection.execute("SELECT count(*) FROM mart.user_names").fetchone() == (0,)
     assert run("drop", name) == f"Login {name} is dropped.\n"
-    # If no password is given, it is asked for.
+    # If no password is given, the command asks for one.
     assert "Repeat for confirmation" in run("add", name, text=f"{PASSWORD}\n{PASSWORD}\n")
     run("drop", name)
     assert "Password" not in run("add", name, "--no-password")

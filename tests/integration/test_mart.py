@@ -27,7 +27,7 @@ OBJECTS = read_mart()
 
 
 def reads_tables(each: MartObject) -> bool:
-    """Whether a view is among the objects that it depends on."""
+    """Whether it is a view, or depends on one."""
     below = [other for other in OBJECTS if other.name in each.metadata.depends_on]
     return each.metadata.kind == "view" or any(map(reads_tables, below))
 
@@ -51,11 +51,11 @@ LOOKING_BACK = [
     for each in READING
     if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
 ]
-# What a study keeps of an archive's requests, and names.
+# Names, and what a study keeps about an archive's requests.
 OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
-# Everything that a rebuild makes, in a form without object numbers.
+# Everything that a rebuild makes, without object numbers.
 SNAPSHOT = """
 SELECT
     relname AS name,
@@ -93,7 +93,7 @@ def explain(database: psycopg.Connection, query: str) -> str:
 def owner(site: Site) -> Iterator[psycopg.Connection]:
     """The owner's connection to one empty warehouse, which every test leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
-        # A cached plan of another test's mart would fail by itself.
+        # A plan cached with another test's mart would fail.
         connection.prepare_threshold = None
         yield connection
 
@@ -420,7 +420,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
 def test_examples_run_for_the_roles_that_may_read(database: psycopg.Connection, each: MartObject) -> None:
     assert len(each.metadata.grants) == 1
     database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(each.metadata.grants[0])))
-    # `as`, so that an example must be one query without a semicolon at the end.
+    # As a subquery, because an example must be one query without a semicolon at the end.
     run_query(database, f"SELECT count(*) FROM ({each.metadata.example}) AS example")
 
 
@@ -626,7 +626,7 @@ def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: s
 
 
 def lower_envelope(transfers: list[dict[str, Any]], stratum_size: int) -> dict[str, float | int]:
-    """LLNL's procedure for one direction again, in exact fractions of the given floats."""
+    """Repeat LLNL's procedure for one direction, in exact fractions of the given floats."""
     kept = [
         row
         for row in transfers

@@ -27,7 +27,7 @@ DAY_COUNT = 9
 FIELDS = (
     *("op", "by", "cap", "family", "location", "copy", "frag", "vsn", "type", "unit", "block", "size", "rc"),
 )
-# A file of the logs: its path, and its source.
+# A log file: its path and its source.
 LogFile = tuple[Path, str]
 
 
@@ -52,7 +52,7 @@ def write_event(at: datetime, event: str, **fields: object) -> str:
 
 
 def make_events(seed: int) -> list[tuple[datetime, str]]:
-    """Made-up events of nine days, crowded around the midnights, with few cartridges, drives and files.
+    """Make up events of nine days, crowded around midnight, with few cartridges, drives and files.
 
     Some are missing, some occur twice; some cartridges stay in their drive for days; some silences are long.
     """
