@@ -1,4 +1,4 @@
-"""Requests derived as lines join held ones equal, row for row, what the database makes of all the lines."""
+"""New lines join held ones: the requests are, row for row, what the database makes of all the lines."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -143,7 +143,7 @@ def test_new_lines_are_paired_with_held_ones(
             "8-15 9-10 11-12 13-14 16- 233-242 243-244",
             True,
         ),
-        # Too many lines are held around the last two; the one before them waits, but its days have nothing new.
+        # Too many lines are held around the last two; the one before waits, but its days have nothing new.
         ("o164 o190 o191", "o8 m9 o10 m193 o194", "8-9 10- 164- 190- 191-193 194-", True),
         # Every open is matched, yet a held transfer has lost its open.
         ("o0 m20", "m1 m2 m3 m18 m19", "0-1", False),

@@ -1,4 +1,4 @@
-"""Simulated archives: one archive's requests run on a machine and become another in the same tables."""
+"""Simulated archives: one archive's requests, run on a machine, become another archive in the same tables."""
 
 import json
 from contextlib import nullcontext
