@@ -1,4 +1,4 @@
-"""Requests from lines that are added to held ones: row for row what the database makes of all of them."""
+"""New lines join held ones: the requests are, row for row, what the database makes of all the lines."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def left_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
 
 @pytest.fixture
 def read(warehouse: Warehouse, tmp_path: Path, database: psycopg.Connection) -> Callable[..., int]:
-    """Reads a made-up log into the archive, and compares with a recount; returns the number of requests."""
+    """Reads a made-up log into the archive, compares with a recount and returns the number of requests."""
 
     def read(*arguments: object, **options: object) -> int:
         read_log(warehouse, tmp_path, *arguments, **options)
@@ -55,13 +55,13 @@ def crowds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def cut(lines: Lines, times: list[datetime]) -> list[Lines]:
-    """The lines between each two times, without the first and the last part."""
+    """The lines before the first time, between successive times, and from the last time on."""
     edges = [datetime.min.replace(tzinfo=UTC), *times, datetime.max.replace(tzinfo=UTC)]
     return [[line for line in lines if since <= line[0] < until] for since, until in pairwise(edges)]
 
 
 def show_requests(database: psycopg.Connection) -> str:
-    """The opens and transfers, in hours: `0-2` belong together, `3-` was opened and not transferred."""
+    """The requests, in hours: `0-2` is an open and its transfer, `3-` an open without a transfer."""
     rows = database.execute(
         "SELECT opened_at, ended_at, transfer_id FROM core.requests ORDER BY 1"
     ).fetchall()
@@ -77,7 +77,7 @@ def show_requests(database: psycopg.Connection) -> str:
 
 
 def write_lines(spec: str) -> Lines:
-    """Lines of one file: `o3` is opened at three, `m4` transferred at four."""
+    """Lines of one file: `o3` is an open at three o'clock, `m4` a transfer at four."""
     lines = []
     for word in spec.split():
         at = FIRST_DAY + timedelta(hours=int(word[1:]))
@@ -92,7 +92,7 @@ def write_lines(spec: str) -> Lines:
         ("o0", "m2", "0-2"),
         ("o0", "o1 m2", "0- 1-2"),
         ("o0 o1", "m2 m3", "0-3 1-2"),
-        # An open waits for at most a day.
+        # An open waits at most a day.
         ("o0", "m24", "0-24"),
         ("o0", "m25", "0-"),
         ("o0 o1", "m25", "0- 1-25"),
@@ -103,7 +103,7 @@ def write_lines(spec: str) -> Lines:
         ("m25", "o0", "0-"),
         ("o5 m6 m7", "o0", "0-7 5-6"),
         ("m30", "o20 m21 o22", "20-21 22-30"),
-        # A line in between takes the partner of another.
+        # A line in between takes another's partner.
         ("o0 m10", "o5", "0- 5-10"),
         ("o0 m10", "m5", "0-5"),
         ("o0 m10 m12", "o5", "0-12 5-10"),
@@ -136,16 +136,16 @@ def test_new_lines_are_paired_with_held_ones(
 @pytest.mark.parametrize(
     ("held", "new", "expected", "is_left"),
     [
-        # Too many lines with the first three, one of which the later ones continue.
+        # Too many lines are held around the first three, one of which the later ones continue.
         (
             "o9 m10 o11 m12 o13 m14 o233",
             "o8 m15 o16 m242 o243 m244",
             "8-15 9-10 11-12 13-14 16- 233-242 243-244",
             True,
         ),
-        # Too many lines with the last two; the one before them waits, but its days have nothing new.
+        # Too many lines are held around the last two; the one before waits, but its days have nothing new.
         ("o164 o190 o191", "o8 m9 o10 m193 o194", "8-9 10- 164- 190- 191-193 194-", True),
-        # No open is unmatched any more, and still a held transfer has lost its open.
+        # Every open is matched, yet a held transfer has lost its open.
         ("o0 m20", "m1 m2 m3 m18 m19", "0-1", False),
     ],
 )
@@ -199,7 +199,7 @@ def test_files_of_some_days_each_give_what_the_database_makes(
 @pytest.mark.usefixtures("crowds")
 def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date]):
     lines, draw = make_log("pftp", 1), random.Random(1)
-    # Mostly in the middle of a second.
+    # Most cuts fall in the middle of a second.
     counts = sorted(draw.randrange(1, len(lines)) for _ in range(6))
     for count in [*counts, len(lines)]:
         request_count = read("pftp", lines[:count])
@@ -220,7 +220,7 @@ def test_files_with_interleaved_lines_give_what_the_database_makes(
     read("pftp", files[0], "held")
     assert not left_days
     assert read("pftp", files[1], "new") > 100
-    # If much more is held than is new, the database has less to do.
+    # If far more lines are held than are new, they are left to the database, which has less to do.
     assert bool(left_days) == (few < 10_000)
 
 
@@ -302,7 +302,7 @@ def test_nothing_is_loaded_if_held_lines_cannot_be_read(
 
 @pytest.fixture
 def warehouse_connections(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[object]]:
-    """The connections that were made."""
+    """The connections made to the warehouse."""
     made: list[object] = []
     connect = Warehouse.connect
 
@@ -321,5 +321,5 @@ def test_a_load_leaves_no_connection_open(read, warehouse_connections: list[psyc
         read("pftp", write_lines(spec), name)
         counts.append(len(warehouse_connections))
         assert all(connection.closed for connection in warehouse_connections)
-    # Another one if lines nearby are held.
+    # One more is needed if lines nearby are held.
     assert counts[1] == counts[0] + 1

@@ -1,15 +1,15 @@
 """Open times and cache hits against known figures: SDSC's tables, made-up logs, drawn mixtures.
 
-SDSC's logs are not public, but their tables are: facts are made that have the tables' counts, and the
-functions must reproduce the tables, digit by digit, for the role that may only read.
+SDSC's logs are not public, but the tables made from them are: the tests make facts with the tables' counts,
+and the functions must reproduce the tables, digit for digit, for the read-only role.
 
-The example logs know where each file truly was. Which gets were hits is exact there, since the
-generator makes no open time between those of disk and tape. The number of hits is random: each get is drawn
-from one of two laws.
+For the example logs it is known where each file was. Hits are recognised exactly there, since the generator
+leaves a gap between the open times of disk and tape. The number of hits is random: each get is drawn from
+one of two laws.
 
-The valleys are found in a sample too. How often, and how far off, is measured on drawn mixtures; the table is
-in docs/explanation/open-times.md, and a test fails when it no longer matches the measurement. Run with `-s`
-to see the measurements.
+Valleys are also found in samples. How often they are found, and how far off they are, is measured on drawn
+mixtures; the table is in docs/explanation/open-times.md, and a test fails when it no longer matches the
+measurements. Run with `-s` to see them.
 """
 
 import json
@@ -57,7 +57,7 @@ _OPEN = _NO_DOUBT | {"direction": "get", "operation": "open"}
 def copy_facts(
     connection: psycopg.Connection, table: str, common: Row, names: Sequence[str], rows: Iterable[Any]
 ) -> None:
-    """Send facts as a load does, with `common` in each of them."""
+    """Send facts as a load does, each with the values in `common`."""
     columns = [*names, *common]
     statement = sql.SQL("COPY core.{} ({}) FROM STDIN").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
@@ -68,13 +68,13 @@ def copy_facts(
 
 
 def analyze(warehouse: Warehouse) -> None:
-    """Let the planner know what was loaded: autovacuum may come later."""
+    """Update the planner's statistics after a load, since autovacuum may not have run yet."""
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
         connection.execute("ANALYZE")
 
 
 def fetch(warehouse: Warehouse, query: str, values: Sequence[Any] = ()) -> list[Row]:
-    """The rows of a query by the role that may only read."""
+    """The rows that a query returns to the read-only role."""
     with warehouse.connect(Role.READER) as connection, connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(query.encode(), values).fetchall()
 
@@ -128,7 +128,7 @@ def draw_table_5(chance: np.random.Generator) -> np.ndarray:
     # Figure 7: the highest bin is 400 to 499 ms.
     is_first = second == 0
     microsecond[is_first] = chance.triangular(0, 450_000, 1_000_000, is_first.sum()).astype(int)
-    # The ends of the first second, and the beginning of the next.
+    # Both ends of the first second must occur, and the beginning of the next.
     microsecond[:2], microsecond[np.argmax(second == 1)] = (0, 999_999), 0
     open_s: np.ndarray = np.round(second + microsecond / 1e6, 6)
     return open_s
@@ -136,7 +136,7 @@ def draw_table_5(chance: np.random.Generator) -> np.ndarray:
 
 @pytest.fixture
 def table_5(warehouse: Warehouse) -> np.ndarray:
-    """A warehouse with table 5's opens, each with the transfer that followed; yields the open times too."""
+    """A warehouse with table 5's opens, each followed by its transfer; also yields the open times."""
     chance = np.random.default_rng(1998)
     open_s = draw_table_5(chance)
     first, last = datetime(1998, 2, 1, 8, tzinfo=UTC), datetime(1998, 4, 1, 8, tzinfo=UTC)
@@ -149,7 +149,7 @@ def table_5(warehouse: Warehouse) -> np.ndarray:
             {
                 "archives": [{"name": "sdsc", "timezone": "America/Los_Angeles"}],
                 "sources": [{"name": "hpss"}],
-                # After these months.
+                # This comes after the table's months.
                 "config_changes": [
                     {
                         "kind": "staging bypass",
@@ -209,11 +209,11 @@ def test_table_5_is_reproduced(warehouse: Warehouse, table_5: np.ndarray) -> Non
         if second in TABLE_5
     }
     assert shown == TABLE_5
-    # Each get once, though an open and a transfer report it.
+    # Each get counts once, though an open and a transfer report it.
     assert sum(row["request_count"] for row in rows) == 129_755
     assert all(row["request_ratio"] == row["request_count"] / 129_755 for row in rows)
     assert {row["bypassed_count"] for row in rows} == {0}
-    # What the text says about it.
+    # The paper's text gives these figures.
     assert f"{by_second[0]['running_ratio']:.0%}" == "57%"
     assert f"{by_second[1]['running_ratio']:.1%}" == "73.9%"
     assert f"{by_second[2]['running_ratio']:.1%}" == "77.4%"
@@ -273,7 +273,7 @@ def hsi_line(number: int, operation: str, open_s: float, size_bytes: int, status
 
 @pytest.fixture
 def table_6(load: Load, tmp_path: Path) -> None:
-    """A warehouse that has read an HSI log with table 6's opens and others that do not belong to it."""
+    """A warehouse that has read an HSI log with table 6's opens, and others that are not in the table."""
     chance = np.random.default_rng(6)
     open_s = np.concatenate([draw_between(chance, *figures[:4]) for figures in TABLE_6.values()])
     lines = [
@@ -329,7 +329,7 @@ def as_printed(value: float, like: str) -> str:
 
 
 def read_truth(folder: Path) -> tuple[dict[str, int], dict[str, float]]:
-    """Where the files of HSI's gets truly were, and the laws by which that was drawn."""
+    """Where the files of HSI's gets really were, and the laws that this was drawn from."""
     truth = json.loads((folder / "truth.json").read_bytes())
     return truth["files"]["hsi.log"]["hsi_gets"]["by_origin"], truth["laws"]["hit_ratio"]
 
@@ -367,16 +367,16 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
         row["interface"]: row
         for row in fetch(warehouse, "SELECT * FROM mart.cache_hits() WHERE grouped_by = 'interface'")
     }
-    # Exact: each get is classified as it truly was.
+    # Exact: each get is classified correctly.
     hsi = rows["hsi"]
     assert hsi["cached_count"] == origins["disk"]
     assert hsi["uncached_count"] == origins["library"] + origins["shelf"]
     assert hsi["unknown_count"] == 0
-    # The other logs contain nothing about it, and do not show 100 %.
+    # The other logs say nothing about hits, so they have no ratio rather than 100 %.
     for interface in ("ftp", "htar", "nft", "pftp"):
         assert rows[interface]["get_count"] > 0
         assert (rows[interface]["hit_ratio"], rows[interface]["unknown_ratio"]) == (None, 1), interface
-    # Sampled: the laws' average is within the interval.
+    # Sampled: the ratio that the laws lead us to expect is within the interval.
     expected = expected_hits(warehouse, laws)["example"][0] / hsi["get_count"]
     print(f"\nhit ratio {hsi['hit_ratio']:.4f} ({hsi['hit_ratio_low']:.4f} to {hsi['hit_ratio_high']:.4f}),"
           f" by the laws {expected:.4f}")  # fmt: skip
@@ -384,7 +384,7 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
 
 
 def expected_hits(warehouse: Warehouse, laws: dict[str, float]) -> dict[str, tuple[float, float]]:
-    """How many gets should hit by the laws, and the standard deviation of that, by archive."""
+    """The number of hits expected from the laws, and its standard deviation, by archive."""
     used, old = laws["of files used in these weeks"], laws["of older files"]
     return {
         row["archive"]: (
@@ -423,7 +423,8 @@ def test_hit_ratios_vary_as_much_as_their_intervals_say(
         covered += row["hit_ratio_low"] <= mean / row["get_count"] <= row["hit_ratio_high"]
     print(f"\n{len(scores)} archives: the interval holds the laws' ratio in {covered};"
           f" scores of mean {np.mean(scores):+.2f} and deviation {np.std(scores):.2f}")  # fmt: skip
-    # As for a standard normal law: the mean within 3 / sqrt(20), the deviation by chi-squared within 99.8 %.
+    # The scores should be standard normal: the mean lies within 3 / sqrt(20), and the deviation within the
+    # 99.8 % range of chi-squared.
     assert abs(np.mean(scores)) < 3 / math.sqrt(len(scores))
     assert 0.52 < np.std(scores) < 1.55
     assert covered >= 17
@@ -434,7 +435,7 @@ def test_hit_ratios_vary_as_much_as_their_intervals_say(
 
 @dataclass(frozen=True)
 class Mixture:
-    """Humps with their shares, and how many valleys one would draw between them by hand."""
+    """Humps with their shares, and how many valleys a person would draw between them."""
 
     name: str
     ratios: tuple[float, ...]
@@ -443,7 +444,7 @@ class Mixture:
 
 
 def _from_disk(chance: np.random.Generator, count: int) -> np.ndarray:
-    """The example generator's law: lognormal with its mode at 0.45 s, below 7 s."""
+    """The example generator's law: lognormal with its mode at 0.45 s, cut off at 7 s."""
     drawn = chance.lognormal(math.log(0.45) + 0.49, 0.7, 4 * count + 20)
     return drawn[drawn < 7][:count]
 
@@ -462,7 +463,7 @@ def _from_shelf(chance: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _staged(hump: Callable[[np.random.Generator, int], np.ndarray]) -> Any:
-    """The same for files of 1 GB at 9 MB/s: 100 s longer."""
+    """The same hump for files of 1 GB, staged at 9 MB/s: 100 s longer."""
     return lambda chance, count: 100 + hump(chance, count)
 
 
@@ -495,7 +496,7 @@ DRAW_COUNTS = (100, 335, 3000)
 
 @dataclass(frozen=True)
 class Drawn:
-    """Open times of one archive: those from the first hump, and the others."""
+    """The open times of one archive: those from the first hump, and the rest."""
 
     fast_s: np.ndarray
     slow_s: np.ndarray
@@ -511,7 +512,7 @@ def draw(mixture: Mixture, count: int, seed: int) -> Drawn:
 
 
 def find_valleys(warehouse: Warehouse, archives: dict[str, Drawn]) -> dict[str, list[float]]:
-    """The boundaries that are found in each archive."""
+    """The boundaries found in each archive."""
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"archives": [{"name": name} for name in archives]})
         ids = connection.execute(
@@ -573,7 +574,8 @@ def test_valleys_of_known_mixtures_are_found(warehouse: Warehouse) -> None:
             if mixture in ONE_HUMP:
                 assert numbers[0] >= len(VALLEY_SEEDS) - 1, (mixture.name, count)
                 continue
-            # Never more than there are; with a few hundred requests, disk and tape are always separated.
+            # No more valleys are found than there are; with a few hundred requests, disk and tape are always
+            # separated.
             assert max(numbers) <= mixture.valley_count, (mixture.name, count)
             assert count < 335 or (numbers[0] == 0 and np.mean(wrong) < 0.001), (mixture.name, count)
     table = "\n".join(lines)

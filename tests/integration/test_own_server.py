@@ -1,6 +1,6 @@
 """A site's own server, set up as docs/how-to/own-server.md says: no superuser, a URL for each role.
 
-The embedded server plays the site's, reached only by URLs.
+The embedded server stands in for the site's and is reached only by URL.
 """
 
 import re
@@ -34,7 +34,7 @@ def urls(site: Site):
     maintenance = site.server.conninfo("postgres")
     with psycopg.connect(make_conninfo(**maintenance), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(sql.Identifier(name)))
-        # Another database of this server has created our roles already; here their owner should be this one.
+        # Another database on this server has already created our roles; this owner should have them too.
         for role in (LOADER, READER, NAMES, COMMANDS, DASHBOARDS):
             connection.execute(
                 sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(role), sql.Identifier(name))
@@ -104,7 +104,7 @@ def test_an_ordinary_owner_makes_logins_and_ends_their_sessions(site: Site, urls
 
 
 def test_an_ordinary_owner_restores_a_backup_of_the_embedded_server(warehouse: Warehouse, urls, tmp_path):
-    """It contains nothing that the owner may not change, or that another PostgreSQL does not have."""
+    """The backup contains nothing that the owner may not change or that another PostgreSQL lacks."""
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'measured', 'UTC')")
         version = connection.info.server_version
@@ -148,6 +148,6 @@ def test_doctor_reports_what_only_a_superuser_can_revoke_from_readers(site: Site
             for call in ("lo_from_bytea(0, 'x')", "pg_advisory_lock(1)"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     reader.execute(f"SELECT {call}".encode())
-        # An upgrade leaves it so: the owner cannot undo it.
+        # An upgrade leaves this as it is: the owner cannot undo it.
         upgrade(lambda: warehouse.connect(Role.OWNER))
         assert [each.verdict for each in check()] == ["ok"]

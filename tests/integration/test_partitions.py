@@ -21,7 +21,7 @@ Connect = Callable[..., psycopg.Connection]
 
 @pytest.fixture
 def connect(warehouse: Warehouse) -> Iterator[Connect]:
-    """Makes connections that give up soon instead of waiting for a lock."""
+    """Makes connections that give up quickly instead of waiting for a lock."""
     made = []
 
     def connect(role: Role = Role.LOADER, *, timezone: str = "UTC") -> psycopg.Connection:

@@ -4,8 +4,8 @@ From the printed coefficients, standard errors, n and sums of squares, mart.line
 other printed digit. If the table itself is wrong, or our copy of it is damaged, a comment next to the figure
 says so; no tolerance is widened.
 
-In the paper's columns the last digit of long numbers slips into the next line ("0.95370371" and "4"). The
-lines of adjusted R squared, standard error and observations are missing from table 4.2; n is residual df + 2.
+In the paper's columns, the last digit of a long number slips into the next line ("0.95370371" and "4").
+Table 4.2 lacks the lines for adjusted R squared, standard error and observations; n is residual df + 2.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from psycopg.rows import dict_row
 
 @dataclass(frozen=True)
 class Table:
-    """`given` are the arguments of mart.line_statistics, `printed` what else the table contains.
+    """`given` has the arguments of mart.line_statistics, `printed` the rest of the table.
 
     `summary` is the line of table 4.3: latency and rate in MB/s, each with its 95 % interval.
     """
@@ -29,8 +29,8 @@ class Table:
     summary: dict[str, str]
 
 
-# The slope is printed with six digits, the rate, which is 1 / slope, with ten: so the slope is derived from
-# the rate, and must agree with the printed one.
+# The slope is printed with six digits, but the rate, which is 1 / slope, with ten. The slope is therefore
+# derived from the rate, and must agree with the printed one.
 WRITES = Table(
     given={
         "point_count": "166",
@@ -103,7 +103,7 @@ READS = Table(
         "f_p": "8.35394E-59",
         "latency_t": "5.563578",
         "latency_p": "3.15E-07",
-        # The table prints 0.131161368 and 0.277120 with one more digit, of which the scan has kept a comma.
+        # The table prints 0.131161368, and 0.277120 with one more digit, which the scan shows as a comma.
         "latency_low_s": "0.131161388",
         "latency_high_s": "0.2771209",
         "slope_t": "43.37643",
@@ -173,10 +173,10 @@ def test_the_printed_standard_error_of_the_reads_slope() -> None:
 def test_the_printed_ends_of_the_latency(
     database: psycopg.Connection, table: Table, low: str, high: str
 ) -> None:
-    """They are calculated with a t that is too large by less than a millionth of itself.
+    """They were calculated with a t that is too large by less than one part in a million.
 
-    Both ends of an interval imply the same t, so the scan did not alter the digits; and that t belongs to no
-    number of degrees of freedom: presumably the inverse of t in LLNL's program was an approximation.
+    Both ends of an interval imply the same t, so the scan did not alter the digits. No number of degrees of
+    freedom gives that t: presumably LLNL's program approximated the inverse of t.
     """
     latency, error = Decimal(table.given["latency_s"]), Decimal(table.given["latency_se_s"])
     printed_t = (latency - Decimal(low)) / error

@@ -41,7 +41,7 @@ def retry(warehouse: Warehouse, asked: RejectFilter = ANY, **options: Any) -> li
 
 @pytest.fixture
 def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A newer program, with the same version of each format, that ignores lines that begin with `broken:`."""
+    """A newer program, with the same version of each format, that ignores lines beginning with `broken:`."""
 
     @cache
     def find_better(name: str, layout_text: None) -> Any:
@@ -163,7 +163,7 @@ def test_unreadable_files_are_reported_and_their_rejects_kept(warehouse: Warehou
 
 
 def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Without the option that the file is complete."""
+    """The retry does not use the option that the file is complete."""
     source = source_of(warehouse, "nft")
     log = tmp_path / "log"
     log.write_bytes(b"broken\n1 97/10/01 12:00:00 js 1 1.0")

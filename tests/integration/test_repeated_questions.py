@@ -1,4 +1,4 @@
-"""Queries of `mart`, repeated: neither the plan nor the order of rows on disk changes an answer."""
+"""Repeated queries of `mart`: neither the plan nor the order of rows on disk changes an answer."""
 
 from datetime import date
 from itertools import zip_longest
@@ -24,7 +24,7 @@ from tests.integration.example_archive import load_example
 # Functions that only calculate with their arguments read no rows.
 READING = [each for each in read_mart() if each.metadata.kind == "view" or "since" in each.metadata.arguments]
 DERIVED_TABLES = ("requests", "activity_cells")
-# Ways to join, sort and group that the planner would not choose by itself.
+# These make the planner join, sort and group in ways that it would not choose.
 OTHER_PLANS = {
     "enable_hashjoin": "off",
     "enable_hashagg": "off",
@@ -88,7 +88,7 @@ def test_every_answer_is_the_same_again(site: Site, tmp_path: Path):
             for name, value in OTHER_PLANS.items():
                 connection.execute(sql.SQL("SET {} = {}").format(sql.Identifier(name), value))
             again = {each.name: ask(connection, each) for each in READING}
-    # To the last bit.
+    # Values must agree to the last bit.
     different = {
         name: next(pair for pair in zip_longest(rows, again[name]) if pair[0] != pair[1])
         for name, rows in first.items()

@@ -1,4 +1,4 @@
-"""The steps that derive requests, each alone: given rows of the steps before it, it returns rows."""
+"""The steps that derive requests, each tested alone on made-up rows of the steps before it."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,7 +12,7 @@ from tapewise.ingest.requests.rebuild import CLOCK_SLACK, QUEUE_LIMIT, STEPS
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 VALUES = {"clock_slack": CLOCK_SLACK, "reach": REACH, "queue_limit": QUEUE_LIMIT}
-# Columns that steps read; all others are numbers.
+# The types of columns that steps read; all others are numbers.
 TYPES = {
     "direction": "text",
     "duration_s": "double precision",
@@ -22,8 +22,9 @@ TYPES = {
 
 
 def give(database: psycopg.Connection, name: str, columns: str, *rows: tuple[Any, ...]) -> None:
-    """Create the rows of the step `name`, with the columns that the tested step reads; numbers in columns of
-    times are seconds.
+    """Create the rows of the step `name`, with the columns that the tested step reads.
+
+    Numbers in time columns are seconds.
     """
     names = columns.split()
     database.execute(
@@ -53,17 +54,18 @@ def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        # c5 is counted and ends at five seconds, u5 is from the log that is not counted.
+        # c5 is counted and ends at five seconds; u5 is from the log that is not counted.
         ("c0 u0", "c0-u0"),
         ("c0 u2", "c0-u2"),
         ("u0 c2", "c2-u0"),
         ("c0 u3", ""),
         ("c0 c9", ""),
         ("u0 u9", ""),
-        # Equally many in both: the first belongs to the first.
+        # Both logs have equally many: the first belongs to the first.
         ("c0 u1 c2 u3 c4 u5", "c0-u1 c2-u3 c4-u5"),
         ("u0 u1 c2 c3", "c2-u0 c3-u1"),
-        # One of a run is missing: each belongs to the latest before it, or as late as clocks differ.
+        # One of a run is missing: each belongs to the latest one before it, or after it by no more than
+        # clocks differ.
         ("u0 u1 c2", "c2-u1"),
         ("c0 c1 u1 c3 u3 c5 u5 u9", "c0-u1 c1-u3 c3-u5"),
         # A distant line changes nothing.
@@ -108,7 +110,7 @@ def test_twins_are_alike(database: psycopg.Connection, name: str):
         ("10 20", "5 15", "10-5 20-15"),
         # A failed get is retried, and does not wait twice.
         ("10! 20 30", "5", "10!-5 20-5"),
-        # The queue is two hours at most.
+        # The queue lasts two hours at most.
         ("7201", "1", "7201-1"),
         ("7202", "1", ""),
     ],

@@ -27,7 +27,7 @@ from tests.conftest import NOW, register
 FIRST_DAY = datetime(1998, 5, 4, tzinfo=UTC)
 DAY_COUNT = 4
 
-# The lines that make up a request, as row numbers depend on the order of the loads.
+# Requests are identified by their lines, since row numbers depend on the order of the loads.
 DUMP = """
     SELECT ended_at, interface, direction, persona, size_bytes, duration_s, open_s, stage_s,
         requests.is_counted, is_failed,
@@ -51,9 +51,9 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 
 
 def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
-    """Made-up logs of four days as (file, format), crowded around the midnights, with few personas and paths.
+    """Made-up logs of four days as (file, format), crowded around midnights, with few personas and paths.
 
-    Many lines could belong to several others; times are ends of transfers, truncated or not, and clocks
+    Many lines could belong to several others. Times are when transfers ended, truncated or not, and clocks
     differ.
     """
     draw = random.Random(seed)
@@ -147,9 +147,9 @@ def test_rebuilding_any_range_changes_nothing(
 
 
 def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
-    """A made-up billing log of dCache, a file a day: hits, restores and gets of few files around midnights.
+    """A made-up dCache billing log, one file a day: hits, restores and gets of a few files around midnights.
 
-    Gets take up to more than a day, so that those that wait for one restore end on several days.
+    Gets may take more than a day, so those that wait for the same restore end on different days.
     """
     draw = random.Random(seed)
     lines: dict[str, list[tuple[datetime, str]]] = {}
@@ -223,10 +223,10 @@ def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
             events.append((end, f"{end:%a %b %e %H:%M:%S %Y} 1.000 n 9 {path} b o RETR_Cmd r ftp u fd 0"))
     log = tmp_path / "pftp"
     log.write_text("".join(f"{text}\n" for _, text in sorted(events)))
-    # Blocks of a few days, whose requests are derived two days at a time.
+    # Blocks cover a few days, and their requests are derived two days at a time.
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
-    # By the database: test_lines_at_load.py covers requests derived in memory.
+    # The database derives them here; test_lines_at_load.py covers requests derived in memory.
     monkeypatch.setattr(LinesAtLoad, "find_days", lambda *_: set())
     rebuilt: list[set[date]] = []
 
@@ -252,8 +252,8 @@ def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
 def test_a_run_of_similar_lines_may_be_longer_than_the_range_read(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # Ten minutes across midnight, a line a second in both logs; at the beginning one is missing from STAT, at
-    # the end one from NFT: only in the whole run are the numbers equal.
+    # Both logs have a line a second for ten minutes across midnight. STAT lacks one at the beginning and NFT
+    # one at the end, so the numbers are equal only over the whole run.
     monkeypatch.setattr(requests, "REACH", timedelta(seconds=30))
     midnight = FIRST_DAY + timedelta(days=2)
     ends = [midnight + timedelta(seconds=second, milliseconds=400) for second in range(-300, 300)]
@@ -298,7 +298,8 @@ def test_every_transfer_is_in_at_most_one_request_and_mart_shows_each_counted_on
         == 0
     )
     assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
-    # Only what several lines report, and single jobs and opens, have rows; the other log's line has none.
+    # Only requests that several lines report, and single jobs and opens, have rows; the other log's line has
+    # none.
     assert (
         count(
             "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"

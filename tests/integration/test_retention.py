@@ -49,7 +49,7 @@ def forget(warehouse: Warehouse, before: date, archive: str = "test") -> Forgott
 
 
 def read_counts(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """The ledger without the times of events: after another reading those only cover what is kept."""
+    """The ledger without the times of events: after another reading, they cover only what is kept."""
     return [(*row[:5], *row[7:]) for row in read_balance(warehouse)]
 
 
@@ -64,7 +64,7 @@ def count(warehouse: Warehouse, query: str) -> Any:
 def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    # From four hours before midnight; lines without a date all belong to the day before.
+    # The lines start four hours before midnight; those without a date all belong to the day before.
     lines = make_lines(format_name)
     is_of_one_day = format_name in ("cond", "hsi-client")
     source = source_of(warehouse, format_name)
@@ -133,7 +133,7 @@ def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     read_all("all", files)
     cells = read_cells(database, "all")
     forgotten = forget(warehouse, floor.date(), "all")
-    # The rest, selected without the program: days are in the names of the files, or in NFT's lines.
+    # Select the rest without the program: days are in the file names, or in NFT's lines.
     rest = []
     for path, format_name in files:
         text = path.read_text()
@@ -160,7 +160,7 @@ def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     assert read_cells(database, "all") == cells
     assert [row for row in cells if row[0] >= floor] == read_cells(database, "rest")
     check_warehouse(warehouse)
-    # Lines that are read again at the edge give the same requests as before.
+    # Reading lines at the edge again gives the same requests as before.
     found = dump(database, "all")
     for path, format_name in files:
         source = source_of(warehouse, format_name, archive="all", is_counted=format_name != "stat")
@@ -330,7 +330,7 @@ def test_a_load_that_waits_during_forgetting_brings_nothing_back(
         closing(warehouse.connect(Role.OWNER)) as holder,
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
     ):
-        # A third session holds the archive's lock, forgetting waits for it, and the load for both.
+        # A third session holds the archive's lock; forgetting waits for it, and the load waits for both.
         holder.execute("SELECT FROM core.archives FOR NO KEY UPDATE")
         forgetting = start(lambda: forget(warehouse, date(1997, 10, 2)))
         wait_for_lock(watcher)
@@ -384,7 +384,7 @@ def test_failed_forgetting_changes_nothing(
     def fail(*_: Any) -> int:
         raise RuntimeError("the power fails")
 
-    # The last step: all others are done by then.
+    # This is the last step; all others are done by then.
     monkeypatch.setattr("tapewise.ingest.upkeep.retention.drop_unused_names", fail)
     with pytest.raises(RuntimeError, match="power"):
         forget(warehouse, date(1997, 10, 2))
@@ -393,7 +393,7 @@ def test_failed_forgetting_changes_nothing(
 
 
 def test_the_ledger_is_a_recount_after_forgetting_too(warehouse: Warehouse, tmp_path: Path) -> None:
-    """As `tapewise doctor` recounts it."""
+    """The recount is the one that `tapewise doctor` makes."""
     read(warehouse, source_of(warehouse, "nft"), write(tmp_path / "log", make_lines("nft")))
     forget(warehouse, DAY + timedelta(days=1))
     with closing(warehouse.connect(Role.LOADER)) as connection:

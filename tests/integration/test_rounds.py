@@ -1,4 +1,4 @@
-"""The nightly round: everything that is new, nothing twice, one at a time, and its reports."""
+"""The nightly round: it reads everything new and nothing twice, runs one at a time, and reports."""
 
 import builtins
 import gzip
@@ -114,7 +114,7 @@ def test_missed_nights_are_caught_up_and_nothing_counts_twice(
 
 @pytest.fixture
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the logs that are opened, in whatever way."""
+    """The names of the logs that are opened by any means."""
     names: list[str] = []
 
     def note(path: Any) -> None:
@@ -212,7 +212,7 @@ def test_inode_numbers_are_unsigned(warehouse: Warehouse, folder: Path, run: Rou
 
 
 def test_a_file_whose_old_mtime_was_restored_is_opened(folder: Path, run: Round) -> None:
-    for day in (1, 2):  # as a copy that keeps size and mtime
+    for day in (1, 2):  # like a copy that keeps size and mtime
         (folder / "nft.1").write_text(nft(day))
         os.utime(folder / "nft.1", (1e9, 1e9))
         (outcome, _) = run()
@@ -348,7 +348,7 @@ def test_no_reader_can_hold_the_lock_of_rounds(warehouse: Warehouse) -> None:
 def test_a_round_runs_alongside_loads_and_backups(warehouse: Warehouse, folder: Path, run: Round) -> None:
     (folder / "nft.1").write_text(nft(1))
     with closing(warehouse.connect(Role.OWNER)) as dump:
-        dump.execute("LOCK TABLE ledger.rounds IN ACCESS SHARE MODE")  # as pg_dump locks every table
+        dump.execute("LOCK TABLE ledger.rounds IN ACCESS SHARE MODE")  # as pg_dump does with every table
         with hold_round(warehouse) as is_only:
             assert is_only
             assert run()[0].loaded_count == 3
@@ -376,7 +376,7 @@ def test_prometheus_can_read_the_metrics(
     (folder / "tapewise.toml").write_text(CONFIG.replace('name = "llnl"', f"name = '{odd}'"))
     (folder / "nft.1").write_text(nft(1) + "nonsense\n\n")
     outcomes = run()
-    with closing(warehouse.connect()) as connection:  # the loader's connection, as at night
+    with closing(warehouse.connect()) as connection:  # at night too, it is the loader's connection
         lines, size = read_lines(connection), read_database_bytes(connection)
     began_at = datetime(2026, 1, 1, 1, tzinfo=UTC)
     report = RoundReport(began_at, began_at + timedelta(seconds=90), 1, outcomes, lines, size)

@@ -60,7 +60,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
     assert moved[0][2] == moved[1][2]
     assert moved[0][2].endswith("Copph2.08092019.tar.gz")
     assert moved[0][5] == moved[1][5]
-    assert moved[0][3] == datetime(2019, 8, 10, 7, 11, 35, tzinfo=UTC)  # 00:11:35 in summer
+    assert moved[0][3] == datetime(2019, 8, 10, 7, 11, 35, tzinfo=UTC)  # 00:11:35 in summer time
     assert [row[4] for row in moved] == pytest.approx([71.8, 53.4], abs=0.05)
 
 

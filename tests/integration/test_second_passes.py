@@ -1,4 +1,4 @@
-"""The hour that clocks repeat, in the warehouse: recognised from any file, whatever the order of reading."""
+"""The hour that clocks repeat: the warehouse recognises it from any file, whatever the order of reading."""
 
 import itertools
 import random
@@ -26,7 +26,7 @@ Load = Callable[..., FileResult]
 
 pytestmark = pytest.mark.usefixtures("short_segments")
 US = "America/Los_Angeles"
-HOUR = datetime(1997, 10, 26, 1)  # local; in UTC it is 8 o'clock, then 9
+HOUR = datetime(1997, 10, 26, 1)  # local time; in UTC it is 8 o'clock, then 9
 FIRST, SECOND = datetime(1997, 10, 26, 8, tzinfo=UTC), datetime(1997, 10, 26, 9, tzinfo=UTC)
 
 
@@ -35,7 +35,7 @@ def nft(minute: float, size: int = 1000) -> str:
 
 
 def in_order(seed: int = 0) -> list[str]:
-    """A night of lines every other minute, some of them equal in both passes."""
+    """A night with a line every other minute; some lines are equal in both passes."""
     rng = random.Random(seed)
     ticks = range(-60, 180, 2)
     return [nft(tick - 60 * (tick >= 60), rng.choice([10, 20])) for tick in ticks]
@@ -79,7 +79,7 @@ def test_the_ledger_follows_facts_that_move_to_another_month(
     at = [datetime(2007, 4, 1, 1) + timedelta(minutes=minute) for minute in minutes]
     lines = [f"000001 {time:%y/%m/%d %H:%M:%S} ks {size} 3.000\n" for size, time in enumerate(at)]
     months = "SELECT to_char(month, 'MM'), sum(row_count)::int FROM ledger.loaded_rows GROUP BY 1 ORDER BY 1"
-    # What is loaded first does not show that it belongs to the second pass.
+    # The part loaded first does not show that it belongs to the second pass.
     load(write(tmp_path / "part", lines[75:]), "nft", timezone="Africa/Windhoek")
     assert read(warehouse, months) == [("03", 15), ("04", 30)]
     check_warehouse(warehouse)
@@ -105,7 +105,7 @@ def test_reading_again_changes_nothing(load: Load, warehouse: Warehouse, tmp_pat
 def test_any_file_may_reveal_the_pass_in_any_order(
     load: Load, warehouse: Warehouse, tmp_path: Path, order: tuple[int, ...]
 ) -> None:
-    """A piece that begins in the second pass does not reveal it, and neither does one out of order."""
+    """A piece that begins in the second pass does not reveal it, nor does one with lines out of order."""
     pieces = [LINES, LINES[62:], random.Random(1).sample(LINES, len(LINES))]
     for index in order:
         load(write(tmp_path / f"log.{index}", pieces[index]), "nft", timezone=US)
@@ -115,9 +115,7 @@ def test_any_file_may_reveal_the_pass_in_any_order(
 
 
 def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A file is opened in the first pass and transferred in the second: by the clocks, it was transferred
-    before.
-    """
+    """A file is opened in the first pass and transferred in the second: by the clocks, before its open."""
     texts = dict.fromkeys(range(-60, 180, 2), "30.000 n 9 /q b o RETR_Cmd r ftp u fd 0")
     texts |= {51: "n /p b POPN_Cmd r r ftp u fd 0", 71: "30.000 n 9 /p b o RETR_Cmd r ftp u fd 0"}
     lines = [
@@ -128,7 +126,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
     load(write(tmp_path / "shuffled", random.Random(1).sample(lines, len(lines))), "pftp", timezone=US)
     query = "SELECT opened_at, ended_at FROM core.requests WHERE open_id IS NOT NULL"
     opened_at = FIRST + timedelta(minutes=51)
-    assert read(warehouse, query) == [(opened_at, opened_at)]  # after which nothing was transferred
+    assert read(warehouse, query) == [(opened_at, opened_at)]  # no transfer follows
     # The other file adds no new fact.
     result = load(write(tmp_path / "in order", lines), "pftp", timezone=US)
     assert (result.tally.loaded_count, result.tally.held_count) == (0, len(lines))
@@ -141,7 +139,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """The same facts, cells and balances, even if files grow in the meantime or are recognised."""
+    """Facts, cells and balances are the same even if files grow in the meantime or are recognised."""
     rng = random.Random(seed)
     lines = in_order(seed)
     files = []
@@ -160,7 +158,7 @@ def test_any_pieces_in_any_order_give_the_same_warehouse(
             load(write(path, piece), "nft", archive=archive, timezone=US)
     for table in ("transfers", "activity_cells"):
         facts = read_facts(warehouse)[table]
-        if table == "activity_cells":  # numbers of names replaced by the names
+        if table == "activity_cells":  # with names in place of their numbers
             names = sorted({row[0] for row in facts}, key=str)
             assert len(names) == 2
         else:
@@ -183,7 +181,7 @@ def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehou
     jobs = [
         cond("01:05:00", "01:10:00", 2),  # both in the second pass
         cond("01:56:00", "01:12:00", 3),  # started in the first
-        cond("00:50:00", "01:14:00", 4),  # took long
+        cond("00:50:00", "01:14:00", 4),  # took a long time
     ]
     load(write(tmp_path / "a.971026", jobs), "cond", timezone=US, log_date=day)
     query = (
@@ -236,7 +234,7 @@ def test_a_load_that_is_killed_midway_moves_nothing(load: Load, warehouse: Wareh
     load(log, "nft", timezone=US)
     rows = read(warehouse, "SELECT ended_at FROM core.transfers ORDER BY ended_at")
     assert [row[0] for row in rows] == [FIRST + timedelta(minutes=tick) for tick in range(-60, 180, 2)]
-    # A moved fact is still the same fact, of the same line.
+    # A moved fact is still the same fact, from the same line.
     assert read(warehouse, "SELECT id, line_number, line_hash FROM core.transfers ORDER BY id") == ids
     check_warehouse(warehouse)
 
@@ -245,7 +243,7 @@ def test_a_moved_line_is_explained(load: Load, warehouse: Warehouse, tmp_path: P
     load(write(tmp_path / "log", LINES), "nft", timezone=US)
     copy = write(tmp_path / "copy", LINES[62:])
     load(copy, "nft", timezone=US)
-    # A line that occurs only in the second pass: the first has no equal line.
+    # This line occurs only in the second pass: the first has no equal line.
     number = next(number for number, line in enumerate(LINES[62:90], 1) if LINES.count(line) == 1)
     with closing(warehouse.connect(Role.LOADER)) as connection:
         (fate,) = explain_line(connection, copy, number, NOW)

@@ -109,7 +109,7 @@ def test_a_changed_line_is_noticed(
 def test_a_line_in_two_known_pieces_counts_twice_if_a_file_has_both(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """Whichever file is read first: the multiset union does not depend on the order."""
+    """It does not matter which file is read first: the multiset union does not depend on the order."""
     first, second = LINES[:50], [LINES[49], *LINES[51:100]]
     for archive, names in (("pieces first", "abc"), ("whole first", "cab")):
         for name in names:
@@ -159,7 +159,7 @@ def test_rejected_lines_of_known_pieces_are_recorded_for_the_copy_too(
 def test_blank_lines_do_not_prevent_a_segment_from_being_known(
     load: Load, warehouse: Warehouse, tmp_path: Path, parsed: list[str]
 ) -> None:
-    """With lines of one second, whose segments must be compared with each other."""
+    """All lines have the same second, so their segments must be compared with each other."""
     lines = [f"000001 97/11/05 12:00:00 ks {number} 1.000\n" if number % 3 else "\n" for number in range(300)]
     load(write(tmp_path / "log", lines), "nft")
     parsed.clear()
@@ -214,8 +214,9 @@ def test_a_dry_run_uses_known_segments_and_reports_what_a_load_would_do(
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """Facts and balances, whatever was read before: truncated, duplicated, shuffled, broken, and growing
-    files.
+    """Facts and balances are the same whatever was read before.
+
+    Files may be truncated, duplicated, shuffled, broken or growing.
     """
     rng = random.Random(seed)
     lines = [nft(rng.randrange(200)) for _ in range(150)]

@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: starting, stopping, crashing, and who may use it.
 
-Homes are in their own folder in /tmp rather than in `tmp_path`, which pytest restricts to its own user: as
-root the server's account could not reach it, and every test would take the workaround (which has its own
-test).
+Homes are in their own folder in /tmp rather than in `tmp_path`, which pytest restricts to its own user: if
+that is root, the server's account could not reach it, and every test would use the workaround (which has its
+own test).
 """
 
 import os
@@ -148,7 +148,7 @@ def is_locked(path: Path) -> bool:
 
 
 def read_descriptors(pid: int) -> Iterator[str]:
-    with suppress(FileNotFoundError):  # the process or the descriptor is gone in the meantime
+    with suppress(FileNotFoundError):  # the process or the descriptor has gone in the meantime
         for path in Path(f"/proc/{pid}/fd").iterdir():
             yield str(path.readlink())
 
@@ -158,12 +158,10 @@ def find_children(pid: int) -> list[int]:
 
 
 def run_as_nobody(function: Callable[[], object]) -> str:
-    """Run in a forked process, as that user may not be able to read our Python; return the exception it
-    raised.
-    """
+    """Run in a forked process, since that user may be unable to read our Python; return what it raised."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # about forking with threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # it warns about forking with threads
         child = os.fork()
     if child == 0:
         os.setgroups([])
@@ -239,7 +237,7 @@ def test_ends_with_its_killed_client_but_not_before(
 
 
 def test_kept_server_stays_until_stopped(server: EmbeddedServer) -> None:
-    with server:  # so that there is a keeper
+    with server:  # this starts a keeper
         assert not server.status().is_kept
         server.start()
         assert server.status().is_kept
@@ -282,13 +280,13 @@ def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> Non
     pid = server.status().pid
     assert pid is not None
     with psycopg.connect(server.url("postgres"), autocommit=True) as busy:
-        # A backend that never waits does not notice that it was orphaned, and holds the shared memory.
+        # A backend that never waits does not notice that it is orphaned, and keeps the shared memory.
         busy.pgconn.send_query(b"DO $$ BEGIN LOOP END LOOP; END $$")
         assert busy.pgconn.flush() == 0
         is_busy = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
         assert wait_until(lambda: query(server, is_busy) is True, PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
-        # Until it is completely gone, its socket accepts connections.
+        # Its socket accepts connections until it is completely gone.
         stat = Path(f"/proc/{pid}/stat")
         assert wait_until(lambda: _read(stat).rpartition(")")[2].split()[:1] in ([], ["Z"]), PATIENCE_S)
         server.release()
@@ -454,7 +452,7 @@ def test_root_refuses_the_home_of_a_user(home: Path, make_server: Callable[..., 
 
 @only_root
 def test_ordinary_user(base: Path, home: Path) -> None:
-    """The whole life of a server of a user who is not root, in a process of that user."""
+    """The whole life of a non-root user's server, in a process of that user."""
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
     script = CLIENT.replace("sys.stdin.read()", "server.stop(); print(server.status().is_running)")

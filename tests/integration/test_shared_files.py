@@ -62,7 +62,7 @@ def test_a_line_that_both_read_is_loaded_by_one(warehouse: Warehouse, tmp_path: 
         for read in (preview_file, load_file):
             tally = read(warehouse, source, log, now=NOW).tally
             assert (tally.loaded_count, tally.held_count) == ((6, 0) if is_first else (0, 6)), read
-    # It grows, and the other source is the first to read the new lines.
+    # The file grows, and the other source is the first to read the new lines.
     write(log, NFT)
     for name in reversed(order):
         tally = load_file(warehouse, source_of(warehouse, name, "nft"), log, now=NOW).tally

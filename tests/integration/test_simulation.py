@@ -110,7 +110,7 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     simulated = f"{columns} mart.requests WHERE archive = 'rebuilt' ORDER BY 4, 2"
     asked = f"{columns} mart.trace_requests(archive => 'llnl') WHERE left_out IS NULL ORDER BY 4, 2"
     assert ask(filled, simulated) == ask(filled, asked)
-    # Hits and misses are those of the run.
+    # Hits and misses agree with the run.
     ((hits, misses, unknown),) = ask(
         filled,
         "SELECT cached_count, uncached_count, unknown_count FROM mart.cache_hits(archive => 'rebuilt')"
@@ -129,7 +129,7 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
 
 
 def with_company(given: Requests) -> Requests:
-    """The same, and a second later another user asks for each file that comes from tape."""
+    """The same requests, but a second later another user also asks for each file that comes from tape."""
     again = given.trace.filter(pl.col("origin") == "tape").with_columns(
         pl.col("submitted_s") + 1, pl.col("submitted_at") + timedelta(seconds=1), pl.col("user") + 100
     )
@@ -172,12 +172,12 @@ def test_every_view_shows_the_same_hit_ratio(filled: Warehouse, has_warm_up: boo
     steady_s = outcome.run.totals.steady_s
     assert steady_s is not None
     assert (steady_s > 0) == has_warm_up
-    # Again, from the jobs.
+    # Count again from the jobs.
     gets = outcome.run.jobs.filter(pl.col("direction") == "get", pl.col("submitted_s") >= steady_s)
     joined, missed = int(gets["joined_row"].count()), int(gets["is_staged"].sum())
     hits = gets.height - joined - missed
     assert min(hits, joined, missed) > 10
-    if has_warm_up:  # otherwise the test would not see it counted
+    if has_warm_up:  # otherwise the test would not notice if it were counted
         assert gets.height < outcome.run.jobs.filter(pl.col("direction") == "get").height - 10
     assert ask(
         filled,
@@ -266,7 +266,7 @@ def test_the_run_is_kept_with_the_archive(filled: Warehouse) -> None:
     )
     assert len(samples) == outcome.run.samples.height
     assert "mart.simulation_samples has the machine's state every 600 s" in lines
-    # No sample is before the first, so no mean since then is known.
+    # The first sample has none before it, so it has no mean.
     ((first,),) = ask(
         filled,
         "SELECT min(sampled_at) FROM mart.simulation_samples WHERE quantity = 'network_in_utilisation_ratio'",
@@ -361,7 +361,7 @@ def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: py
     plan = plan_run(read(filled), machine, seed=1)
     displaced = plan.held.displaced_files.to_list()
     staged = keep_run(filled, "small", plan, now=NOW).run.jobs.filter("is_staged")["file"].to_list()
-    # Read from the jobs again: the first stage of each.
+    # Count from the jobs again: the first stage of each.
     first_count = len({file for file in staged if file in displaced})
     assert 0 < first_count < len(staged)
     warning = (

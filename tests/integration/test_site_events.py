@@ -39,7 +39,7 @@ def test_events_are_kept_as_entered(loader, warehouse, table):
     late = add(loader, table)
     open_ended = add(loader, table, until=None, since=datetime(1998, 10, 18), kind=table.kinds[1])
     elsewhere = add(loader, table, archive="east", note="\x1b")
-    # Committed, and ordered by archive and start.
+    # Events are committed, and ordered by archive and start.
     with warehouse.connect() as other:
         assert list_events(other, table) == [elsewhere, open_ended, late]
         assert list_events(other, table, "west") == [open_ended, late]
@@ -68,7 +68,7 @@ def test_the_two_tables_do_not_mix(loader):
 def test_the_same_event_is_not_recorded_twice(loader, table):
     held = add(loader, table)
     with pytest.raises(SiteEventError) as caught:
-        # The same instant, written differently.
+        # This is the same instant, written differently.
         add(loader, table, since=datetime(1998, 10, 19, 15, tzinfo=UTC))
     assert caught.value.message == f"this {table.noun} is already recorded, as number {held.id}"
     for change in (

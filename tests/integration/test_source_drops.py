@@ -26,7 +26,7 @@ from tests.integration.test_retention import count, read, read_cells, source_of,
 
 
 def make_others(format_name: str, shift_s: int) -> list[bytes]:
-    """Lines for the log of another host, each `shift_s` after one of `make_lines`."""
+    """Lines for another host's log, each `shift_s` after one of `make_lines`."""
     return [log_line(format_name, index, 420 * index + shift_s) for index in range(30)]
 
 
@@ -66,7 +66,7 @@ def test_the_rest_is_as_if_only_the_others_had_been_read(
 
     def read_all(archive: str, names: set[str]) -> None:
         with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
-            # The archive's own zone, whichever source comes first.
+            # The archive has its own zone, whichever source comes first.
             connection.execute(
                 "INSERT INTO core.archives (name, kind, timezone) VALUES (%s, 'synthetic', %s)",
                 [archive, zone],
@@ -109,7 +109,7 @@ def test_the_rest_is_as_if_only_the_others_had_been_read(
 def test_a_source_read_with_the_wrong_zone_can_be_undone(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    """Read correctly at once, or wrongly, dropped and read again: the result is the same."""
+    """The result is the same as if it had been read correctly the first time."""
     log = write(tmp_path / "log", make_lines(format_name))
     other = write(tmp_path / "other", make_others(format_name, 1))
     outcomes = []

@@ -1,4 +1,4 @@
-"""Settings of archives and sources may change until something was loaded with them, and not after that."""
+"""Settings of archives and sources may change until something is loaded with them, but not after that."""
 
 import pytest
 from psycopg.errors import InsufficientPrivilege

@@ -80,7 +80,7 @@ def test_a_missing_model_is_reported(example: Warehouse):
 
 
 def serve(stream: pl.DataFrame, fitted: WorkloadModel) -> list[dict[str, object]]:
-    """The stream as transfers of archive `again`: begun when asked for, as long as their class takes."""
+    """The stream as transfers of archive `again`: each starts when requested and takes its class's time."""
     quantiles = {
         (group.interface, group.direction, one.class_number): np.log(one.time_quantiles_s)
         for group in fitted.groups
@@ -114,7 +114,8 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
     for group in fitted.groups:
         again = groups[group.interface, group.direction]
         given, found = group.bursts, again.bursts
-        # Bursts are a Poisson process; their sizes spread about as much as their mean: 1.5 times wider.
+        # Bursts are a Poisson process. Their sizes spread about as much as their mean, so the number of
+        # requests may be off by 1.5 times as much.
         error = 5 / np.sqrt(given.burst_count)
         # A gap above the idle time is a long transfer, and ends a burst after the short ones here.
         gap_count = given.request_count - given.burst_count
@@ -123,7 +124,7 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
         assert least < found.burst_count < most
         assert again.request_count == pytest.approx(group.request_count, rel=1.5 * error)
         assert found.unattributed_count == 0
-    # Statistics that need many requests, for the interface that has many.
+    # These statistics need many requests, so they are compared for the interface that has many.
     for direction in ("put", "get"):
         (group,) = (one for one in fitted.groups if (one.interface, one.direction) == ("nft", direction))
         again = groups["nft", direction]
@@ -136,16 +137,16 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
             assert one.size_quantiles_bytes[4] == pytest.approx(other.size_quantiles_bytes[4], rel=0.25)
         given, found = group.bursts, again.bursts
         assert found.same_class_ratio == pytest.approx(given.same_class_ratio, abs=0.03)
-        # In the example this differs from what classes drawn one by one would give.
+        # In the example this differs from what drawing classes one by one would give.
         assert given.same_class_ratio > 0.7
-        # At 50, 75 and 90 %: to a quarter, and a request or a tenth of a second.
+        # At 50, 75 and 90 %, to within a quarter plus one request or a tenth of a second.
         for level in (4, 5, 6):
             count, gap_s = given.request_count_quantiles[level], given.gap_quantiles_s[level]
             assert found.request_count_quantiles[level] == pytest.approx(count, abs=1 + count / 4)
             assert found.gap_quantiles_s[level] == pytest.approx(gap_s, abs=0.1 + gap_s / 4)
         shares = [[each.running_ratio for each in one.user_shares[:4]] for one in (given, found)]
         assert shares[1] == pytest.approx(shares[0], abs=0.1)
-        # At night and at the weekend there are as few requests as there were.
+        # Nights and weekends have as few bursts as before.
         weeks = [np.array(one.week_burst_counts).reshape(7, 24) for one in (given, found)]
         nights, weekends = ([each[:, :6].sum() / each.sum() for each in weeks],
                             [each[5:].sum() / each.sum() for each in weeks])  # fmt: skip

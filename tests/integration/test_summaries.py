@@ -1,4 +1,4 @@
-"""The BRIN indexes cover what a load writes at once: no query reads a month for what happened in an hour."""
+"""The BRIN indexes cover at once what a load writes: no query reads a month for what happened in an hour."""
 
 import time
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def write_log(path: Path, count: int, *, begin: datetime = BEGIN, step_s: int = 
 
 
 def count_left_out(warehouse: Warehouse) -> dict[str, int]:
-    """How many ranges of pages were in no index, by partition of the transfers; they are summarised."""
+    """Summarise the page ranges that no index covers, and count them by partition of the transfers."""
     with warehouse.connect(Role.OWNER) as connection:
         rows = connection.execute(
             "SELECT tablename, brin_summarize_new_values(format('core.%I', indexname)::regclass)"

@@ -43,7 +43,7 @@ def add_archive(database: psycopg.Connection, name: str, timezone: str) -> None:
 
 @pytest.fixture
 def opens(database: psycopg.Connection) -> None:
-    """A Californian archive, with one open before, four on and two after 5 May 1998 by its clock."""
+    """A Californian archive with one open before 5 May 1998 by its clock, four on that day and two after."""
     times = ["04 23:59", "05 00:00", "05 12:00", "05 18:00", "05 23:59", "06 00:00", "06 10:00"]
     insert_rows(
         database,

@@ -1,4 +1,4 @@
-"""The example's logs as a trace: what it contains compared with the logs, and that it runs."""
+"""The example's logs as a trace: it contains what the logs do, and it runs."""
 
 import json
 from collections import Counter
@@ -93,7 +93,7 @@ def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace)
 
 
 def test_attempts_are_in_the_trace_if_their_job_succeeded_later(example: Example, nft: Trace):
-    """NFT's log reports no failures; those of STAT have the job that tried again."""
+    """NFT's log reports no failures; STAT's have the job that tried again."""
     jobs: dict[bool, list[tuple[int | None, datetime]]] = {True: [], False: []}
     for is_failed, job_id, ended_at in example.fetch(
         "SELECT is_failed, job_id, ended_at FROM mart.requests"
@@ -131,7 +131,7 @@ def test_files_are_generated_as_in_the_paper(nft: Trace):
 
 
 def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
-    """The rule again, without windows: a loop over the requests in the order of submission."""
+    """The same rule without window functions: a loop over the requests in the order of submission."""
     rows = example.fetch(
         "SELECT place, direction, origin, size_bytes, file_number, submitted_at, ended_at"
         " FROM mart.trace_requests(archive => 'example')"
@@ -151,7 +151,7 @@ def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
 
 
 def test_keys_give_a_file_one_history(example: Example):
-    """The rule again, without windows; only the file's first request says where it was."""
+    """The same rule without window functions; only a file's first request says where it was."""
     rows = example.fetch(
         "SELECT place, trace.direction, origin, file_key, trace.size_bytes, file_number, trace.submitted_at,"
         " trace.ended_at, trace.is_cached FROM mart.trace_requests(archive => 'example', files => 'key',"
@@ -222,7 +222,7 @@ def test_the_machine_stages_what_came_from_tape(example: Example, nft: Trace, tm
     found = read_trace(tmp_path / "nft.parquet")
     run = run_trace(MACHINE, found, seed=1, inventory=inventory_of(found))
     staged = set(np.flatnonzero(run.jobs["is_staged"].to_numpy()).tolist())
-    # A file that was put may be purged before it is requested, so more is staged than what came from tape.
+    # A file that was put may be purged before it is requested, so more is staged than came from tape.
     assert staged >= set(np.flatnonzero((found["origin"] == "tape").to_numpy()).tolist())
 
 

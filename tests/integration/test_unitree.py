@@ -23,7 +23,7 @@ from tests.integration.evidence import FACTS, check_warehouse, read_balance, rea
 JOBS = [
     "002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar",
     "003141 14:09:02 14:12:40 12361100      1 get /archive/w/out.dat",
-    "003141 14:13:00 14:13:00 2360 100 2 dir /archive/w",  # the persona again
+    "003141 14:13:00 14:13:00 2360 100 2 dir /archive/w",  # the first line's persona again
     "002718 23:59:41 00:00:07 2399 102     18 put -d /scratch/k/run 8/out.tar",
 ]
 MOVES = [
@@ -49,7 +49,7 @@ def fetch(warehouse: Warehouse, query: str, role: Role = Role.OWNER) -> list[tup
 
 
 def read_ledger(warehouse: Warehouse) -> list[tuple[str, str | None, int, int, int]]:
-    """Name, day, lines, loaded and held of each file, in the order in which they were first read."""
+    """Each file's name, day, and counts of lines, loaded and held, in the order of their first reading."""
     rows = fetch(
         warehouse,
         "SELECT path, log_date::text, line_count, loaded_count, held_count FROM ledger.log_files ORDER BY id",
@@ -93,7 +93,7 @@ def test_the_name_gives_the_day_of_the_jobs(warehouse: Warehouse, load: Load, tm
         (2360, 2, 17, "put", "put", *clocks((21, 6, 48), (21, 7, 31)), 43.0, None, False),
         (12361, 0, 1, "get", "get", *clocks((21, 9, 2), (21, 12, 40)), 218.0, None, False),
         (2360, 0, 2, None, "dir", *clocks((21, 13), (21, 13)), 0.0, None, False),
-        # As written: after its end, and without a duration.
+        # Kept as written: the start is after the end, and there is no duration.
         (
             *(2399, 2, 18, "put", "put", datetime(1998, 5, 6, 6, 59, 41, tzinfo=UTC)),
             *(datetime(1998, 5, 5, 7, 0, 7, tzinfo=UTC), None, None, True),
@@ -167,7 +167,7 @@ def test_the_same_lines_under_the_name_of_another_day_are_refused(
         assert_refused(
             warehouse, lambda other=other: load(other, "cond"), name, "with the date 1998-05-05", str(first)
         )
-    # Another source may have the same lines of another day.
+    # Another source may have the same lines on another day.
     load(other, "cond", source="other")
     check_warehouse(warehouse)
 
@@ -178,7 +178,7 @@ def test_lines_that_were_only_held_have_their_day_too(
     first, copy = write(tmp_path / "cond.980505", JOBS[:2]), write(tmp_path / "copy", JOBS[:2])
     load(first, "cond")
     assert load(copy, "cond", log_date=MAY_5).tally.held_count == 2
-    load(write(first, JOBS), "cond")  # so that nothing but the copy has exactly these lines
+    load(write(first, JOBS), "cond")  # now only the copy has exactly these lines
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "with the date 1998-05-05", "copy")
@@ -227,7 +227,7 @@ def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, t
         ("cond", "1998-05-06", 2, 2, 0),
         ("cond", "1998-05-07", 1, 1, 0),
     ]
-    # A file with this path on another day.
+    # These jobs were loaded from this path on another day.
     write(path, JOBS[:1])
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "with the date 1998-05-05")
     # The nightly run after midnight, before the log was rotated.
@@ -377,6 +377,6 @@ def test_an_archive_is_dropped_with_its_jobs_and_stages(
         table: facts[table].total() / 2 for table in FACTS
     }
     assert {row[0] for rows in left.values() for row in rows} == {"other"}
-    # The day may be another this time.
+    # The day may be different this time.
     assert load(write(tmp_path / "cond.980506", JOBS), "cond").tally.loaded_count == 4
     check_warehouse(warehouse)

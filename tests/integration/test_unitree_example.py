@@ -1,7 +1,7 @@
 """The example's NFT, COND and STAT logs, loaded: the requests that the warehouse derives against the truth.
 
 NFT is counted, and so are COND's jobs; STAT reports NFT's transfers again. The generator says which lines
-belong together, so each request is compared, and not only their number.
+belong together, so every request is compared, not just their number.
 """
 
 import csv
@@ -49,7 +49,7 @@ class Example:
             return cursor.execute(query.encode()).fetchall()
 
     def count(self, query: str) -> dict[Any, int]:
-        """The counts that a query of a value and a number returns."""
+        """The counts returned by a query for values and their numbers."""
         return dict(self.connection.execute(query.encode()).fetchall())
 
 
@@ -164,7 +164,7 @@ def test_failures_that_only_the_other_log_reports_are_counted(example: Example):
 
 
 def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
-    """LLNL's statistics: it kept failed transfers for which a retry succeeded, and left out the others."""
+    """LLNL's statistics kept failed transfers whose retry succeeded, and left out the others."""
     facts = example.truth["unitree"]["failures"]
     ((succeeded, failed),) = example.fetch("""
         SELECT count(*) FILTER (WHERE has_succeeded) AS succeeded,
@@ -175,17 +175,16 @@ def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
             GROUP BY job_id HAVING bool_or(is_failed)
         ) AS jobs
         """)
-    # The line of one job is broken, so that nothing links its attempts.
+    # One job's line is broken, so nothing links its attempts.
     succeeded += example.truth["unitree"]["compositions"]["attempt, transfer, twin"]
     assert (succeeded, failed) == (facts["jobs_that_succeeded_in_the_end"], facts["jobs_that_did_not"])
 
 
 def list_visible(reported_by: str) -> list[str]:
-    """What a reader can see in mart.requests of a request with these remaining lines.
+    """What mart.requests shows of a request with these remaining lines.
 
-    Only STAT's lines of a transfer know both what the job's line knows and what the transfer's line knows. A
-    job whose transfer is in STAT alone is not shown: STAT is not counted, and a job with a transfer is not a
-    job alone.
+    Only STAT's transfer lines have both what the job's line has and what the transfer's line has. A job whose
+    transfer is only in STAT is not shown: STAT is not counted, and a job with a transfer is not a job alone.
     """
     lines = reported_by.split(", ")
     known = [line for line in lines if line != "attempt"]
@@ -201,7 +200,7 @@ def test_requests_by_the_lines_that_report_them(example: Example):
     for reported_by, count in example.truth["unitree"]["compositions"].items():
         for seen in list_visible(reported_by):
             expected[seen] += count
-    # Each failed attempt is a request, with what is known of its job.
+    # Each failed attempt is a request, with whatever is known of its job.
     for link in example.links:
         parts = {"job": link["cond_line"], "stage": link["stage_line"], "transfer": True}
         reported_by = ", ".join(name for name, is_known in parts.items() if is_known)
@@ -209,7 +208,7 @@ def test_requests_by_the_lines_that_report_them(example: Example):
     expected += Counter()
     assert example.count("SELECT reported_by, count(*) FROM mart.requests GROUP BY reported_by") == expected
     assert len(expected) == 9
-    # Successful transfers that are in STAT alone, with a job or a stage: kept, but not counted.
+    # Successful transfers that are only in STAT, with a job or a stage, are kept but not counted.
     uncounted = 0
     for link in example.links:
         if link["cond_line"] or link["stage_line"]:
@@ -219,7 +218,7 @@ def test_requests_by_the_lines_that_report_them(example: Example):
 
 
 def fetch_requests(example: Example) -> dict[int, Any]:
-    """The requests of nft.log by line number, with the numbers of the other lines."""
+    """The requests of nft.log by line number, with their other lines' numbers."""
     rows = example.fetch("""
         SELECT moved.line_number, twin.line_number AS stat_line, stages.line_number AS stage_line,
             unitree_jobs.line_number AS cond_line, regexp_replace(log_files.path, '.*/', '') AS cond_file,
@@ -238,7 +237,7 @@ def fetch_requests(example: Example) -> dict[int, Any]:
 
 
 def find_mistaken(example: Example, requests: dict[int, Any]) -> list[dict[str, str]]:
-    """The links of nft.log whose request has a line of STAT, COND or a stage that is not its own."""
+    """The links of nft.log whose request has a STAT, COND or stage line that is not its own."""
     mistaken = []
     for link in example.links:
         if link["nft_line"]:
@@ -273,8 +272,8 @@ def test_each_transfer_has_its_own_lines(example: Example):
         ]
         assert row.stat_line is None or own[str(row.stat_line)] in [0, *(o.line_number for o in others)]
         in_one_second += any(other.ended_at == row.ended_at for other in others)
-    # 123 ended in the same second as another equal one, and NFT's stamps do not distinguish them; the other
-    # three are in runs with a broken line.
+    # 123 ended in the same second as an equal one, and NFT's stamps do not tell them apart; the other three
+    # are in runs with a broken line.
     assert len(requests) - len(mistaken) == 12_355
     assert (len(mistaken), in_one_second) == (126, 123)
     gets = [link for link in mistaken if link["operation"] == "get"]
@@ -294,7 +293,7 @@ def test_hits_and_misses(example: Example):
     hits = in_nft["disk"] - unjudged["disk"] + unstaged
     misses = in_nft["tape"] - unjudged["tape"] - unstaged
     assert found == [("no stage", True, hits), ("stage", False, misses), (None, None, sum(unjudged.values()))]
-    # The stages whose lines are broken make it slightly too high.
+    # Stages with broken lines make it slightly too high.
     assert facts["hit_ratio"] == pytest.approx(0.6676, abs=0.00005)
     assert hits / (hits + misses) == pytest.approx(0.6694, abs=0.00005)
 
@@ -315,7 +314,7 @@ def test_gets_waited_as_long_as_they_did(example: Example):
             assert row.waited_s is None
             unknown_count += 1
         elif row.is_wait_negative:
-            # By the two clocks it ended before it was asked for: the wait was short, and is unknown.
+            # By the two clocks it ended before it was asked for: the wait was short but is unknown.
             assert row.waited_s is None
             assert float(link["waited_s"]) - ahead_s[row.client] < 1.502
             negative_count += 1

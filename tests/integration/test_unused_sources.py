@@ -1,4 +1,4 @@
-"""A source into which no file was accepted is not kept, nor its archive: a refused load leaves nothing."""
+"""A source that accepted no file is not kept, nor is its archive: a refused load leaves nothing behind."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -48,7 +48,7 @@ def execute(warehouse: Warehouse, statement: str) -> None:
 
 
 def count(warehouse: Warehouse) -> tuple[int, ...]:
-    """How many archives, sources, log files, rejected lines, ignored lines, users and hosts there are."""
+    """The numbers of archives, sources, log files, rejected lines, ignored lines, users and hosts."""
     tables = ("core.archives", "ledger.sources", "ledger.log_files", "ledger.rejected_lines")
     tables += ("ledger.ignored_lines", "core.users", "core.hosts")
     with closing(warehouse.connect(Role.OWNER)) as connection:

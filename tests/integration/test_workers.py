@@ -37,7 +37,7 @@ def test_a_killed_process_is_reported_in_one_error(
         path.write_text(f"000001 97/11/05 14:07:{number:02} ks 73400320 41.902\n")
     with (
         closing(warehouse.connect(Role.OWNER)) as holder,
-        # Within a transaction, the sessions' activity would be read only once.
+        # A transaction would read the activity of sessions only once.
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
     ):
         holder.execute("SELECT FROM core.archives FOR UPDATE")

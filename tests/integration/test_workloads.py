@@ -19,7 +19,7 @@ from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 
-# Of gets and of puts: decades of bytes and of seconds, and the share of requests. No two are close.
+# For gets and puts: log10 of bytes and of seconds, and the share of requests. No two are close.
 MIXTURES = {
     "get": (((4.0, -0.5), 0.5), ((6.0, 1.0), 0.3), ((8.0, 1.5), 0.2)),
     "put": (((5.0, 0.0), 0.7), ((9.0, 2.0), 0.3)),
@@ -30,7 +30,7 @@ BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
 
 
 def make_transfers(seed: int = 1) -> list[dict[str, object]]:
-    """Requests of the mixtures, in bursts of one of five users each."""
+    """Requests drawn from the mixtures, in bursts by one of five users each."""
     rng = np.random.default_rng(seed)
     rows: list[dict[str, object]] = []
     moment = BEGIN
@@ -83,14 +83,14 @@ def test_a_known_mixture_is_recovered(filled: Warehouse):
         assert list(group.criterion_values) == [str(count) for count in range(2, 13)]
         assert len(group.classes) == len(mixture)
         for found, ((size_log10, time_log10), share) in zip(group.classes, mixture, strict=True):
-            # Five standard errors of the mean of that many requests, and of a share.
+            # Allow five standard errors of the mean of that many requests, and of a share.
             error = 5 * SPREAD / np.sqrt(share * COUNT)
             assert found.size_log10 == pytest.approx(size_log10, abs=error)
             assert found.time_log10 == pytest.approx(time_log10, abs=error)
             assert found.centroid_size_bytes == pytest.approx(10**size_log10, rel=np.log(10) * error * 1.1)
             share_error = 5 * np.sqrt(share * (1 - share) / COUNT)
             assert found.request_count / COUNT == pytest.approx(share, abs=share_error)
-            # The middle of a normal law, to within a bucket and five standard errors.
+            # The median of a normal law, to within a bucket and five standard errors.
             assert found.time_quantiles_s[4] == pytest.approx(10**time_log10, rel=0.09 + 4 * error)
             assert found.size_quantiles_bytes == sorted(found.size_quantiles_bytes)
     classes = [each for group in model.groups for each in group.classes]
@@ -107,7 +107,7 @@ def test_requests_without_size_or_time_are_counted_and_not_guessed(filled: Wareh
     }  # fmt: skip
     assert (groups["hsi", "get"].set_apart, groups["hsi", "get"].classes) == ({"zero size": 1}, [])
     assert set(groups["hsi", "get"].criterion_values.values()) == {None}
-    # Requests without a user are in no burst, but they were made; failed ones were made again.
+    # Requests without a user count, though they are in no burst; failed ones do not, as they were made again.
     assert groups["nft", "get"].bursts.unattributed_count == 5
 
 
@@ -134,9 +134,9 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
                 "ended_at": (moment + timedelta(seconds=1)).isoformat(),
             }
             rows.append(one | times)
-            # Skipped: it has no class, but ends nothing either.
+            # A request without a class is skipped, and does not break the sequence.
             rows.append(one | times | {"size_bytes": 0})
-        # Other bursts, of one request each: they follow nothing.
+        # Other bursts have one request each, which follows nothing.
         rows.append(rows[-1] | {"user": f"c{number}", "size_bytes": 10_000, "duration_s": 0.5})
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": rows})
@@ -178,7 +178,7 @@ def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
 def test_the_same_requests_and_seed_give_the_same_model(filled: Warehouse):
     first = fit(filled)
     with filled.connect(Role.OWNER) as connection:
-        # The same rows in another order, and only by one process.
+        # Read the same rows in another order, and with only one process.
         connection.execute("CREATE TABLE core.kept AS SELECT * FROM core.transfers ORDER BY size_bytes")
         connection.execute("DELETE FROM core.transfers")
         connection.execute("INSERT INTO core.transfers SELECT * FROM core.kept")
@@ -289,7 +289,7 @@ def read_schema(request: pytest.FixtureRequest) -> Callable[[], dict]:
 
 
 def check(value: object, schema: dict, whole: dict) -> None:
-    """A validator for the part of JSON Schema that ours uses; it knows no other keywords."""
+    """Validate against the part of JSON Schema that our schema uses; no other keywords are known."""
     known = {
         "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
         "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "properties", "required",

@@ -1,4 +1,4 @@
-"""Logs without a year, through the whole load: rotated copies under other names, containing other days."""
+"""Loads of logs without a year: rotated copies have other names and contain other days."""
 
 import itertools
 from collections.abc import Callable
@@ -26,7 +26,7 @@ Load = Callable[..., FileResult]
 
 pytestmark = pytest.mark.usefixtures("short_segments", "parsed")
 BEGIN = datetime(2018, 12, 30)
-# Four days around New Year, a line an hour.
+# Four days around New Year, one line an hour.
 TIMES = [BEGIN + timedelta(hours=hour) for hour in range(96)]
 LINES = [f"{at:%b %e %H:%M:%S} anna cray put {number} 1.5\n" for number, at in enumerate(TIMES)]
 
@@ -121,7 +121,7 @@ def test_the_same_bytes_read_as_of_another_year_are_refused(
 def test_future_lines_are_loaded_from_a_copy_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The same bytes add facts the second time, and of the same year: nothing is counted twice."""
+    """The same bytes add facts the second time, for the same year: nothing is counted twice."""
     source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["yearless"], "UTC", "yearless"))
     early = datetime(2018, 12, 31, tzinfo=UTC)
     path = write(tmp_path / "log.20190102", LINES)
@@ -146,7 +146,7 @@ def test_a_known_piece_is_read_again_in_another_year(
 def test_lines_without_a_time_may_be_read_as_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """No line is held of a leap day that no near year had, so nothing can be counted twice."""
+    """No line is held for a leap day that no near year had, so nothing can be counted twice."""
     line = "Feb 29 12:00:00 anna cray put 7 1.5\n"
     path = write(tmp_path / "log", [line])
     assert load(path, "yearless", log_date=date(2019, 1, 5)).tally.rejected.total() == 1
