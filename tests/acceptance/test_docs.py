@@ -3,7 +3,8 @@
 A block fenced as `console` holds commands after `$ ` (continued after `> `) and their output; a line `...`
 matches any lines, and `...` within a line matches any text. The blocks of a page run in order, in a folder
 with the examples, on the page's own home. A page's first `make demo` is not run: its home and output are
-copied, since `.ci/run` already runs it as typed. On pages other than the README, commands that do not need a shell are forked.
+copied, since `.ci/run` already runs it as typed. On pages other than the README, commands that do not need a
+shell are forked.
 """
 
 import importlib.util

@@ -46,7 +46,7 @@ def report(tmp_path, scratch):
 
 
 def recount(path):
-    """Count an HSI log's transfers and failures by program and direction, and sum the bytes, without Tapewise."""
+    """Count an HSI log's transfers, failures and bytes by program and direction, without Tapewise."""
     found = {}
     for line in path.read_text(errors="replace").splitlines():
         fields = line.split("\t")

@@ -79,7 +79,7 @@ def test_a_transaction_that_ends_in_time_only_delays_the_upgrade(
 def test_others_read_while_an_upgrade_waits(
     warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
-    """PostgreSQL queues later sessions behind a waiting one, so the upgrade only ever waits briefly at a time."""
+    """PostgreSQL queues later sessions behind a waiting one, so the upgrade waits only briefly at a time."""
     is_waiting, took_s = threading.Event(), []
     with (
         closing(warehouse.connect(Role.READER, autocommit=True)) as other,
