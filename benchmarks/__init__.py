@@ -1,1 +1,1 @@
-"""Measurements that compare Tapewise with its peers within one run; they only print, and store nothing."""
+"""Measurements that compare Tapewise with its peers within one run; they print results and store nothing."""

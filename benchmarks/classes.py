@@ -1,17 +1,17 @@
-"""k-means of weighted cells against plain k-means of every request, in one run on one machine.
+"""Compare k-means on weighted cells with plain k-means on every request, in one run on one machine.
 
     python -m benchmarks.classes --requests 10000000
 
-makes up requests, loads them into its own embedded PostgreSQL and measures, one after the other:
+makes up requests, loads them into its own embedded PostgreSQL, and then measures in turn:
 
 - the binning in SQL (`mart.workload_cells`, as `tapewise workload fit` reads it);
-- `CellKMeans` of the cells, in one thread as always;
-- scikit-learn's `KMeans` of the requests themselves, with as many threads as it chooses.
+- `CellKMeans` on the cells, in one thread as always;
+- scikit-learn's `KMeans` on the requests themselves, with as many threads as it chooses.
 
-Both fits have the same number of classes, initial centres and features, and `tol=0`. Only ratios mean
-anything on another machine. The exit status is 1 if a centre is more than 0.01 standard deviations from that
-of plain k-means, if the inertia of the requests is more than 1.005 times as large, or if the fit is not 20
-times as fast.
+Both fits use the same number of classes, the same initial centres and features, and `tol=0`. Only ratios
+mean anything on another machine. The exit status is 1 if a centre is more than 0.01 standard deviations from
+the plain k-means centre, if the inertia of the requests is more than 1.005 times as large, or if the fit is
+not 20 times as fast.
 """
 
 import argparse
@@ -46,7 +46,7 @@ BLOCK_ROWS = 500_000
 BEGIN = datetime(1998, 3, 1, tzinfo=UTC)
 SPAN_S = 30 * 86_400
 
-# Decades of bytes and of seconds: centre, spread, share. They overlap, like those of an archive.
+# Centre, spread and share, in decades of bytes and of seconds. They overlap, as in a real archive.
 MIXTURE = (
     ((3.6, -0.6), (0.6, 0.30), 0.30),
     ((5.2, 0.1), (0.7, 0.40), 0.30),
@@ -92,7 +92,7 @@ def make_rows(count: int, seed: int) -> Floats:
 @contextmanager
 def _warehouse() -> Iterator[Warehouse]:
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # for root: the server's own account must be able to enter
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     settings = Settings(home=folder / "home")
     try:
         with open_warehouse(settings) as warehouse:

@@ -23,7 +23,7 @@ class Flow:
 
 
 class Fluid:
-    """Max-min fair sharing, calculated again for all flows whenever one begins or ends."""
+    """Max-min fair sharing, recalculated for all flows whenever one begins or ends."""
 
     def __init__(self, env: simpy.Environment, capacities: dict[str, float]) -> None:
         self.env = env
@@ -33,7 +33,7 @@ class Fluid:
         self.since = 0.0
 
     def move(self, size: float, resources: tuple[str, ...], cap: float = float("inf")) -> simpy.Event:
-        """Begin a flow; the event happens at its end."""
+        """Begin a flow; return an event that happens at its end."""
         self._advance()
         flow = Flow(resources, size, cap, self.env.event())
         self.flows.append(flow)
@@ -86,7 +86,7 @@ class Ports:
         self.waiting: list[tuple[range, simpy.Event]] = []
 
     def ask(self, size: int) -> simpy.Event:
-        """Return an event that happens, with the port, when one is free."""
+        """Return an event that happens when a port is free, and carries that port."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         event = self.env.event()
         self.waiting.append((range(last.first, last.last + 1), event))
@@ -121,7 +121,7 @@ class Waiter:
 
 
 class Gate:
-    """Joint queueing: one line, in which the first job that finds both a token and a port may continue."""
+    """Joint queueing: a single line whose first job to find both a token and a port may continue."""
 
     def __init__(self, env: simpy.Environment, machine: Machine) -> None:
         self.env, self.limit, self.ranges = env, machine.users.limit_count, machine.ports.ranges
@@ -130,7 +130,7 @@ class Gate:
         self.line: list[Waiter] = []
 
     def ask(self, user: int, size: int) -> Waiter:
-        """Join the line; `admitted` happens, with the port, when both are free."""
+        """Join the line; `admitted` happens when both are free, and carries the port."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         one = Waiter(user, range(last.first, last.last + 1), self.env.event(), self.env.now)
         self.line.append(one)

@@ -1,10 +1,10 @@
-"""The cost of deriving requests when loading one file per day, and when loading the same lines as one file.
+"""Compare the cost of deriving requests when loading one file per day and when loading the lines as one file.
 
     python -m benchmarks.days --lines 1000000
 
 makes up a PFTP log of eight weeks, splits it by the days of its clock, and measures `tapewise ingest` of the
-one file and of the many, each with and without requests, in turns. Only ratios mean anything on another
-machine. The exit status is 1 if the numbers of requests differ.
+single file and of the daily ones in turn, each with and without requests. Only ratios mean anything on
+another machine. The exit status is 1 if the numbers of requests differ.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def cut_days(log: Path) -> Iterator[str]:
-    """Write the lines of each day to a file of its own; yields the names, in the order of the days."""
+    """Write each day's lines to a separate file; yield the names in the order of the days."""
     with log.open("rb") as lines:
         for number, (_, of_day) in enumerate(groupby(lines, key=lambda line: line[4:10])):
             name = f"log.{number:02}"

@@ -1,7 +1,7 @@
 """A made-up fortnight like LLNL's of May 1998: 3061 reads, a third of them from tape, and 2444 writes.
 
-Users work in sessions and request files in bulk; a few users make most of the requests. Only the counts are
-from the source.
+Users work in sessions and request files in bulk; a few users make most of the requests. Only the counts
+come from the source.
 """
 
 import numpy as np

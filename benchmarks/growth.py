@@ -1,11 +1,11 @@
-"""The cost of loading a line as the warehouse grows.
+"""Measure the cost of loading a line as the warehouse grows.
 
     python -m benchmarks.growth --rows 50000000
 
-fills a warehouse with one made-up log after the other, and measures `tapewise ingest` of two files at the
+fills a warehouse with one made-up log after another, and measures `tapewise ingest` of two files at the
 beginning, in between and at the end: one with only new lines, and one with half of its lines already stored.
-The cost of starting is measured too, and subtracted. It prints the seconds per million lines, and ratios to
-the first. The exit status is 1 if the warehouse does not contain what was made.
+The startup cost is measured too, and subtracted. It prints the seconds per million lines, and their ratio
+to the first measurement. The exit status is 1 if the warehouse does not contain what was made.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from benchmarks.peers import count_facts
 from tapewise.schema.database import DATABASE, Role
 from tapewise.schema.server.embedded import EmbeddedServer
 
-# Each file covers eight weeks of its own.
+# Each file covers a different eight weeks.
 WEEKS = 8
-# More than one, because disk activity after a large load disturbs one measurement.
+# More than one, because disk activity after a large load disturbs a single measurement.
 PROBES = 3
 
 
@@ -50,7 +50,7 @@ class Growth:
         self._ingest(self._last)
 
     def probe(self) -> None:
-        """Measure new files, and files that overlap them by half; print the median cost of a line."""
+        """Measure new files and files that half overlap them; print the median cost of a line."""
         held = self.fact_count
         measured = [self._measure() for _ in range(PROBES)]
         self.report(held, *(statistics.median(costs) for costs in zip(*measured, strict=True)))
@@ -62,7 +62,7 @@ class Growth:
         half, overlapping = self._probe_lines // 2, self._folder / "overlapping"
         self._write(self._folder / "rest", self._probe_lines - half)
         with overlapping.open("wb") as file:
-            # Every other stored line: no segment is known, so each line must be compared.
+            # With only every other stored line, no segment is known, so each line must be compared.
             subprocess.run(["awk", "NR % 2", self._last], stdout=file, check=True)
             subprocess.run(["cat", self._folder / "rest"], stdout=file, check=True)
         overlapping_s = self._ingest(overlapping) - started_s
@@ -70,7 +70,7 @@ class Growth:
         return new_s * per_million, overlapping_s * per_million
 
     def report(self, held: int, new_s: float, overlapping_s: float) -> None:
-        """Print a row of the table; the others are compared with the first."""
+        """Print a row of the table, with ratios to the first row."""
         if self._first is None:
             self._first = (new_s, overlapping_s)
             print(f"{'rows held':>12} {'new, s/M':>9} {'ratio':>6} {'overlapping, s/M':>17} {'ratio':>6}")
@@ -93,7 +93,7 @@ class Growth:
         self.fact_count += made.fact_count
 
     def _ingest(self, path: Path) -> float:
-        # Each load has its own file name: a file that has grown is not what is measured.
+        # Each load gets a new file name, as the benchmark does not measure files that grow.
         log = path.rename(self._folder / f"log.{time.monotonic_ns()}")
         self._bench.ingest("growth", log.name)
         log.rename(path)

@@ -1,9 +1,10 @@
-"""Made-up NFT, HSI and PFTP lines by the million, and what a warehouse must contain after reading them.
+"""Make up NFT, HSI and PFTP lines by the million, and say what a warehouse must contain after reading them.
 
-Eight weeks of one archive: 2,000 users (a few make most of the requests), a dozen machines, repeated lines.
-NFT has copies inside the archive (`ss`), transfers that do not involve it (`kw`), and one line in a hundred
-whose size Fortran could not print. HSI has deletes, renames, failures and HTAR's archives. PFTP has two lines
-for each transfer, as HPSS 7.4 writes them: of the three, it is the one whose requests must be derived.
+The lines cover eight weeks of one archive, with 2,000 users (a few make most of the requests), a dozen
+machines, and repeated lines. NFT has copies inside the archive (`ss`), transfers that do not involve it
+(`kw`), and in one line in a hundred a size that Fortran could not print. HSI has deletes, renames, failures
+and HTAR's archives. PFTP has two lines for each transfer, as HPSS 7.4 writes them, and is the only one of the
+three for which requests must be derived.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# After the end of summer time, so that every local time is a single moment.
+# Summer time has ended by then, so every local time is unambiguous.
 BEGINS_AT = datetime(1997, 11, 3)
 SPAN_S = 8 * 7 * 86_400
 USERS = 2_000
@@ -47,9 +48,9 @@ MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
 def write_lines(
     path: Path, line_count: int, format_name: str = "nft", *, seed: int = 1997, weeks_later: int = 0
 ) -> Made:
-    """Write `line_count` lines to `path`, in chronological order; takes 0.3 GB of memory.
+    """Write `line_count` lines to `path` in chronological order, using 0.3 GB of memory.
 
-    The lines fill eight weeks, which begin `weeks_later` weeks after the usual ones.
+    The lines fill eight weeks, which begin `weeks_later` weeks after `BEGINS_AT`.
     """
     rng = np.random.default_rng(seed)
     later_s = weeks_later * 7 * 86_400

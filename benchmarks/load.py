@@ -1,22 +1,22 @@
-"""Loading compared with its peers, in one run on one machine.
+"""Compare loading with its peers, in one run on one machine.
 
     python -m benchmarks.load --lines 5000000 --format nft
 
-makes up a log, starts its own embedded PostgreSQL, loads the log once, so that the server has created its WAL
-files (which takes a tenth of the first load or more), and measures, one after the other:
+makes up a log, starts its own embedded PostgreSQL, and loads the log once to make the server create its WAL
+files (which takes a tenth of the first load or more). Then it measures in turn:
 
-- `tapewise ingest` of an empty file: the cost of starting;
+- `tapewise ingest` of an empty file, which is the startup cost;
 - `tapewise ingest` of the log, as a process from start to end, with its peak memory;
 - `tapewise ingest` of the same file again, unchanged;
 - the bare COPY: the same rows, already parsed and written as CSV, sent by psycopg into the same partitions
   with the same index, in another database of the same server;
 - DuckDB's `read_csv` of the same CSV into its own database file;
 - `tapewise ingest` of the file with one byte changed, but the same size and modification time;
-- `tapewise ingest` of another file: its first half is the log's second half, and the rest is new;
-- the log again in two new databases: without updating `activity_cells`, and without `requests`.
+- `tapewise ingest` of a file that begins with the log's second half, followed by as many new lines;
+- the log again in two new databases, once without updating `activity_cells` and once without `requests`.
 
 Only ratios mean anything on another machine. The exit status is 1 if the databases do not agree with the log
-as it was made, or if the peak memory is over its limit; the reader must judge the ratios.
+as it was made, or if the peak memory is over its limit; judging the ratios is left to the reader.
 """
 
 import argparse
@@ -50,7 +50,7 @@ PEER_DATABASE = "bare_copy"
 PEAK_LIMIT_BYTES = 1_000_000_000
 # The unit in which the operating system counts the peak memory of a process.
 MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
-# The log with the second half and as many new lines: eight weeks later.
+# The new lines of the overlapping log come this much later.
 LATER_WEEKS = 8
 
 EMPTY = "tapewise ingest of an empty file"
@@ -95,13 +95,13 @@ def main() -> None:
 
 @contextmanager
 def working_folder(kept: Path | None) -> Iterator[Path]:
-    """A folder to work in: `kept`, which stays, or one that is removed after the block."""
+    """Yield a folder to work in: `kept`, which stays, or one that is removed after the block."""
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept.absolute()
         return
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # for root: the server's own account must be able to enter
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     try:
         yield folder
     finally:
@@ -111,16 +111,16 @@ def working_folder(kept: Path | None) -> Iterator[Path]:
 def run_apart(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call `function` in a separate process: ours must stay small, see `run_measured`."""
+    """Call `function` in a separate process, as ours must stay small (see `run_measured`)."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments, **named).result()
 
 
 def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
-    """Run a program in `folder`; return the seconds that it took and its peak memory in bytes.
+    """Run a program in `folder`; return the seconds it took and its peak memory in bytes.
 
-    Until it starts the program, the new process counts as a copy of ours, so our own memory is the least that
-    this can measure.
+    Until the new process starts the program, it counts as a copy of ours, so this cannot measure less than
+    our own memory.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TAPEWISE_")}
     environment["TAPEWISE_SYSTEM_FOLDER"] = str(folder / "system")
@@ -135,7 +135,7 @@ def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
 
 
 class Bench:
-    """The measurements so far: in `seconds` one number per repetition, in `held` the databases' contents."""
+    """The measurements so far: `seconds` has one number per repetition, `held` the databases' contents."""
 
     def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, timezone: str = ZONE) -> None:
         self._folder = folder
@@ -162,13 +162,13 @@ class Bench:
         later.unlink()
 
     def warm_up(self) -> None:
-        """Load the log once, unmeasured: the server creates its WAL files, and reuses them later."""
+        """Load the log once, unmeasured, to make the server create the WAL files that it later reuses."""
         self.make_warehouse(DATABASE)
         self.ingest(INGEST, "log")
         self.seconds.clear()
 
     def measure(self) -> None:
-        """Run one repetition: everything once, into new databases."""
+        """Run one repetition, which measures everything once, in new databases."""
         warehouse, peer = self.make_warehouse(DATABASE), self.make_warehouse(PEER_DATABASE)
         self.ingest(EMPTY, "empty.log")
         self.ingest(INGEST, "log")
@@ -234,7 +234,7 @@ class Bench:
         return warehouse
 
     def ingest(self, name: str, *logs: str, without: str | None = None) -> None:
-        """Run the command on logs in the folder, recorded as `name`; `without` omits part of its work."""
+        """Run the command on logs in the folder and record it as `name`; `without` omits part of its work."""
         self._maintain("CHECKPOINT")
         module = ["tapewise"] if without is None else ["benchmarks.partial_ingest", without]
         command = [sys.executable, "-m", *module, "--home", str(self._server.home), "ingest"]
@@ -246,7 +246,7 @@ class Bench:
         self.peak_bytes = max(self.peak_bytes, peak_bytes)
 
     def _change_byte(self, warehouse: Warehouse) -> None:
-        """Measure the log with one digit changed, and note if no line of it was new."""
+        """Measure the log with one digit changed, and note whether the load missed the change."""
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
             before = count_facts(connection)[0]
             with _one_byte_changed(self._folder / "log"):
@@ -262,7 +262,7 @@ class Bench:
 
 @contextmanager
 def _one_byte_changed(path: Path) -> Iterator[None]:
-    """Change the last digit in the middle line of the file for the block, without changing size and times."""
+    """For the block, change the last digit in the file's middle line, but not its size and times."""
     times = path.stat()
     with path.open("r+b") as file:
         file.seek(times.st_size // 2)

@@ -1,4 +1,4 @@
-"""`tapewise` without one part of the work of a load, to measure the cost of that part.
+"""Run `tapewise` with one part of a load's work left out, to measure the cost of that part.
 
     python -m benchmarks.partial_ingest cells --home ... ingest ...
 

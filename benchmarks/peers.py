@@ -49,7 +49,7 @@ def make_partitions(connection: psycopg.Connection, like: psycopg.Connection) ->
 
 
 def copy_csv(connection: psycopg.Connection, folder: Path) -> float:
-    """COPY the CSV files into the tables of the same name, in one transaction; returns the seconds taken."""
+    """COPY the CSV files into the tables of the same name, in one transaction; return the seconds taken."""
     begin = time.perf_counter()
     for table in FACT_TABLES:
         statement = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(_identifier(table))
@@ -61,7 +61,7 @@ def copy_csv(connection: psycopg.Connection, folder: Path) -> float:
 
 
 def load_duckdb(folder: Path) -> float:
-    """Read the CSV files into a new DuckDB database, which is then removed; returns the seconds taken."""
+    """Read the CSV files into a new DuckDB database, then remove it; return the seconds that reading took."""
     path = folder / "peer.duckdb"
     begin = time.perf_counter()
     with duckdb.connect(path, config={"autoinstall_known_extensions": False}) as connection:

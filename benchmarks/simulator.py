@@ -1,11 +1,11 @@
-"""The simulator's kernel compared with its twin in SimPy, in one run, on a fortnight of 5505 jobs.
+"""Compare the simulator's kernel with its twin in SimPy, in one run, on a fortnight of 5505 jobs.
 
     python -m benchmarks.simulator
 
-Both run the same trace on LLNL's machine without purge, which the twin does not have. The kernel is
-compiled beforehand. Times are CPU times, because other processes disturb such short measurements; only the
-ratio means anything on another machine. The exit status is 1 if either does not end every job, or if the
-kernel is less than 100 times as fast.
+Both run the same trace on LLNL's machine without purge, which the twin lacks. The kernel is compiled
+beforehand. Times are CPU times, because other processes disturb measurements this short; only the ratio means
+anything on another machine. The exit status is 1 if either leaves a job unfinished, or if the kernel is less
+than 100 times as fast.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tapewise.simulator.runs import run_trace
 from tapewise.simulator.worlds import make_world
 
 RATIO_LIMIT = 100
-# One run of the kernel is too short to be measured.
+# A single run of the kernel is too short to measure.
 KERNEL_RUNS = 20
 
 

@@ -1,9 +1,9 @@
-"""Give PostgreSQL roles the passwords in the URLs with which they log in.
+"""Give PostgreSQL roles the passwords from their login URLs.
 
     TAPEWISE_DATABASE_URL_FILE=owner_url python docker/passwords.py loader_url reader_url
 
-Each argument is a file that contains a URL with user and password. The program logs in as the owner of the
-warehouse, who created those roles (`tapewise db upgrade`), and may be run any number of times.
+Each argument is a file that contains a URL with a user and a password. The program logs in as the owner of
+the warehouse, who created those roles (`tapewise db upgrade`), and may be run any number of times.
 """
 
 import sys
@@ -19,10 +19,10 @@ from tapewise.schema.settings import read_secret_file, read_settings
 
 
 def read_login(path: Path) -> tuple[str, str]:
-    """Return user and password of the URL in `path`. Raises SettingsError unless it has both."""
+    """Return the user and password of the URL in `path`. Raises SettingsError unless it has both."""
     try:
         login = conninfo_to_dict(read_secret_file(path))
-    except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
+    except psycopg.ProgrammingError:  # its text would repeat the URL with the password
         login = {}
     user, password = login.get("user"), login.get("password")
     if not user or not password:
@@ -34,7 +34,7 @@ def read_login(path: Path) -> tuple[str, str]:
 
 
 def main(paths: list[str]) -> int:
-    """Set the passwords of all roles, or of none; return the exit status."""
+    """Set the passwords of all roles or of none; return the exit status."""
     try:
         logins = [read_login(Path(path)) for path in paths]
         with open_warehouse(read_settings()) as warehouse, warehouse.connect(Role.OWNER) as connection:

@@ -22,7 +22,7 @@ SECTIONS = {
     "explanation": "Explanation",
     "decisions": "Decisions",
 }
-# These pages list further pages, one level below them.
+# These pages list others, one level further down.
 PARENTS = {"docs/reference/formats": "formats/", "docs/decisions/README": ""}
 
 project = "Tapewise"
@@ -46,18 +46,18 @@ html_show_copyright = False
 
 
 def read_links(page: str) -> list[str]:
-    """The pages to which a page links, as it names them, without the suffix."""
+    """Return the pages that a page links to, as it names them but without the suffix."""
     return re.findall(r"\]\(([^)#:]+)\.md\)", (TREE / f"{page}.md").read_text(encoding="utf-8"))
 
 
 def write_toctree(pages: list[str], caption: str = "") -> str:
-    """The directive that puts pages into the navigation without showing them in the text."""
+    """Return the directive that puts pages into the navigation without showing them in the text."""
     options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
     return "\n".join(["", "```{toctree}", *options, "", *(f"/{page}" for page in pages), "```", ""])
 
 
 def add_navigation(_: Sphinx, page: str, source: list[str]) -> None:
-    """Append to a page the navigation that code hosts would show as a block of code."""
+    """Append the navigation to a page; in the file itself, code hosts would show it as a block of code."""
     if page == root_doc:
         links = read_links("docs/README")
         source[0] += write_toctree(["docs/README"])
@@ -72,12 +72,12 @@ def add_navigation(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def write_index(app: Sphinx, error: Exception | None) -> None:
-    """Make the README what a server shows for the site's folder."""
+    """Make the README the page that a server shows for the site's folder."""
     if not error:
         shutil.copyfile(app.outdir / "README.html", app.outdir / "index.html")
 
 
 def setup(app: Sphinx) -> None:
-    """Called by Sphinx when it has read this file."""
+    """Connect the functions above; Sphinx calls this after reading this file."""
     app.connect("source-read", add_navigation)
     app.connect("build-finished", write_index)

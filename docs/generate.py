@@ -21,7 +21,7 @@ NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"
 
 
 def describe_mart() -> str:
-    """The page on the views and functions of `mart`."""
+    """Return the page on the views and functions of `mart`."""
     objects = sorted(read_mart(), key=lambda each: (each.metadata.kind != "view", each.name))
     parts = [
         "# Views and functions",
@@ -52,7 +52,7 @@ def describe_mart() -> str:
 
 
 def describe_formats() -> str:
-    """The page on the log formats: the lines of each, and the records that they become."""
+    """Return the page on the log formats: the lines of each, and the records that they become."""
     parts = [
         "# Log formats",
         NOTICE,
@@ -94,7 +94,7 @@ def _table(what: str, meanings: dict[str, str]) -> str:
 
 
 def describe_workload() -> str:
-    """The JSON Schema of the files that `tapewise workload export` writes."""
+    """Return the JSON Schema of the files that `tapewise workload export` writes."""
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **WorkloadModel.model_json_schema(mode="serialization"),
@@ -103,7 +103,7 @@ def describe_workload() -> str:
 
 
 def describe_layout(name: str) -> str:
-    """The page on the format of a bundled layout: grammar, lines and records, patterns."""
+    """Return the page on the format of a bundled layout: grammar, lines and records, patterns."""
     log_format = FORMATS[name]
     layout = find_layout(log_format)
     assert layout is not None, f"{name} is not a layout"

@@ -42,7 +42,7 @@ TYPES = {
 
 
 def describe_stub() -> str:
-    """The text of the stub."""
+    """Return the text of the stub."""
     return HEAD + "\n".join(_describe(each) for _, each in sorted(read_objects().items()))
 
 

@@ -1,4 +1,4 @@
 """The made-up logs of the demo and of the tests (`logs/`), and the generator that wrote them.
 
-Imports nothing else from Tapewise: the code that reads the logs must not decide what is in them.
+It imports nothing else from Tapewise, as the code that reads the logs must not decide what is in them.
 """

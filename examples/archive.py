@@ -1,9 +1,9 @@
-"""The archive: queues for ports, shared networks, tapes; the outcome of every request.
+"""The archive: queues for ports, shared networks and tapes, and the outcome of every request.
 
 The times in the logs come from this module. A transfer waits for a port, spends its latency there, then
-moves its bytes while sharing the network's rate with the other transfers. Alone and from a fast client it is
-on the lower envelope `latency + slope * size` of its law, apart from a small scatter of the latency;
-everything above that is waiting, sharing and slow clients.
+moves its bytes while sharing the network's rate with other transfers. A lone transfer from a fast client is
+on the lower envelope `latency + slope * size` of its law, apart from a small scatter in latency; anything
+above that comes from waiting, sharing and slow clients.
 """
 
 import heapq
@@ -65,7 +65,7 @@ class Server:
     records: list[Record] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Start with every port free and without any user's files."""
+        """Start with every port free and no files."""
         self._now_s = 0.0
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
         self._agenda_count = 0
@@ -75,7 +75,7 @@ class Server:
         self._catalogues: dict[str, list[StoredFile]] = {}
 
     def run(self, batches: list[Batch]) -> list[Record]:
-        """Serve the batches and return the records, in the order in which they ended."""
+        """Serve the batches and return the records in the order of their ends."""
         for batch in batches:
             run = _Run(batch)
             for stream in range(min(batch.streams, len(batch.sizes_bytes))):
@@ -85,7 +85,7 @@ class Server:
         return self.records
 
     def _at(self, time_s: float, action: Callable[[], None]) -> None:
-        # The count keeps events at the same moment in the order in which they were scheduled.
+        # The count keeps simultaneous events in the order in which they were scheduled.
         self._agenda_count += 1
         heapq.heappush(self._agenda, (time_s, self._agenda_count, action))
 
@@ -116,7 +116,7 @@ class Server:
     # -- the life of a request ---------------------------------------------------------------
 
     def _submit(self, run: _Run) -> None:
-        """Request the next file of the batch; a user who is refused gives the batch up."""
+        """Request the next file of the batch; a user who is refused abandons the batch."""
         batch = run.batch
         if run.next_index == len(batch.sizes_bytes) or not is_accepting(self._now_s):
             return
@@ -135,7 +135,7 @@ class Server:
             self._at(self._now_s + hold_s, partial(self._end, record, run))
 
     def _choose_file(self, batch: Batch, index: int) -> StoredFile:
-        """Choose a new file to store, or an existing one: preferably a recent one of the user's own."""
+        """Choose a new file to store or an existing one, preferably one of the user's recent files."""
         if batch.is_one_file:
             return StoredFile(batch.family.path(0), batch.sizes_bytes[index], is_old=False)
         is_new = batch.operation in ("put", "elsewhere")
@@ -150,7 +150,7 @@ class Server:
         return StoredFile(batch.family.path(index), batch.sizes_bytes[index], is_old=not is_new)
 
     def _catalogue(self, batch: Batch) -> list[StoredFile]:
-        # HSI does not fetch HTAR's archives, nor HTAR the files of HSI.
+        # HSI does not fetch HTAR's archives, and HTAR does not fetch HSI's files.
         return self._catalogues.setdefault(f"{batch.interface} {batch.user.name}", [])
 
     def _open(self, record: Record) -> None:
@@ -181,7 +181,7 @@ class Server:
         return value
 
     def _do_without_port(self, record: Record) -> float:
-        """Serve a request that moves nothing between a client and the archive; return how long it takes."""
+        """Serve a request that moves nothing between a client and the archive; return its duration."""
         operation, file = record.batch.operation, record.file
         name = file.path.rsplit("/", 1)[1]
         record.new_path = f"{record.batch.family.folder}/{operation}/{name}"
@@ -191,7 +191,7 @@ class Server:
         if file in catalogue:
             catalogue.remove(file)
         if operation == "rename":
-            # At the old end: renaming a file does not make it a recent one.
+            # Add it at the old end, as renaming a file does not make it recent.
             catalogue.insert(0, file._replace(path=record.new_path))
         return self.chance.uniform(0.05, 0.4)
 
@@ -235,7 +235,7 @@ class Server:
         self._fill_ports()
 
     def _share(self, operation: str) -> None:
-        """Give every flow in one direction the same rate; what one cannot use goes to the others."""
+        """Give every flow in one direction the same rate; any rate that one cannot use goes to the others."""
         left_bytes_per_s = self.network.rate_bytes_per_s
         flows = sorted(self._flows[operation], key=lambda flow: flow.cap_bytes_per_s)
         for rank, flow in enumerate(flows):
@@ -256,7 +256,7 @@ class Server:
 
 
 def serve(batches: list[Batch], seed: int) -> list[Record]:
-    """Serve all batches, each network separately; return the records in the order of their ends."""
+    """Serve all batches, one network at a time; return the records in the order of their ends."""
     records: list[Record] = []
     for name, network in NETWORKS.items():
         server = Server(network, Chance(seed, f"archive {name}"))

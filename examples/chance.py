@@ -2,7 +2,7 @@
 
 NumPy promises that a seeded bit generator always gives the same bits, but not that its
 `lognormal()` or `exponential()` always turn them into the same numbers. So this module takes only
-`random()` from NumPy, and computes every law from it by inversion.
+`random()` from NumPy and derives every law from it by inversion.
 """
 
 import math
@@ -22,7 +22,7 @@ _STANDARD_NORMAL = NormalDist()
 class Chance:
     """One stream of draws, determined by a seed and the name of its purpose.
 
-    A stream for each purpose keeps the parts independent: another request in one log does not change the
+    A stream for each purpose keeps the parts independent: one more request in one log does not change the
     other logs.
     """
 

@@ -1,6 +1,6 @@
 """Break a few lines of the logs on purpose.
 
-A damaged line replaces a good line of a transfer, job or stage, which is lost, as in real life. Blank lines
+A damaged line replaces the good line of a transfer, job or stage, which is lost, as in real life. Blank lines
 are inserted between lines. Each kind of damage occurs a fixed number of times in each log.
 """
 
@@ -14,13 +14,13 @@ from tapewise.examples.writers import Line
 BLANK_LINE = "blank line"
 
 _FAR_YEAR = b"2060"
-# The damaged lines are well inside the file.
+# Damaged lines keep this distance from both ends of the file.
 _MARGIN_LINES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A kind of damage, the number of lines of each log that suffer it, and the function that does it."""
+    """A kind of damage, the number of lines that suffer it in each log, and the function that does it."""
 
     kind: str
     what: str
@@ -42,7 +42,7 @@ def _replace_by_words(_text: bytes, log: str) -> bytes:
 
 
 def _replace_by_bytes(text: bytes, log: str) -> bytes:
-    """As after a crash: bytes that are not UTF-8, and in the PFTP log also NULs."""
+    """Write bytes as a crash leaves them: not UTF-8, and in the PFTP log also NULs."""
     return (b"\x00" * 24 if log == "pftp" else text[5:12]) + b" \xff\xfe\x80\xc3\x28 \x9f\xf0\x28"
 
 
@@ -52,7 +52,7 @@ def _break_month(text: bytes, _log: str) -> bytes:
 
 def _break_hour(text: bytes, log: str) -> bytes:
     if log == "cond":
-        return text[:16] + b"25" + text[18:]  # the hour of the end, by which a job is dated
+        return text[:16] + b"25" + text[18:]  # the hour of the end, which dates the job
     return re.sub(rb" \d\d:", b" 25:", text, count=1)
 
 

@@ -2,10 +2,10 @@
 
     python -m tapewise.examples.generate --seed 1998 --into examples/logs
 
-rewrites the committed files, byte for byte. The steps: `workload` plans who asks for what, `archive` decides
-how long it takes, `unitree` works out what came before a transfer of NFT or FTP, `writers` turns records into
-lines, `damage` breaks a few of them, `truth` and `links` count. It shares no code with the readers that it is
-meant to test.
+rewrites the committed files, byte for byte. In this order, `workload` plans who asks for what, `archive`
+decides how long it takes, `unitree` works out what came before a transfer of NFT or FTP, `writers` turns
+records into lines, `damage` breaks a few of them, and `truth` and `links` count. The generator shares no code
+with the readers that it is meant to test.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from tapewise.examples.writers import (
 def make_logs(
     seed: int, *, is_unitree_left_out: bool = False
 ) -> tuple[dict[str, list[Line]], UniTree | None]:
-    """Make the lines of each log, by file name, and the jobs of UniTree."""
+    """Make the lines of each log, by file name, and UniTree's jobs."""
     records = serve(plan(seed), seed)
     of_nft = [record for record in records if record.batch.interface in ("nft", "ftp")]
     of_pftp = [record for record in records if record.batch.interface == "pftp"]
@@ -62,7 +62,7 @@ def make_logs(
 def collect_truth(
     logs: dict[str, list[Line]], tree: UniTree | None, links: list[Link], seed: int
 ) -> dict[str, Any]:
-    """Everything that is true of the logs, for `truth.json`."""
+    """Collect everything that is true of the logs, for `truth.json`."""
     of_unitree = {name: lines for name, lines in logs.items() if name.startswith(("cond", "stat"))}
     others = {name: lines for name, lines in logs.items() if name not in of_unitree}
     facts = truth(others, seed)
@@ -76,7 +76,7 @@ def collect_truth(
 def write_logs(
     seed: int, folder: Path, links_path: Path | None = None, *, is_unitree_left_out: bool = False
 ) -> None:
-    """Write the logs and `truth.json` into the folder, replacing existing ones; if asked, the links."""
+    """Write the logs, `truth.json` and, if asked, the links into the folder, replacing existing files."""
     logs, tree = make_logs(seed, is_unitree_left_out=is_unitree_left_out)
     links = [] if tree is None else find_links(logs, tree)
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from tapewise.examples.writers import Line
 class Link:
     """One put or get of UniTree and the numbers of its lines.
 
-    The number is None for a line that is broken or was never written. `waited_s` is the time from the start
+    A line that is broken or was never written has None as its number. `waited_s` is the time from the start
     of the job to the start of the transfer.
     """
 
@@ -33,14 +33,14 @@ class Link:
 
     @property
     def origin(self) -> str:
-        """Where the file of a get was; puts have none."""
+        """Where a get's file was; empty for puts."""
         if self.job.operation == "put":
             return ""
         return "tape" if self.job.stage else "disk"
 
     @property
     def reported_by(self) -> str:
-        """The kinds of lines that report it: `transfer` is NFT's, `twin` STAT's of the same transfer."""
+        """The kinds of lines that report it: `transfer` is in NFT's log, `twin` is its copy in STAT."""
         lines = {
             "job": self.cond_line,
             "stage": self.stage_line,
@@ -51,7 +51,7 @@ class Link:
         return ", ".join(name for name, line in lines.items() if line)
 
     def to_row(self) -> list[object]:
-        """The values of `COLUMNS`."""
+        """Return the values of `COLUMNS`."""
         attempts = " ".join(map(str, self.attempt_lines))
         waited = None if self.waited_s is None else f"{self.waited_s:.3f}"
         return [

@@ -1,4 +1,4 @@
-"""The made-up archive: its laws, networks, ports, disks and tapes; and the records of what it served."""
+"""The made-up archive: its laws, networks, ports, disks and tapes, and the records of what it served."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Network(NamedTuple):
     port_limits_bytes: tuple[float, ...]
 
 
-# LLNL published the law of NFT and the ports of its archive; the rest is invented.
+# LLNL published NFT's law and its archive's ports; the rest is invented.
 LAWS = {
     ("nft", "put"): Law(0.756034, 2.14378e-7),
     ("nft", "get"): Law(0.204141, 2.07143e-7),
@@ -44,7 +44,7 @@ NETWORKS = {
     "hippi": Network(("pftp", "hsi", "htar"), 20e6, (math.inf,) * 8),
 }
 
-# The latency scatters upwards by an exponential law whose mean is this fraction of the latency.
+# Latency scatters upwards by an exponential law; the mean scatter is this fraction of the latency.
 LATENCY_SCATTER_RATIO = 0.15
 
 DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
@@ -56,7 +56,8 @@ HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
-# UniTree, behind NFT and FTP. Files used less than this ago are on its disk; of the others, these fractions.
+# UniTree, behind NFT and FTP, has files on disk if they were used within this time, and these fractions of
+# the others.
 KEPT_ON_DISK_S = 2 * 3600.0
 UNITREE_HIT_RATIO_NEW = 0.82
 UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB
@@ -71,7 +72,7 @@ class StageLaw(NamedTuple):
     limit_s: float
 
 
-# As LLNL published it: no stage takes less than a minute, and the law has a break at two.
+# LLNL published this law: no stage takes less than a minute, and there is a break at two minutes.
 STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, math.inf))
 
 

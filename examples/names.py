@@ -5,7 +5,7 @@ from itertools import accumulate
 
 from tapewise.examples.chance import Chance
 
-# There are projects instead of persons; the PFTP logins are project accounts.
+# PFTP logins are project accounts, so there are projects instead of people.
 _PROJECTS = (
     "aurora", "basalt", "cirrus", "delta", "ember", "fjord", "glacier", "halo", "isobar", "jetstream",
     "karst", "lagoon", "mesa", "nimbus", "orbit", "plasma", "quasar", "rift", "shoal", "tundra",
@@ -45,7 +45,7 @@ class User:
 
 
 class People:
-    """The users of one interface; few of them make most of the requests."""
+    """The users of one interface, a few of whom make most of the requests."""
 
     def __init__(self, users: list[User], concentration: float) -> None:
         """Take the users, most active first; user k has a weight of k ** -concentration."""
@@ -58,18 +58,18 @@ class People:
 
 
 def nft_people(chance: Chance) -> People:
-    """Sixty users with numbers; NFT and FTP serve the same people, and a machine is one letter."""
+    """Make sixty numbered users; NFT and FTP serve the same people, and each machine is one letter."""
     numbers = [f"{2000 + 37 * rank + chance.integer(0, 30):06d}" for rank in range(60)]
     return People([_user(number, _NFT_MACHINES, chance) for number in numbers], concentration=1.1)
 
 
 def pftp_people(chance: Chance) -> People:
-    """One login per project."""
+    """Make one login per project."""
     return People([_user(project, _PFTP_HOSTS, chance) for project in _PROJECTS], concentration=1.0)
 
 
 def hsi_people(chance: Chance) -> People:
-    """Forty users with Unix user ids."""
+    """Make forty users with Unix user ids."""
     uids = [str(31000 + 113 * rank + chance.integer(0, 100)) for rank in range(40)]
     return People([_user(uid, _HSI_HOSTS, chance) for uid in uids], concentration=1.1)
 

@@ -149,7 +149,7 @@ def _ambiguous(loaded: list[Line]) -> dict[str, Any]:
 
 
 def _logged_path(line: Line, record: Record) -> bytes:
-    """The path if the line contains it, otherwise nothing: NFT's log has no names."""
+    """Return the path if the line contains it, otherwise nothing, as NFT's log has no names."""
     path = record.file.path.encode("latin-1")
     return path if path in line.text else b""
 
@@ -169,7 +169,7 @@ def _repeats(lines: Iterable[Line]) -> dict[str, int]:
 
 
 def _hsi_gets(records: list[Record]) -> dict[str, Any]:
-    """Group the successful HSI gets by where the file was, and by the open time as written."""
+    """Group the successful HSI gets by the file's location and by the open time as written."""
     origins = Counter(record.origin for record in records)
     bands = dict.fromkeys((name for name, _ in _OPEN_BANDS), 0)
     for record in records:

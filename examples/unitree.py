@@ -1,8 +1,8 @@
 """UniTree behind NFT and FTP: the jobs, stages and failed attempts of the transfers in NFT's log.
 
 The records of `archive` say when each transfer ran. This module works out what came before: whether the file
-had to be staged from tape, which attempts had failed, how long the job had been waiting. It also adds jobs
-that NFT's log does not contain. NFT's stamps are the client machines' time; all times here are those of the
+had to be staged from tape, which attempts had failed, and how long the job had been waiting. It also adds
+jobs that NFT's log does not contain. NFT's stamps are in the client machines' time; all times here are by the
 server's clock.
 """
 
@@ -23,14 +23,14 @@ from tapewise.examples.machine import (
 )
 from tapewise.examples.wallclock import CLOCK_CHANGE_S, DURATION_S, is_writing, moments_of_midnight
 
-# Personas are process numbers, most of which other programs take: they wrap around every ten hours.
+# Personas are process numbers. Other programs take most of them, so they wrap around every ten hours.
 PERSONAS = range(1000, 20000)
 _PERSONAS_PER_S = 0.5
 
 RETRY_RATIO = 0.012
 # Jobs that never became transfers, and jobs that move nothing.
 FAILED_JOB_COUNT, STAGED_IN_VAIN_COUNT, DIR_JOB_COUNT, DEL_JOB_COUNT = 40, 14, 110, 60
-# Jobs whose start was logged a little after their end, and how long a job may wait over midnight.
+# How many jobs have a start logged a little after their end, and how long a job may wait over midnight.
 WRONG_START_COUNT = 24
 LONGEST_WAIT_S = 7200.0
 _ERRORS = ("-192 (Ftp 1000)", "-192 (Ftp 426)", "-110 (Ftp 1000)", "-5 (Ftp 550)")
@@ -59,7 +59,7 @@ class Job:
     """A job of UniTree: one file, or a request that moves no file.
 
     `like` is the record that it came from or was modelled on; `record` is the same record if there was a
-    transfer. `wrong_start_s` is the start as logged, if that is wrong.
+    transfer. `wrong_start_s` is the logged start if it is wrong.
     """
 
     like: Record
@@ -77,7 +77,7 @@ class Job:
 
     @property
     def is_request(self) -> bool:
-        """Whether it asks for a file to be moved between a client and the archive."""
+        """Whether it asks to move a file between a client and the archive."""
         return self.operation in ("put", "get")
 
     @property
@@ -99,7 +99,7 @@ class UniTree:
 
 
 def run_unitree(records: Iterable[Record], seed: int) -> UniTree:
-    """Find what UniTree did for NFT's and FTP's records; it is not involved in transfers elsewhere."""
+    """Work out what UniTree did for NFT's and FTP's records; it takes no part in transfers elsewhere."""
     served = [record for record in records if record.batch.operation != "elsewhere"]
     chance = Chance(seed, "unitree")
     hosts = sorted({record.batch.user.host for record in served})
@@ -165,13 +165,13 @@ def _job_of(record: Record, tree: UniTree, is_staged: bool, chance: Chance) -> J
 
 def _failed_attempt(record: Record, ended_s: float, chance: Chance) -> Attempt:
     duration_s = 0.1 + chance.exponential(1.5)
-    # The bytes that were moved, at 2 MB/s: less than the file.
+    # The bytes moved before it failed, at up to 2 MB/s: less than the whole file.
     size_bytes = min(int(duration_s * 2e6 * chance.uniform()), record.file.size_bytes * 9 // 10)
     return Attempt(ended_s, duration_s, size_bytes, chance.pick(_ERRORS))
 
 
 def _keep_waiting(jobs: list[Job]) -> None:
-    """Move the start of the first get from tape after each midnight to before that midnight."""
+    """Take the first get from tape after each midnight and move its start before that midnight."""
     for midnight_s in moments_of_midnight():
         late = [
             job
@@ -184,7 +184,7 @@ def _keep_waiting(jobs: list[Job]) -> None:
 
 
 def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Job]:
-    """Jobs that are not in NFT's log, each a while after one that is, by the same user."""
+    """Make jobs that are not in NFT's log, each a while after one that is, by the same user."""
     moved = [record for record in written if record.batch.operation in ("put", "get")]
     for _ in range(FAILED_JOB_COUNT):
         record, starts_s = _moment_after(moved, chance)
@@ -205,7 +205,7 @@ def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Jo
     for rank in range(STAGED_IN_VAIN_COUNT):
         record, starts_s = _moment_after(got, chance)
         if rank == 0:
-            # No stage takes less than a minute, so the clock is put back during it.
+            # No stage takes less than a minute, so the clock is put back during this one.
             starts_s = CLOCK_CHANGE_S - 40.5
         duration_s = _stage_duration_s(chance)
         stage = Stage(starts_s + chance.exponential(1.0) + duration_s, duration_s)

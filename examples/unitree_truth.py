@@ -31,7 +31,7 @@ MEANING = (
 def unitree_truth(
     logs: dict[str, list[Line]], tree: UniTree, links: list[Link]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Collect what is true of each file of COND and STAT, and of UniTree."""
+    """Collect what is true of each COND and STAT file, and of UniTree."""
     jobs = [job for job in tree.jobs if is_writing(job.ended_s)]
     loaded = [line for lines in logs.values() for line in lines if line.fate == "loaded"]
     logged = [line.job for line in loaded if line.job and line.detail == "unitree_jobs"]
@@ -102,7 +102,7 @@ def _file_truth(lines: list[Line]) -> dict[str, Any]:
 
 
 def _has_repeated_time(line: Line) -> bool:
-    """Whether a time of the line is in the hour that occurred twice; COND's lines have two times."""
+    """Whether any of the line's times is in the hour that occurred twice; COND's lines have two times."""
     times_s = [line.at_s]
     if line.job and line.detail == "unitree_jobs":
         times_s.append(line.job.started_as_written_s)
@@ -110,7 +110,7 @@ def _has_repeated_time(line: Line) -> bool:
 
 
 def _is_start_after_end(job: Job) -> bool:
-    """Whether the clock times of the job, without their days, are in the wrong order."""
+    """Whether the job starts later than it ends, comparing times of day without dates."""
     return wall_time(job.started_as_written_s).time() > wall_time(job.ended_s).time()
 
 

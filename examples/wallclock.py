@@ -1,8 +1,8 @@
 """The two weeks of the example, and the local time of its clocks.
 
-Inside the generator a moment is a number of seconds after the start of the logs, Sunday 1998-10-18
-00:00 PDT. Only the writers convert it into wall-clock time. The one clock change within these weeks is
-defined here, so no zone database is needed to regenerate the logs.
+Inside the generator, a moment is the number of seconds since the start of the logs, Sunday 1998-10-18
+00:00 PDT. Only the writers convert it to wall-clock time. The only clock change in these weeks is
+defined here, so regenerating the logs needs no zone database.
 """
 
 import math
@@ -15,7 +15,7 @@ UNTIL = "1998-11-01T00:00:00-08:00"
 HOUR_S = 3600
 DAY_S = 24 * HOUR_S
 
-# Two weeks, and the hour that occurred twice in the night of the clock change.
+# Two weeks, plus the hour that occurred twice on the night of the clock change.
 DURATION_S = 14 * DAY_S + HOUR_S
 # Sunday 1998-10-25 02:00 PDT became 01:00 PST.
 CLOCK_CHANGE_S = 7 * DAY_S + 2 * HOUR_S
@@ -24,7 +24,7 @@ CLOCK_CHANGE = "1998-10-25T02:00:00-07:00"
 _FIRST_MIDNIGHT = datetime(1998, 10, 18)
 _REPEATED_HOUR = datetime(1998, 10, 25, 1)
 
-# Mondays 08:00 to 12:00. Requests are refused from twenty minutes before the daemons go down.
+# Mondays 08:00 to 12:00. Requests are refused starting twenty minutes before the daemons go down.
 MAINTENANCE_WALL = (
     (datetime(1998, 10, 19, 8), datetime(1998, 10, 19, 12)),
     (datetime(1998, 10, 26, 8), datetime(1998, 10, 26, 12)),
@@ -58,7 +58,7 @@ _MAINTENANCE_S = tuple((moments(begin)[0], moments(end)[0]) for begin, end in MA
 
 
 def is_writing(time_s: float) -> bool:
-    """Whether the daemons were up and the logs of these weeks open."""
+    """Whether the daemons were up and the logs of these weeks were open."""
     return 0 <= time_s < DURATION_S and not any(begin <= time_s < end for begin, end in _MAINTENANCE_S)
 
 

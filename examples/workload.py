@@ -14,20 +14,20 @@ from tapewise.examples.wallclock import DURATION_S, is_accepting, moments, wall_
 
 KB, MB, GB = 10**3, 10**6, 10**9
 
-# Requests an hour of a working day, relative to the busiest (so at most 1); midnight first.
+# Requests in each hour of a working day, from midnight, relative to the busiest hour (so at most 1).
 _HOUR_WEIGHTS = (
     .16, .12, .10, .08, .08, .10, .16, .32, .62, .85, .95, .92,
     .74, .86, 1.0, .98, .92, .74, .48, .36, .32, .28, .24, .20,
 )  # fmt: skip
 _WEEKEND_RATIO = 0.35
 _SATURDAY = 5
-# tar pads its files to this.
+# tar pads its files to a multiple of this.
 _TAR_RECORD_BYTES = 10240
 
 
 @dataclass(frozen=True, slots=True)
 class SizeClass:
-    """Files of one kind: how often a batch consists of them, how large they are, how many are in a batch."""
+    """Files of one kind: how often a batch consists of them, how large they are, and how many a batch has."""
 
     weight: float
     median_bytes: float
@@ -52,8 +52,8 @@ class Robot:
     """A script that makes the same requests at fixed times, as the user with this rank.
 
     With `is_one_file` it fetches one small file over and over, waiting for it to change. Several of
-    these gets end within a second and take equally long by the log's clock, so the log contains the
-    same line several times: true repeats.
+    these gets end within the same second and take equally long by the log's clock, so the log has
+    the same line several times: true repeats.
     """
 
     interface: str
@@ -74,9 +74,9 @@ class Batch:
     """Files that one user requests at once.
 
     `operation` is put, get, copy, delete, rename, or elsewhere (between two machines that are not
-    the archive). At most `streams` of the files are in progress at a time. The sizes of gets are those of
-    the files that the user has stored, if there are any, unless `is_size_fixed`. A batch with
-    `is_one_file` requests the same file again and again.
+    the archive). At most `streams` of the files are in progress at a time. Unless `is_size_fixed`, gets take
+    the sizes of files that the user has stored, if there are any. A batch with `is_one_file` requests
+    the same file again and again.
     """
 
     starts_s: float
@@ -118,7 +118,7 @@ _HSI_SIZES = (
 )
 _HTAR_SIZES = (SizeClass(0.6, 60 * MB, 1.2, 2), SizeClass(0.4, 600 * MB, 0.7, 1.5))
 
-# NFT starts ten files of a batch at once, LLNL's limit for one user; the other clients are patient.
+# NFT starts ten files of a batch at once, LLNL's limit per user; the other clients start fewer.
 _NFT_HABITS = (
     Habit("nft", "put", 6900, _NFT_SIZES, streams=10),
     Habit("nft", "get", 2300, _NFT_SIZES, streams=10),
@@ -141,8 +141,8 @@ _HSI_HABITS = (
     Habit("htar", "get", 70, _HTAR_SIZES, failure_ratio=0.04),
 )
 
-# At that time `cron` ran a job twice in the night when the clock was put back, so jobs that start after
-# one o'clock leave lines in both hours that the wall clock shows as 01.
+# In 1998, `cron` ran a job twice on the night when the clock was put back, so jobs that start after one
+# o'clock leave lines in both hours that the wall clock shows as 01.
 _ROBOTS = {
     "nft": (
         Robot("nft", "put", 3, (1,), 10, 24, 400 * KB, streams=2),
@@ -153,14 +153,14 @@ _ROBOTS = {
         Robot("pftp", "get", 8, (0, 4, 12, 16, 20), 45, 5, 4096, dialect="serial", is_one_file=True),
     ),
     "hsi": (
-        # The target folder no longer exists, and nobody checks: these fail every night.
+        # The target folder no longer exists and nobody checks, so these fail every night.
         Robot("hsi", "put", 4, (1,), 5, 36, MB, failure_ratio=1.0),
         Robot("hsi", "get", 4, (1,), 8, 8, MB, failure_ratio=1.0),
         Robot("hsi", "put", 6, (1,), 40, 8, 5 * MB),
     ),
 }
 
-# Checkpoints: more than a signed (2^31) or an unsigned (2^32) 32-bit counter of bytes can hold.
+# Checkpoints have more bytes than a signed (2^31) or an unsigned (2^32) 32-bit counter can hold.
 _CHECKPOINTS = {
     ("nft", "put"): (2_214_592_512, 2_684_354_560, 3_221_225_472, 4_362_076_160, 5_368_709_120),
     ("nft", "get"): (2_684_354_560, 4_362_076_160),
@@ -198,7 +198,7 @@ def plan(seed: int) -> list[Batch]:
 
 
 def _sessions(habit: Habit, people: People, chance: Chance) -> Iterator[Batch]:
-    """Make sessions of a few batches of one user each, until all of the habit's requests are planned."""
+    """Make sessions, each a few batches by one user, until all of the habit's requests are planned."""
     planned_count = 0
     class_weights = list(accumulate(size_class.weight for size_class in habit.sizes))
     while planned_count < habit.request_count:
@@ -231,7 +231,7 @@ def _sessions(habit: Habit, people: People, chance: Chance) -> Iterator[Batch]:
 
 
 def _busy_moment(chance: Chance) -> float:
-    """Draw a moment by the profile of the day and the week, at which the archive accepts requests."""
+    """Draw a moment when the archive accepts requests, by the profile of the day and the week."""
     while True:
         time_s = chance.uniform(0, DURATION_S)
         wall = wall_time(time_s)
@@ -241,7 +241,7 @@ def _busy_moment(chance: Chance) -> float:
 
 
 def _sizes(size_class: SizeClass, count: int, chance: Chance) -> tuple[int, ...]:
-    """Draw the sizes of a batch: files within a batch are more alike than files of different batches."""
+    """Draw the sizes of a batch's files, which are more alike than files of different batches."""
     batch_median_bytes = chance.lognormal(size_class.median_bytes, size_class.sigma)
     return tuple(0 if chance.happens(0.008) else _size(batch_median_bytes, chance) for _ in range(count))
 
@@ -284,7 +284,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
                 (size_bytes,),
                 _family(interface, user, chance),
                 _process_id(chance),
-                # Every second one of these clients counts in 32 bits; see the writer.
+                # Every other one of these clients counts in 32 bits; see the writer.
                 dialect=("parallel", "list")[rank % 2] if interface == "pftp" else "",
                 is_size_fixed=True,
             )

@@ -1,8 +1,8 @@
 """Turn records into the lines of the logs.
 
-The lines are rounded as the daemons round: NFT writes milliseconds, FTP whole seconds and 0.499 for less
-than one, PFTP hundredths with a third digit, HSI a rate and no time. All stamps are local times of the end,
-rounded down to the second, in UniTree's STAT to the millisecond.
+Numbers are rounded as the daemons round them: NFT writes milliseconds, FTP whole seconds (0.499 for less
+than one), PFTP hundredths with a third digit, and HSI a rate instead of a time. All stamps are local times of
+the end, rounded down to the second, or to the millisecond in UniTree's STAT.
 """
 
 import math
@@ -25,14 +25,14 @@ _PFTP_COMMANDS = {
     ("serial", "put"): "STOR", ("parallel", "put"): "PSTO", ("list", "put"): "LFSTO",
     ("serial", "get"): "RETR", ("parallel", "get"): "PRTR", ("list", "get"): "LFRTR",
 }  # fmt: skip
-# The period in which COND separated its fields by blanks instead of using columns.
+# The period in which COND separated its fields with blanks instead of using columns.
 BLANK_SEPARATED = (datetime(1998, 10, 22, 9), datetime(1998, 10, 22, 15))
 _HSI_OPERATIONS = {"put": "LH", "get": "HL", "copy": "HH", "delete": "FU", "rename": "FR"}
 
 
 @dataclass(slots=True)
 class Line:
-    """One line of a log, and what a reader has to make of it.
+    """One line of a log, and what a reader must make of it.
 
     `fate` is loaded, ignored or rejected; `detail` is the table (transfers, opens, namespace_events,
     unitree_jobs or stages), the reason, or the kind of damage. `logged_bytes` is the size in the line.
@@ -54,7 +54,7 @@ def nft_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
     for record in records:
         batch, size_bytes = record.batch, record.file.size_bytes
         if batch.operation == "elsewhere":
-            # The other machine is another one that is not the archive.
+            # The other side is also a machine that is not the archive.
             sides = batch.user.host + chance.pick([letter for letter in "gkm" if letter != batch.user.host])
             fate, detail = "ignored", "no archive involved"
         else:
@@ -103,7 +103,7 @@ def stat_lines(tree: UniTree) -> Iterator[Line]:
             yield _stat_line(job, attempt.ended_s, text, "transfers", attempt.size_bytes, attempt)
         if job.record:
             size_bytes = job.record.file.size_bytes
-            # The server measures from the moment when the file has its port.
+            # The server measures from the moment the file has its port.
             duration_s = job.record.ended_s - (job.record.port_s or job.record.requested_s)
             text = f"File transfer {sides} {size_bytes} bytes in {duration_s:.3f} seconds"
             table = "namespace_events" if job.operation == "copy" else "transfers"
@@ -143,7 +143,7 @@ def pftp_lines(records: Iterable[Record]) -> Iterator[Line]:
 
 
 def hsi_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
-    """Write the HSI and HTAR server's log: blanks up to the process id, then tabs."""
+    """Write the HSI and HTAR server's log, separated by blanks up to the process id, then by tabs."""
     for record in records:
         batch = record.batch
         table = "transfers" if batch.operation in ("put", "get") else "namespace_events"
@@ -188,7 +188,7 @@ def _htar_fields(record: Record, size_bytes: int) -> list[str]:
 
 
 def _rate(size_bytes: int, duration_s: float) -> str:
-    """The rate in units of 1000 bytes per second."""
+    """Return the rate in units of 1000 bytes per second."""
     return f"{size_bytes / duration_s / 1000:.1f}" if size_bytes else "0.0"
 
 

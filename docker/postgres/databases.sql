@@ -14,7 +14,7 @@ SELECT substring(:'owner_url' FROM '^postgresql://tapewise:([A-Za-z0-9._~-]{16,}
 CREATE ROLE tapewise LOGIN CREATEROLE PASSWORD :'password';
 CREATE DATABASE tapewise OWNER tapewise ENCODING 'UTF8' TEMPLATE template0;
 
--- Created by the owner, who can therefore change its password (`migrate` does).
+-- The owner creates this role and can therefore change its password, as `migrate` does.
 SET ROLE tapewise;
 CREATE ROLE superset LOGIN;
 RESET ROLE;
@@ -25,7 +25,7 @@ REVOKE ALL ON DATABASE tapewise, superset, postgres, template1 FROM PUBLIC;
 -- A query ends when its client is gone.
 ALTER DATABASE tapewise SET client_connection_check_interval = '2s';
 
--- What only a superuser can revoke from everybody, and what `tapewise doctor` would otherwise ask for
+-- Only a superuser can make the changes below, and `tapewise doctor` would otherwise ask for them
 -- (schema/access/roles.py).
 GRANT SET ON PARAMETER temp_file_limit TO tapewise;
 \connect tapewise

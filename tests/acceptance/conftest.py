@@ -23,7 +23,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run_command(
     arguments: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None, **options
 ) -> subprocess.CompletedProcess[str]:
-    """Run `tapewise` and wait for it: forked, or as typed where that may make a difference."""
+    """Run `tapewise` and wait for it: in a fork, or as users type it where that may matter."""
     variables = env or {}
     environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | variables
     depends_on_start = any(name.startswith(("PYTHON", "LC_", "LANG")) for name in variables)
@@ -41,7 +41,7 @@ def run_command(
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="tapewise-home-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     yield folder
     run_command(["--home", str(folder), "db", "stop"])
     shutil.rmtree(folder)
@@ -59,7 +59,7 @@ def tapewise(home: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The home that `tapewise demo` leaves, with its server stopped and its output in `demo.txt`.
+    """The home that `tapewise demo` leaves behind, with its server stopped and its output in `demo.txt`.
 
     The first process that needs it makes it, unless TAPEWISE_TEST_DEMO_HOME names one.
     """

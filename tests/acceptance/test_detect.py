@@ -24,7 +24,7 @@ def write(folder, name, *lines):
 
 @pytest.fixture
 def mixed(tmp_path):
-    """A folder of logs of three formats, and of files that match no format."""
+    """A folder with logs in three formats and files that match none."""
     write(tmp_path, "nft.log", (NFT, 20))
     write(tmp_path, "hsi.log", (HSI, 19), ("nonsense\n", 1))
     write(tmp_path, "cond.971001", (COND, 3))

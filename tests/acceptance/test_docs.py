@@ -1,9 +1,10 @@
 """Runs the examples of README.md and docs/, and asserts that they print what the page shows.
 
 A block fenced as `console` holds commands after `$ ` (continued after `> `) and their output; a line `...`
-matches any lines, `...` within a line any text. The blocks of a page run in order, in a folder with the
-examples, on the page's own home. A page's first `make demo` is not run again but copied, with its output:
-`.ci/run` runs it as typed. On pages other than the README, commands that do not need a shell are forked.
+matches any lines, and `...` within a line matches any text. The blocks of a page run in order, in a folder
+with the examples, on the page's own home. A page's first `make demo` is not run: its home and output are
+copied, since `.ci/run` already runs it as typed. On pages other than the README, commands that do not need a
+shell are forked.
 """
 
 import importlib.util
@@ -35,9 +36,9 @@ class Example:
     expected: list[str]
 
 
-# What newcomers type first runs as they type it, including the first import.
+# Newcomers type these commands first, so they run exactly as typed, including the first import.
 AS_TYPED = {TREE / "README.md"}
-# A command without anything that a shell would interpret, other than quotes.
+# A command in which a shell would interpret nothing but quotes.
 PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
 DEMO = re.compile(r"(make|tapewise) demo(?P<quiet> > /dev/null)?")
 
@@ -64,10 +65,10 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     for name in ("Makefile", "requirements", "pyproject.toml", "examples", "docker", "docker-compose.yml"):
         (folder / name).symlink_to(TREE / name)
-    # `make` finds a sufficiently new environment that contains this interpreter's `tapewise`.
+    # `make` finds an environment that is new enough and contains this interpreter's `tapewise`.
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
     (programs / "tapewise").write_text(
@@ -134,13 +135,13 @@ def test_links_between_pages_have_a_target(page: Path):
         assert (page.parent / target).exists(), target
 
 
-# A date or time in SQL, and what may say which zone it is in.
+# A date or time in SQL, and the ways it can give its zone.
 SQL_TIME = re.compile(r"'(?P<time>\d{4}-\d\d-\d\d[^']*)'")
 HAS_ZONE = re.compile(r"\d\d:\d\d\S*[+-]\d\d(:\d\d)?$|Z$| UTC$| \w+/\w+$")
 
 
 def find_zoneless(text: str) -> list[str]:
-    """The dates in a page's SQL that are read in whatever zone the session has."""
+    """Find the dates in a page's SQL that would be read in the session's time zone."""
     statements = re.findall(r"^```sql\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     commands = re.findall(r'tapewise (?:-\S+ \S+ )*sql [^"]*"[^"]*"', text)
     statements += [command for command in commands if "--timezone" not in command]

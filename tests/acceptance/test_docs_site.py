@@ -1,4 +1,4 @@
-"""Builds the documentation's site, and asserts that it is whole and fetches nothing when it is read."""
+"""Builds the documentation's site, and asserts that it is complete and that reading it fetches nothing."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
-# What a browser fetches by itself; a link that the reader must click is not among them.
+# What a browser fetches unasked, unlike a link that the reader must click.
 FETCHING = {
     "audio": {"src"},
     "embed": {"src"},
@@ -28,7 +28,7 @@ EXTERNAL = re.compile(r"\s*(https?:)?//", re.IGNORECASE)
 
 
 class References(HTMLParser):
-    """Collects what a page fetches, and where its links lead."""
+    """Collects what a page fetches and where its links lead."""
 
     def __init__(self):
         super().__init__()
@@ -138,7 +138,7 @@ def test_every_link_within_the_site_has_a_target(site: Path):
 
 @pytest.fixture
 def copied_tree(tmp_path: Path) -> Iterator[Path]:
-    """The sources of the site, of which a test may change the pages."""
+    """A copy of the site's sources; tests may change its pages."""
     tree = tmp_path / "tree"
     shutil.copytree(TREE / "docs", tree / "docs")
     (tree / "examples").mkdir()

@@ -70,7 +70,7 @@ CASES = {
 
 
 def read_table() -> dict[str, int]:
-    """The messages of the table, and their statuses."""
+    """Read the messages in the table and their statuses."""
     text = (TREE / "docs" / "reference" / "commands.md").read_text()
     return {
         message: int(status) for status, message in re.findall(r"^\| (\d+) \| .* \| `(.+)` \|$", text, re.M)
@@ -105,7 +105,7 @@ def test_a_file_without_read_permission(tmp_path):
     (tmp_path / "secret.log").write_text(NFT)
     (tmp_path / "secret.log").chmod(0)
     command = [*TAPEWISE, "detect", "secret.log"]
-    if os.geteuid() == 0:  # root may read everything, unless that is taken away
+    if os.geteuid() == 0:  # root may read everything, until `setpriv` takes that away
         if shutil.which("setpriv") is None:
             pytest.skip("root may read everything, and there is no setpriv to take that away")
         os.chown(tmp_path / "secret.log", 65534, 65534)

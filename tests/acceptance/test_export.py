@@ -79,7 +79,7 @@ def test_errors_give_one_message_and_a_status(
 def test_an_export_that_is_ended_leaves_nothing_that_looks_finished(
     tapewise: Run, home: Path, tmp_path: Path, number: int
 ) -> None:
-    archive = f"ended-by-{number}"  # the warehouse is that of other tests too
+    archive = f"ended-by-{number}"  # other tests use this warehouse too
     begin = datetime(1997, 1, 1)
     with (tmp_path / "long.log").open("w") as log:
         for index in range(40_000):
@@ -98,7 +98,7 @@ def test_an_export_that_is_ended_leaves_nothing_that_looks_finished(
     left = [path for path in tmp_path.glob("out/**/*") if path.is_file() and ".unfinished" not in path.parts]
     assert [path.name for path in left] == [".lock"]
     assert (number == signal.SIGKILL) == (tmp_path / "out/.unfinished").exists()
-    # The next one does it all.
+    # The next export writes everything.
     assert tapewise("export", "--archive", archive, "--to", "out").returncode == 0
     assert pl.read_parquet(tmp_path / "out/transfers/*.parquet").height == 40_000
     assert not (tmp_path / "out/.unfinished").exists()

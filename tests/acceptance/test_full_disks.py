@@ -33,9 +33,9 @@ def write_log(path: Path, count: int) -> None:
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A folder where a disk that holds a warehouse may be mounted."""
+    """A mount point for a disk that holds a warehouse."""
     with tempfile.TemporaryDirectory(prefix="tapewise-full-") as folder:
-        Path(folder).chmod(0o755)  # as root, the server's own account must get in
+        Path(folder).chmod(0o755)  # under root, the server's own account must get in too
         yield Path(folder) / "disk"
 
 
@@ -54,8 +54,8 @@ def test_the_database_disk_is_full(tmp_path, disk):
             done = tapewise(*INGEST, "large.log", "small.log")
             assert done.returncode == 1
             assert "Traceback" not in done.stderr
-            # For a table the server reports "No space left on device"; if its own log has no space, it
-            # crashes.
+            # If a table has no space, the server reports "No space left on device"; if its own log has none,
+            # the server crashes.
             first, *rest = done.stderr.splitlines()
             assert first.startswith("tapewise: large.log: the database aborted the load: ")
             assert "Run the same command again when" in "".join(rest)
@@ -74,7 +74,7 @@ def test_the_database_disk_is_full(tmp_path, disk):
             done = tapewise(*INGEST, "--json", "large.log")
             assert (done.returncode, done.stderr) == (0, "")
             counts = json.loads(done.stdout)
-            # The small log's lines are the first of the large one's.
+            # The large log begins with the lines of the small one.
             assert (counts["loaded_count"], counts["held_count"]) == (299_900, 100)
             shown = tapewise("sql", "--json", "SELECT count(*) FROM mart.transfers")
             assert json.loads(shown.stdout) == [{"count": 300_000}]

@@ -1,4 +1,4 @@
-"""Names of users and files: who sees them with `--as names`, and why all others do not."""
+"""Names of users and files: who sees them with `--as names`, and why nobody else does."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_the_owner_of_an_embedded_warehouse_sees_names_on_request(tapewise: Run,
             assert (done.returncode, done.stdout) == (1, "")
             assert "permission denied" in done.stderr and object_name in done.stderr
             assert "add `--as names`" in done.stderr and "schema mart only" not in done.stderr
-    for _ in range(2):  # the first time makes the login
+    for _ in range(2):  # the first time creates the login
         done = tapewise("sql", "--as", "names", "--json", NAMES)
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout) == [{"archive_path": "/home/p/secret-name.tar.gz"}]

@@ -54,7 +54,7 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
         log.write("nonsense\n")
     done = tapewise("ingest", "--json", "--prometheus", "tapewise.prom", env=environment)
     assert done.returncode == 1
-    second, first = map(json.loads, done.stdout.splitlines())  # what is missing is reported first
+    second, first = map(json.loads, done.stdout.splitlines())  # a missing log is reported first
     assert (first["archive"], first["source"], first["held_count"]) == ("nightly", "nft", 1)
     assert second == {
         "archive": "nightly",

@@ -1,4 +1,4 @@
-"""Loads logs of every format with pseudonyms, as a user types it, then looks for every name."""
+"""Loads logs of every format with pseudonyms, as a user would, then searches for every name."""
 
 import base64
 import gzip
@@ -71,7 +71,7 @@ BY_HAND = ["ingest", "--archive", ARCHIVE, "--kind", "synthetic", "--timezone", 
 def home():
     """A home for these tests only: the shared one contains names."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-hidden-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     yield folder
     run_command(["--home", str(folder), "db", "stop"])
     shutil.rmtree(folder)
@@ -149,7 +149,7 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
     run("doctor", status=1)  # the logs are old: silent
     assert "Names are replaced by pseudonyms in 5 of 5 sources" in said
 
-    # Again, and a longer copy, from another process that gets the key in another way: the same pseudonyms.
+    # Loaded again, and as a longer copy by a process that gets the key another way: the same pseudonyms.
     run("ingest", "--json")
     (folder / "logs" / "copy.log").write_text(
         NFT + NFT.splitlines(keepends=True)[0].replace("00:01", "00:09")
@@ -179,7 +179,7 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
         assert operations == [("put",)]
         counted = connection.execute("SELECT count(text), count(*) FROM ledger.rejected_lines").fetchone()
         assert counted is not None and counted[0] == 0 and counted[1] >= 7
-        # A file that was opened, then moved is still one request; a user in two logs is one user.
+        # A file's open and its transfer are still one request; a user in two logs is still one user.
         requests = connection.execute("SELECT open_id, transfer_id FROM core.requests WHERE open_id > 0")
         assert all(None not in row for row in requests.fetchall())
         homes = connection.execute(

@@ -46,7 +46,7 @@ def report(tmp_path, scratch):
 
 
 def recount(path):
-    """The transfers of an HSI log by program, direction and whether they failed, read by other means."""
+    """Count an HSI log's transfers, failures and bytes by program and direction, without Tapewise."""
     found = {}
     for line in path.read_text(errors="replace").splitlines():
         fields = line.split("\t")
@@ -67,7 +67,7 @@ def recount(path):
 def test_a_report_counts_what_the_log_holds(report, tmp_path):
     log = tmp_path / "few.log"
     sound = [line for line in HSI.read_text(errors="replace").splitlines()[:280] if line]
-    # Failed halfway: its bytes are not counted.
+    # This transfer failed halfway, so its bytes are not counted.
     sound.append(
         "Sun Oct 18 09:00:00 1998 dtn1.example.gov hsi 6004 12\tLH\t-5\t0.02\t999\t0.0\t5\ta\t/k/a\t60"
     )
@@ -122,7 +122,7 @@ def test_transfers_without_an_hour_are_not_given_one(report, tmp_path):
     assert (found["first_event_on"], found["last_event_on"]) == ("2019-03-05", "2019-03-05")
     assert found["hour_unknown_count"] == 3
     assert found["busiest_hours"] == []
-    # Nor users and clients, which that log does not contain either.
+    # Users and clients are unknown too, as that log does not contain them.
     assert [(row["user_count"], row["client_count"]) for row in found["transfers"]] == [(None, None)]
     assert {row["record"]: row["happened_local"] for row in found["records"]} == {
         "most transfers that ended in a day": "2019-03-05",
@@ -186,7 +186,7 @@ def test_no_server_is_started_if_nothing_can_be_reported(report, scratch, tmp_pa
 
 
 def find_servers(folder):
-    """The processes that were started on a folder, including the keepers of servers."""
+    """Find the processes that were started on a folder, including the keepers of servers."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -78,7 +78,7 @@ def commands(log: str) -> list[list[str]]:
     ]  # fmt: skip
 
 
-# Takes some seconds, as there are many commands.
+# This takes some seconds, as there are many commands.
 def test_no_command_passes_control_characters_to_the_terminal(tapewise: Run, logs: Path) -> None:
     [log] = (path.name for path in logs.iterdir())
     for arguments in commands(log):
@@ -103,7 +103,7 @@ def test_csv_and_json_are_escaped_only_on_a_terminal(tapewise: Run, home: Path, 
 
 
 def test_a_traceback_is_escaped_on_a_terminal(home: Path, tmp_path: Path) -> None:
-    # Python writes it, and it contains no text of ours.
+    # Python itself writes the traceback.
     shown = run_on_terminal(["--home", str(home), "--debug", "sql", f"SELECT '{HOSTILE}'::integer"], tmp_path)
     assert "Traceback" in shown
     assert SEEN in shown

@@ -1,4 +1,4 @@
-"""What gets installed: the wheel, built by way of the sdist, in environments with and without the extras."""
+"""What gets installed: the wheel, built from the sdist, in environments with and without the extras."""
 
 import os
 import re
@@ -38,9 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
-    """The names of the distributions that the wheel needs with these extras, and those that they need in
-    turn.
-    """
+    """Find the distributions that the wheel needs with these extras, directly or indirectly, by name."""
     with zipfile.ZipFile(wheel) as file:
         (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
         own = message_from_bytes(file.read(name)).get_all("Requires-Dist", [])
@@ -113,7 +111,7 @@ def test_the_wheel_has_exactly_the_files_of_the_packages(wheel: Path):
 
 
 def test_a_tree_with_links_gives_the_same_wheel(wheel: Path, tmp_path: Path):
-    """As pip and the images build it: not by way of an sdist, which has no links."""
+    """pip and the images build the wheel this way, without an sdist, which has no links."""
     with zipfile.ZipFile(wheel) as first, zipfile.ZipFile(build("wheel", TREE, tmp_path)) as second:
         assert sorted(first.namelist()) == sorted(second.namelist())
 
@@ -131,7 +129,7 @@ def test_the_default_environment_is_small(wheel: Path):
 
 
 def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_path: Path):
-    tmp_path.chmod(0o755)  # as root, the server's own account must get in
+    tmp_path.chmod(0o755)  # under root, the server's own account must get in too
     plain = install(wheel, find_needed(wheel), tmp_path / "plain")
     whole = install(wheel, find_needed(wheel, "all"), tmp_path / "whole")
     code = "import schema, tapewise.schema; print(schema.__file__, tapewise.schema.__file__)"
@@ -157,7 +155,7 @@ def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_pa
         run(plain, "db", "stop", home=home)
 
 
-# As docs/how-to/python.md shows it.
+# The example in docs/how-to/python.md.
 PYTHON = """
 import sys, tapewise
 log = tapewise.read_log(sys.argv[2], timezone="America/Los_Angeles")

@@ -140,7 +140,7 @@ def test_requests_that_cannot_be_classified_are_reported(tapewise, archive):
 
 
 TRACE = ["workload", "trace", "--archive"]
-# A put; a get of nothing; a large put; two gets of what was put first. Stages are not recorded.
+# A put, a get of 0 bytes, a large put, and two gets of the first file. Stages are not recorded.
 TRACE_LINES = """\
 000001 97/10/01 10:00:10 js 1000 10.0
 000001 97/10/01 10:01:00 sj 0 0.5
@@ -183,7 +183,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         f"7197.5,1997-10-01T17:59:57.500000Z,get,nft,{second},1,1000,trace",
         f"7202.5,1997-10-01T18:00:02.500000Z,get,nft,{second},1,1000,trace",
     ]
-    # By the archive's clock; what is left out is reported; the file is replaced.
+    # Times are by the archive's clock, omitted requests are reported, and the file is replaced.
     options = ["--since", "1997-10-01T10:00:30", "--until", "1997-10-01T12:00:05", "--zero-sizes", "drop"]
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")

@@ -29,7 +29,7 @@ from tapewise.schema.server.binaries import copy_binaries, find_binaries
 TREE = Path(__file__).resolve().parents[2]
 FILE = TREE / "docker-compose.yml"
 TOOLS = TREE / ".tools"
-# Where the programs of an image are on this machine.
+# Where this machine has the programs of an image.
 PROGRAMS = {"tapewise": Path(sys.executable).parent, "superset": TREE / ".venv-superset" / "bin"}
 HEALTHY_TIMEOUT_S = 120
 MOVED = re.compile(r"(?<![\w.])/(?:run/secrets|opt/tapewise|site|var/lib/superset)\b")
@@ -54,7 +54,7 @@ def read_services(variables: dict[str, str]) -> dict[str, Any]:
 
 
 def start_order(services: dict[str, Any]) -> list[str]:
-    """The services, each after those that it depends on."""
+    """Return the services, each after the ones it depends on."""
     graph = {name: set(service.get("depends_on", {})) for name, service in services.items()}
     return list(graphlib.TopologicalSorter(graph).static_order())
 
@@ -81,7 +81,7 @@ class Stack:
             self.change_secret(
                 path.name, path.read_text().replace("@postgres/", f"@127.0.0.1:{self.postgres_port}/")
             )
-        (self.folder / "secrets").chmod(0o755)  # as with the mount: the folder's mode does not matter
+        (self.folder / "secrets").chmod(0o755)  # as with a mount, the folder's mode does not matter
         self.account = homes.find_account()
         self.postgres = copy_binaries(find_binaries(18), self.folder).install_folder / "bin"
 
@@ -120,7 +120,7 @@ class Stack:
         return root
 
     def move(self, name: str, text: str) -> str:
-        """Replace the container's paths and addresses in a text of the file with this machine's."""
+        """Replace the container's paths and addresses in a text from the file with this machine's."""
         text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace(
             "127.0.0.1:8088", f"127.0.0.1:{self.pages_port}"
         )
@@ -174,7 +174,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # so that `stop` reaches its children too, as when a container ends
+                start_new_session=True,  # lets `stop` reach its children too, as when a container ends
             )
 
     def log(self, name: str) -> str:
@@ -194,7 +194,7 @@ class Stack:
 
     def stop(self) -> None:
         for process in self.processes.values():
-            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            with contextlib.suppress(ProcessLookupError):  # it has already ended
                 os.killpg(process.pid, signal.SIGTERM)
             process.wait(timeout=60)
         if (self.folder / "data").exists():
@@ -220,7 +220,7 @@ class Stack:
             self._as_postgres("psql", "-X", "-w", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-f", script)
 
     def open_postgres(self) -> None:
-        """Start the server as it keeps running, reachable over TCP."""
+        """Start the server that keeps running, reachable over TCP."""
         self._control("stop", "")
         self._control("start", "127.0.0.1")
 

@@ -22,7 +22,7 @@ EXAMPLE = read_variables(TREE / "docker" / "env.example")
 def stack() -> Iterator[Stack]:
     """PostgreSQL is running and `migrate` has finished, which every other service may rely on."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-compose-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # under root, the server's own account must get in too
     schedule = folder / "crontab"
     schedule.write_text("* * * * * * * tapewise ingest\n")  # every second
     made = Stack(folder, EXAMPLE | {"TAPEWISE_CRONTAB": str(schedule)})
@@ -90,7 +90,7 @@ def test_logins_need_their_password_and_reach_only_their_own_database(stack: Sta
 
 
 def test_doctor_finds_nothing_that_readers_could_do_without_limit(stack: Stack) -> None:
-    """The database's owner is no superuser: what it cannot revoke from PUBLIC, databases.sql has revoked."""
+    """databases.sql has revoked from PUBLIC what the database's owner cannot, as it is not a superuser."""
     shown = stack.run("ingest", ["tapewise", "doctor"]).stdout
     assert [line.split()[0] for line in shown.splitlines() if " access " in line] == ["ok"], shown
 
@@ -106,7 +106,7 @@ def test_migrating_again_applies_a_changed_secret(stack: Stack) -> None:
 
 
 def test_a_secret_from_before_logins_becomes_a_login_of_its_own(stack: Stack) -> None:
-    """Before 0.1.0 its role was the one shared by all readers; the password stays."""
+    """Before 0.1.0 all readers shared its role; the password stays the same."""
     good = stack.secret("reader_url")
     stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
     subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)

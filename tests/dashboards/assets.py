@@ -40,16 +40,14 @@ def _is_chart(part: Any) -> bool:
 
 @dataclass(frozen=True)
 class Choice:
-    """What is chosen in a dashboard's filters: values by column, and a range of local time."""
+    """A choice in a dashboard's filters: values by column, and a range of local time."""
 
     values: dict[str, str] = field(default_factory=dict)
     since: str | None = None
     until: str | None = None
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The chart's recorded question with these filters; it asks for the rows as the database returns
-        them.
-        """
+        """Return the chart's recorded question with these filters, for rows as the database returns them."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
@@ -115,7 +113,7 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         calls["shortest_s"] = "3600"
     if dataset == "class_days":
         calls |= {"model": "'october'", "interface": calls.get("interface", "'nft'")}
-    # Lines belong to one interface, and most of the demo's transfers are NFT's.
+    # A fitted line belongs to one interface, and most of the demo's transfers are NFT's.
     if dataset in ("residual_blocks", "size_times"):
         calls |= {"interface": calls.get("interface", "'nft'")}
     archives = {chosen: "*"}

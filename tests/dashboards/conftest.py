@@ -1,4 +1,4 @@
-"""One Superset a session, over a warehouse that the demo made: `make test-dashboards`.
+"""One Superset per session, on a warehouse that the demo made: `make test-dashboards`.
 
 It needs Superset's environment (`.venv-superset`) and Debian's chromium; without them the tests fail instead
 of being skipped.
@@ -36,7 +36,7 @@ def find_port() -> int:
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-dashboards-"))
-    home.chmod(0o755)  # as root, the server's own account must get in
+    home.chmod(0o755)  # under root, the server's own account must get in too
     service = Service(Settings(home=home), find_port())
     try:
         if DEMO_HOME:

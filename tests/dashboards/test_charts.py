@@ -1,4 +1,4 @@
-"""Every chart shows what our own SQL gives, whatever the filters; and a broken view is noticed."""
+"""Every chart shows what our own SQL gives, whatever the filters, and a broken view is noticed."""
 
 import csv
 import json
@@ -123,7 +123,7 @@ def test_a_ratio_and_the_share_it_leaves_out_have_separate_axes() -> None:
 
 
 def test_the_residuals_are_means_over_transfers(viewer: Api, reader: psycopg.Connection) -> None:
-    """Blocks whose sizes round alike share a point, which shows their mean and not a maximum."""
+    """Blocks with the same rounded size share a point, which shows their mean, not a maximum."""
     for direction in ("get", "put"):
         question = Choice().apply(json.loads(CHARTS[f"residuals_{direction}"]["query_context"]))
         dataset = CHARTS[f"residuals_{direction}"]["dataset_uuid"]

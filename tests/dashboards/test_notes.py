@@ -53,7 +53,7 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
             drawn.add(CHARTS[name]["slice_name"])
         else:
             assert CHARTS[name]["slice_name"] in notes
-    # No chart is called empty that is not; a chart of one interface says of which.
+    # Only empty charts are called empty; a chart of one interface says which one.
     for title in drawn & set(notes):
         assert notes[title].startswith("only for nft, which has the most ")
 

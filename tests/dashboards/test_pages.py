@@ -41,7 +41,7 @@ def check_page(browser: Browser, name: str) -> None:
     assert page.locator("[data-test=chart-grid-component]").count() == len(charts)
     drawn = page.locator(".slice_container canvas").count() + page.locator(".slice_container table").count()
     assert drawn >= len(charts)
-    # What a chart leaves out is written below it, to be read without a click.
+    # The text below a chart says what it leaves out, without a click.
     words = " ".join(page.locator(".dashboard-markdown").all_inner_texts())
     for chart in charts:
         assert flatten(CHARTS[chart]["description"]) in flatten(words), chart
@@ -56,7 +56,7 @@ def check_page(browser: Browser, name: str) -> None:
 
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name: str) -> None:
-    """It shows the archive that comes first, and its charts ask what their files say they ask."""
+    """It shows the first archive, and its charts ask the questions recorded in their files."""
     problems: list[str] = []
     refused: list[str] = []
 
@@ -75,8 +75,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
     check_questions(browser, DASHBOARDS[name])
-    # A picture of the window, which is tall enough: a picture of the whole page changes its height, and the
-    # charts load again.
+    # The window is tall enough; a picture of the whole page would change its height and reload the charts.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
     # Superset's page would report each visit to a third party; ours does not let it.
@@ -89,7 +88,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
 
 
 def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
-    """Assert that the open page asked the recorded questions of the archive in its filter."""
+    """Assert that the open page asked the recorded questions about the archive in its filter."""
     listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     titles = {chart["id"]: chart["slice_name"] for chart in listed["result"]}
     recorded = {chart["slice_name"]: json.loads(chart["query_context"]) for chart in CHARTS.values()}

@@ -21,7 +21,7 @@ def empty(site: Site) -> Iterator[Warehouse]:
     site.maintain("DROP DATABASE {} WITH (FORCE)", name)
 
 
-# What a revision of a later program may do: add a column and fill it for existing rows.
+# A revision as a later program may have: it adds a column and fills it for existing rows.
 NEXT_REVISION = '''"""For tests: the revision after the newest."""
 
 from tapewise.migrations.statements import run

@@ -72,14 +72,14 @@ def test_a_transaction_that_does_not_end_makes_the_upgrade_fail_and_name_it(
 def test_a_transaction_that_ends_in_time_only_delays_the_upgrade(
     reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
-    # As soon as the upgrade has reported it.
+    # The reader's transaction ends as soon as the upgrade has reported it.
     renew(wait_s=60, on_wait=lambda _: reader.rollback())
 
 
 def test_others_read_while_an_upgrade_waits(
     warehouse: Warehouse, reader: psycopg.Connection, renew: Callable[..., None]
 ) -> None:
-    """PostgreSQL queues later sessions behind a waiting one, so the upgrade never waits long at a time."""
+    """PostgreSQL queues later sessions behind a waiting one, so the upgrade waits only briefly at a time."""
     is_waiting, took_s = threading.Event(), []
     with (
         closing(warehouse.connect(Role.READER, autocommit=True)) as other,
@@ -94,7 +94,7 @@ def test_others_read_while_an_upgrade_waits(
         with pytest.raises(DatabaseError, match=str(reader.info.backend_pid)):
             failing.result()
     assert len(took_s) > 10
-    assert max(took_s) < 2  # the whole of the wait, if they queued
+    assert max(took_s) < 2  # if they queued, they would take the whole 3 s
 
 
 def test_no_reader_can_hold_a_lock_that_an_upgrade_needs(

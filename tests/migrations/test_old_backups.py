@@ -39,7 +39,7 @@ def test_a_backup_of_the_first_release_is_restored_and_upgraded(
 
     done = run_restore(warehouse, file)
     assert (done.returncode, done.stderr) == (0, "")
-    # As if the backed-up warehouse had been upgraded directly.
+    # The result is the same as if the backed-up warehouse had been upgraded directly.
     upgrade(lambda: empty.connect(Role.OWNER))
     assert read_tables(warehouse) == read_tables(empty)
     assert len(read_tables(warehouse)["core.transfers"]) == 2

@@ -1,4 +1,4 @@
-"""Two ways to one schema, the migrations and the models; and the way back."""
+"""Migrations and models lead to the same schema, and downgrades lead back."""
 
 import os
 import re
@@ -33,9 +33,7 @@ FIRST = "0021"
 
 
 def dump_schema(warehouse: Warehouse) -> str:
-    """Return `pg_dump -s` of core, ledger and studies, including grants, without what differs from run to
-    run.
-    """
+    """Return `pg_dump -s` of core, ledger and studies with grants, without what differs between runs."""
     with warehouse.connect(Role.OWNER) as connection:
         version = 18 if connection.info.server_version >= 170000 else 16
     dumped = subprocess.run(
@@ -56,7 +54,7 @@ def dump_schema(warehouse: Warehouse) -> str:
         text=True,
         check=True,
     ).stdout
-    # \restrict carries a random word since PostgreSQL 18.
+    # Since PostgreSQL 18, \restrict carries a random word.
     return re.sub(r"^\\(un)?restrict .*$", "", dumped, flags=re.MULTILINE)
 
 
@@ -75,7 +73,7 @@ def make_from_models(warehouse: Warehouse) -> None:
 
 def test_migrations_and_models_make_the_same_schema(warehouse: Warehouse, empty: Warehouse):
     make_from_models(empty)
-    # pg_dump moves tables forward on which a view of mart depends, though it leaves that view out.
+    # pg_dump puts tables earlier if a view of mart depends on them, even though it leaves that view out.
     with warehouse.connect(Role.OWNER) as connection:
         drop_mart(connection)
     assert dump_schema(warehouse) == dump_schema(empty)
@@ -113,7 +111,7 @@ def test_an_upgrade_keeps_the_data_and_rebuilds_mart(warehouse: Warehouse, load,
         ]
 
 
-# What a warehouse of the first release may hold. Never changed: columns added later are not in it.
+# Data that a warehouse of the first release may hold. It never changes, so it lacks columns added later.
 DATA_OF_0021 = """
 INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
 INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
@@ -267,7 +265,7 @@ def test_a_program_refuses_another_versions_schema(warehouse: Warehouse, found: 
 
 
 def test_an_upgrade_closes_the_database_to_the_servers_other_roles(empty: Warehouse):
-    # Not in a clone of the template: PostgreSQL does not copy connection rights.
+    # A clone of the template would not do, as PostgreSQL does not copy connection rights.
     upgrade(lambda: empty.connect(Role.OWNER))
     with empty.connect(Role.OWNER) as connection:
         privileges = [
