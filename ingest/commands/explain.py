@@ -60,7 +60,7 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 
 def _find_key(settings: Settings) -> PseudonymKey | None:
-    """The key, if there is one that we may read: what the warehouse contains can be shown without it."""
+    """The key, if there is one that we may read; the warehouse can be shown without it too."""
     try:
         return read_key(settings)
     except SettingsError:

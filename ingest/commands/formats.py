@@ -1,4 +1,4 @@
-"""`tapewise formats`: the formats that can be read, and the records that a layout makes of a log."""
+"""`tapewise formats`: the formats that can be read, and the records that a layout makes from a log."""
 
 import json
 import textwrap
@@ -26,7 +26,7 @@ class _Formats(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that `args` name; a format's name alone means `lines`."""
+        """Return the command that `args` name; a format's name on its own means `lines`."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["lines", *args]
         return super().resolve_command(ctx, args)

@@ -225,7 +225,7 @@ def _load_paths(
 
 
 def _report_outcome(outcome: PathOutcome, *, as_json: bool) -> None:
-    """Report what became of a file, and of its lines."""
+    """Report what became of a file and its lines."""
     path, result, log_format = outcome.path, outcome.result, outcome.format
     if log_format is not None and not as_json:
         _report_choice(path, log_format, outcome.reason)
@@ -245,7 +245,7 @@ def _report_outcome(outcome: PathOutcome, *, as_json: bool) -> None:
 
 
 def _report_empty(path: Path, *, as_json: bool) -> None:
-    """Report a file that is passed over because it has no whole line yet."""
+    """Report a file that is skipped because it has no complete line yet."""
     if as_json:
         click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
     else:

@@ -37,9 +37,9 @@ def load_sources(
 ) -> None:
     """Read what is new in the configured sources, report on it, and write metrics if they are requested.
 
-    Before anything is read, raises ConfigError, or SettingsError if the metrics cannot be written where they
-    should go. After everything readable was read, raises LogFileError for what was not, or SettingsError if
-    there was no space for the metrics.
+    Raises ConfigError, or SettingsError if the metrics file cannot be written, before anything is read.
+    Once everything readable has been read, raises LogFileError for the files that could not be, or
+    SettingsError if there was no space for the metrics.
     """
     plans = plan_round(settings, archive)
     if prometheus_file is not None and not dry_run:
@@ -57,8 +57,8 @@ def load_sources(
             nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
         ):
             if not is_only:
-                # Not a failure: the next run reads what the other one leaves unread. If runs stopped ending,
-                # the metrics would show an old time for the end of the last run.
+                # This is not a failure: the next run reads whatever the other one leaves unread. If runs
+                # never ended, the metrics would show an old time for the end of the last run.
                 click.echo("Another run over the sources is under way; this one leaves everything to it.")
                 return
             for plan in plans:
@@ -123,7 +123,7 @@ def _write_report(
     exit_status: int,
     outcomes: list[SourceOutcome],
 ) -> None:
-    """Write the metrics; those from the database are left out if it cannot be reached."""
+    """Write the metrics, without those from the database if it cannot be reached."""
     lines, size = [], None
     if warehouse is not None:
         try:

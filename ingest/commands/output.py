@@ -17,7 +17,7 @@ TEXT_WIDTH = 80
 
 
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
-    """The balance of a file in words: its lines by fate, the reasons, the first rejected lines.
+    """The balance of a file in words: its lines by fate, the reasons, and the first rejected lines.
 
     Without `has_texts` the text of rejected lines, which may contain names, is left out.
     """
@@ -54,9 +54,9 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
 def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
     """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
 
-    `rejected_samples` are the first rejected lines of this reading; without `has_texts`, only their numbers
-    and reasons. `log_date` is the date that was assumed for the file, null if its lines have dates, and
-    `log_date_from` is where it comes from: name, --date or last reading.
+    `rejected_samples` are the first lines that this reading rejected; without `has_texts`, only their numbers
+    and reasons. `log_date` is the date that was assumed for the file, or null if its lines have dates;
+    `log_date_from` says where that date comes from: name, --date or last reading.
     """
     tally, said = result.tally, result.log_date
     return {
@@ -79,7 +79,7 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
 
 
 def report_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
-    """Report a file that cannot be read or loaded: on stderr, and with `as_json` on stdout too."""
+    """Report on stderr, and with `as_json` also on stdout, a file that cannot be read or loaded."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
@@ -98,7 +98,7 @@ def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileE
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
-    """What a round did for a source, on one line; the counts of lines cover the files that were opened."""
+    """What a round did for a source, on one line; the line counts cover only the files that were opened."""
     empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
     files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
     if outcome.failures:

@@ -1,4 +1,4 @@
-"""Loads the files that a user named, each into the source of its format: for the command and for Python."""
+"""Loads the files that a user named, each into the source of its format; the command and Python use it."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 
 @dataclass(frozen=True)
 class PathsRequest:
-    """What the user says about files; the fields are the options of `tapewise ingest`.
+    """What the user says about the files; the fields are the options of `tapewise ingest`.
 
-    Without `source`, the source of a file has the name of its format.
+    Without `source`, each file goes into the source named after its format.
     """
 
     archive: str
@@ -54,8 +54,8 @@ class PathsRequest:
 class PathOutcome:
     """What became of a file: its `result`, or the `error` for which it was refused.
 
-    Both are set if all lines of the file were rejected. Neither is set for a file that has no whole line yet.
-    `reason` says why `format` was chosen; None if the user named it.
+    Both are set if all lines of the file were rejected. Neither is set for a file that has no complete line
+    yet. `reason` says why `format` was chosen, and is None if the user named it.
     """
 
     path: Path
@@ -66,7 +66,7 @@ class PathOutcome:
 
 
 def name_formats(format_name: str | None, paths: Sequence[Path]) -> Choices | None:
-    """Return the choice of the user, who named the format of all files; None without a name."""
+    """Return the choices if the user named a format, which then applies to all files; otherwise None."""
     return Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
 
 
@@ -81,11 +81,11 @@ def load_paths(
     is_shown: bool = False,
     on_wait: Callable[[], None] | None = None,
 ) -> Generator[PathOutcome, None, None]:
-    """Yield the outcome of each file, those without a whole line first, the others in the order of `paths`.
+    """Yield each file's outcome: first files without a complete line, then the rest in the order of `paths`.
 
-    `choices` has the format of each; `jobs`, `is_shown` and `on_wait` are those of `read_files`. Raises an
-    error that concerns more than one file if no other can be loaded either. Close the iterator if it is left
-    early: a source for which no file was accepted is then dropped.
+    `choices` has the format of each file; `jobs`, `is_shown` and `on_wait` are passed to `read_files`. Raises
+    an error that concerns more than one file if no other file can be loaded either. Callers that stop early
+    must close the iterator: that drops a source if none of its files was accepted.
     """
     targets: dict[str, Source] = {}
     with drop_unused_sources(warehouse, targets.values(), is_dry=request.is_dry) as used:
@@ -120,7 +120,7 @@ def load_paths(
             ):
                 raise result
             outcome = _describe(task, choices.reason, result)
-            if not isinstance(outcome.error, LogFileError):  # what the database broke off is to be repeated
+            if not isinstance(outcome.error, LogFileError):  # a load broken off will be repeated
                 used.add(task.source.name)
             yield outcome
 
@@ -143,7 +143,7 @@ def _describe(task: FileTask, reason: str | None, result: FileResult | TapewiseE
 
 
 def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
-    """Whether the database broke off a load and can be reached again, once it has recovered."""
+    """Whether the database broke off a load but has recovered and can be reached again."""
     if type(error) is not DatabaseError:
         return False
     try:

@@ -169,7 +169,7 @@ def forget(
 
 
 def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: datetime) -> None:
-    """Ask for confirmation, naming what would go; a request that cannot be met fails before the question."""
+    """Say what would be forgotten and ask for confirmation; an impossible request fails before that."""
     with closing(connect(Role.LOADER)) as connection:
         asked = preview_forgetting(connection, archive, before.date(), now)
     click.confirm(

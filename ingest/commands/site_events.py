@@ -28,7 +28,7 @@ from tapewise.schema.texts import escape_controls
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Return `value` without surrounding blanks; refuse an empty one, or one that is not valid UTF-8."""
+    """Return `value` without surrounding blanks; refuse it if it is empty or not valid UTF-8."""
     if value is None:
         return None
     try:

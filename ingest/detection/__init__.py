@@ -1,1 +1,1 @@
-"""Detects the format of a log file, and shows what a format or layout makes of its lines."""
+"""Detects the format of a log file, and shows how a format or layout reads its lines."""

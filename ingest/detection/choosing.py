@@ -1,4 +1,4 @@
-"""The format of a file for which the user named none: its source's, or the one detected from its lines."""
+"""Chooses a format if the user named none: the format of the source, or the one that the lines fit."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,7 +13,7 @@ from tapewise.ingest.records.format import Format
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 
-# Formats that report the same transfers: an archive counts those of only one of them.
+# These formats report the same transfers, so an archive counts the transfers of only one of them.
 SAME_TRANSFERS = ("nft", "stat")
 
 
@@ -21,8 +21,8 @@ SAME_TRANSFERS = ("nft", "stat")
 class Choices:
     """The format of each file, or the error if none could be chosen.
 
-    `reason` says why these formats were chosen; None if the user named the format. `empty` lists files that
-    have no whole line yet: no format can be detected, and they are passed over, which loses nothing.
+    `reason` says why these formats were chosen, and is None if the user named the format. `empty` lists files
+    that have no complete line yet: no format can be detected, and skipping them loses nothing.
     """
 
     reason: str | None
@@ -44,7 +44,7 @@ def choose_formats(
     *,
     is_complete: bool = False,
 ) -> Choices:
-    """The format of each of `paths`, which are to be loaded into `source` (None: each into its format's own).
+    """The format of each of `paths`, for loading into `source` (None: each into the source of its format).
 
     A source that has facts keeps its format, whatever the lines look like. Raises SourceError if files of
     several formats would go into one source, or formats that report the same transfers into one archive.
@@ -62,7 +62,7 @@ def choose_formats(
 
 
 def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices:
-    """Detect the format of each of `paths`; a file that cannot be read, or fits none, fails by itself."""
+    """Detect the format of each of `paths`; a file that is unreadable or fits no format fails on its own."""
     choices = Choices("detected from its lines")
     for path in dict.fromkeys(paths):
         try:
@@ -77,7 +77,7 @@ def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices
 
 
 def find_held_format(connection: psycopg.Connection, archive: str, source: str) -> Format | None:
-    """The format of a source that has facts; None if it has none yet, since its format is then still open."""
+    """The format of a source that has facts; None if it has none yet, because its format may still change."""
     row = connection.execute(
         "SELECT format, layout_text FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND EXISTS"
@@ -97,7 +97,7 @@ def _settle_format(detection: Detection) -> Format:
     found = detection.format
     if found is not None:
         return found
-    if not detection.line_count:  # of a large file
+    if not detection.line_count:  # a large file: a small one without lines is skipped
         raise LogFileError(
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )

@@ -1,4 +1,4 @@
-"""Checks what a layout makes of a log, for `tapewise formats check`. Needs no database."""
+"""Checks for `tapewise formats check` how a layout reads a log. Needs no database."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ SAMPLE_COUNT = 3
 
 @dataclass
 class FieldCount:
-    """How many facts have a value in the column (a flag: are set), and some of the values."""
+    """How many facts have a value in the column (for a flag: have it set), and some of the values."""
 
     count: int = 0
     samples: list[Any] = field(default_factory=list)
@@ -45,8 +45,8 @@ class LayoutCheck:
     """What became of a log's lines.
 
     `patterns` counts lines by the name of the pattern that matched them; `tables`, `ignored` and `rejected`
-    count them by table or reason; `fields` is keyed by table and column; `failed` holds the first lines that
-    were rejected.
+    count lines by table or reason; `fields` is keyed by table and column; `failed` holds the first rejected
+    lines.
     """
 
     line_count: int = 0

@@ -1,4 +1,4 @@
-"""Detects which formats fit a log file, from a sample of its lines and by one rule.
+"""Detects which formats fit a log file, by applying one rule to a sample of its lines.
 
 A line fits a format that recognises it as its own: it becomes a fact, is ignored with a reason, or is
 rejected for its contents (no such date, a number out of range), but not as "not a line of this format".
@@ -21,11 +21,11 @@ from tapewise.ingest.reading.lines import split_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, Format, LineSettings
 from tapewise.ingest.sources.sources import EARLIEST_AT
 
-# One piece is ten thousand lines or more; all formats together read three of them in about a second.
+# One piece has ten thousand lines or more; trying all formats on three pieces takes about a second.
 PIECE_BYTES = 600_000
-# No log has longer lines: only this much of a longer one is examined.
+# No log has longer lines than this; if one does, only this much of the line is examined.
 MAX_LINE_BYTES = 8_000_000
-# In percent of the lines: the best format must fit at least the first, and the others at most the second.
+# Percentages of the lines: the best format must fit at least the first, every other at most the second.
 BEST_PERCENT = 95
 OTHERS_PERCENT = 5
 WHOLE = ("all",)
@@ -50,8 +50,8 @@ class Detection:
     """How well each format fits a file.
 
     `line_count` lines, none of them blank, were examined in the `places` of the file (beginning, middle, end;
-    or all of it). `fits` contains every format, the best first. `is_unfinished`: the file is a single line
-    without a newline, or empty.
+    or all of it). `fits` contains every format, the best first. `is_unfinished` is true if the file is empty,
+    or is a single line without a newline.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class Detection:
 
 
 def choose_format(fits: Sequence[FormatFit]) -> Format | None:
-    """The best of `fits`, if it fits 95 % of the lines or more and every other 5 % or fewer; else None."""
+    """The best of `fits` if it fits at least 95 % of the lines and every other at most 5 %; else None."""
     best, *others = sorted(fits, key=lambda fit: -fit.fit_count)
     is_best = best.line_count > 0 and best.fit_count * 100 >= BEST_PERCENT * best.line_count
     are_apart = all(fit.fit_count * 100 <= OTHERS_PERCENT * fit.line_count for fit in others)
@@ -80,7 +80,7 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
 
 
 def detect_format(path: Path) -> Detection:
-    """Determine how well each format fits the file, from a megabyte or two of it.
+    """Determine how well each format fits the file, by examining a megabyte or two of it.
 
     A small file is examined whole, a large one at its beginning, middle and end; a large compressed file only
     at its beginning, because it cannot be read elsewhere. A last line without a newline, which may be
@@ -97,7 +97,7 @@ def detect_format(path: Path) -> Detection:
 
 
 def describe_share(fit: FormatFit) -> str:
-    """The share that fits, to a tenth of a percent; only all lines are `100.0 %`, and only none `0.0 %`."""
+    """The share that fits, to 0.1 %: `100.0 %` only if all lines fit, and `0.0 %` only if none does."""
     tenths = 1000 * fit.fit_count
     # Rounded towards 50 %, so that a share that misses a threshold is not shown as reaching it.
     is_most = 2 * fit.fit_count >= fit.line_count
@@ -130,7 +130,7 @@ def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], li
         pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
         for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
             raw.seek(start)
-            # `start` is most likely within a line.
+            # `start` is most likely in the middle of a line.
             pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
     return ("beginning", "middle", "end"), pieces, False
 
@@ -144,7 +144,7 @@ def _read_up_to(reader: LogFileReader, size: int) -> bytes:
 
 
 def _finish_line(reader: LogFileReader, head: bytes, rest: bytes = b"") -> bytes:
-    """`head`, extended from `rest` and then from the reader until it contains at least one whole line."""
+    """`head`, extended from `rest` and then from the reader until it contains at least one complete line."""
     for piece in _rest_pieces(reader, rest):
         if b"\n" in head or len(head) > MAX_LINE_BYTES:
             break
@@ -159,7 +159,7 @@ def _rest_pieces(reader: LogFileReader, rest: bytes) -> Iterator[bytes]:
 
 
 def _whole_lines(content: bytes, *, is_rest: bool = False) -> bytes:
-    """The lines of `content` that end in it; if none does, all of it as one line, unless it `is_rest`."""
+    """The complete lines of `content`; if there are none, all of it as one line, unless it `is_rest`."""
     end = content.rfind(b"\n") + 1
     if end or is_rest or not content:
         return content[:end]

@@ -3,21 +3,21 @@
     002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 
 = user number, start and end of the job, persona, session (100 is session 0), number of the job in the
-session, and what was requested, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, 41 onwards.
-Variants separate all fields by blanks. The lines have no date: the file's own is used, for the end of the job
-(here 5 November 1997, in California):
+session, and the request, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, and 41 onwards.
+Variants separate all fields with blanks. The lines have no date, so the file's date is used as the day on
+which the job ended (here 5 November 1997, in California):
 
     event_at 1997-11-05 22:07:31 UTC, interface unitree, direction put, operation put, user 002718,
     persona 2360, session_number 2, job_number 17, started_at 1997-11-05 22:06:48 UTC,
     duration_s 43.0, description put -d /scratch/k/run 7/out.tar
 
 The persona ties a job to its lines in the STAT log; now and then it is reused within a day. A job that starts
-after it ends was either logged wrongly or ran past midnight, and the line does not show which: it is kept as
-it is, without a duration, and flagged. How a completion status is written is not known: it remains at the end
-of the description, and this log does not show whether the job failed.
+after it ends was either logged wrongly or ran past midnight, and the line does not show which, so it is kept
+as it is, without a duration, and flagged. We do not know how a completion status is written, so it stays at
+the end of the description, and this log does not show whether the job failed.
 
-The operation is the description's first word, if that is a command. Any other word may be the name of a file,
-and the operation is then `other`.
+The operation is the first word of the description if that is a command. Any other word may be the name of a
+file, so the operation is then `other`.
 """
 
 from functools import partial
@@ -37,8 +37,8 @@ from tapewise.ingest.records.joined_lines import reject_joined
 from tapewise.schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
-# A persona of five digits leaves no blank before the session. A digit in column 41 would belong to a number
-# that overruns its columns, and the line would not be in fixed columns.
+# A persona of five digits leaves no blank before the session. A digit in column 41 would mean that a number
+# overran its columns, so the line would not be in fixed columns.
 FIXED = (
     rf"^(?<user>[ 0-9]{{6}}) (?<start_text>{_CLOCK}) (?<end_text>{_CLOCK}) (?<persona_text>[ 0-9]{{5}})"
     r"(?<session_text>[1-9][0-9]{2}) (?<job_text>[ 0-9]{6})(?<description>(?:[^0-9].*)?)$"
@@ -65,7 +65,7 @@ OTHER_OPERATION = "other"
 
 
 def _is_in_columns() -> pl.Expr:
-    """Whether the fixed columns contain one number each, without a blank within it."""
+    """Whether each fixed column contains a single number without blanks in it."""
     texts = (pl.col("fixed").struct.field(f"{name}_text").str.strip_chars(" ") for name in NUMBERS)
     user = pl.col("fixed").struct.field("user").str.strip_chars(" ")
     return pl.all_horizontal(text.str.contains("^[0-9]+$") for text in (user, *texts)).fill_null(False)

@@ -1,7 +1,7 @@
-"""HPSS's daily report: tables of what the site's own scripts counted for a day.
+"""HPSS's daily report: tables of what the site's own scripts counted in a day.
 
-The lines are read unfolded: `hpss_report.py` adds date, system, table and headings to each. TABs separate the
-fields:
+The lines arrive unfolded: `hpss_report.py` has added the date, system, table and headings to each. TABs
+separate the fields:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  ...  Mounts=702  MountTime=10-09:34:44
 
@@ -9,8 +9,8 @@ fields:
     figures {"drive_count": 19, "mount_count": 702, "mounted_s": 898484, ...}
 
 `event_at` is noon of that day: a report covers a day, and noon occurs exactly once on every clock. Client
-hosts and users go into `host` and `user`, so that they can be hidden. Anything else that has figures is an
-`item`, and a subdivision of it (a user's application, a storage class's number) is a `part`. If one line
+hosts and users go into `host` and `user`, where they can be hidden. Anything else that has figures is an
+`item`, and a subdivision of it (a user's application, the number of a storage class) is a `part`. If one line
 covers several parts, their figures are named `part/figure`.
 """
 
@@ -53,7 +53,7 @@ def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
                 found |= row | {
                     "fate": None if figures else NO_FIGURES,
                     "figures": json.dumps(figures, separators=(",", ":")),
-                    # The largest plausible number of seconds or gigabytes is smaller than that of counts.
+                    # Seconds and gigabytes have a smaller plausible maximum than counts.
                     "largest": max(
                         (
                             float(value)

@@ -7,7 +7,7 @@ from typing import Any
 from tapewise.ingest.formats import hpss_report as report
 
 TOTALS = ("total", "Total", "TOTAL")
-# Such a name is a total only in these tables: elsewhere it may be a user's.
+# Only in these tables is such a name a total; elsewhere it may be the name of a user.
 WITH_TOTALS = ("io_by_gateway", "io_by_client", "io_by_application", "migration")
 
 Figure = float | int
@@ -76,8 +76,8 @@ _DRIVES: dict[str, _Meaning] = {
     "MountTime": ("mounted_s", _span),
     "Mnt%": ("mounted_ratio", _ratio),
 }
-# The operation that a table becomes, and what its headings mean. An unknown heading makes the line unknown:
-# otherwise a figure without a name would be lost.
+# The operation that a table becomes, and what its headings mean. A line with an unknown heading is unknown
+# too; otherwise its figure would be lost.
 TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
     report.TABLES[0]: ("io_by_gateway", {"Host": "host", **_IO}),
     report.TABLES[1]: ("io_by_client", {"Host": "host", **_IO}),
@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
 
 
 def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
-    """The columns of the record for a row of a table; None if it is not one. A row may have no figures."""
+    """The record's columns for a row of a table; None if it is not such a row. A row may have no figures."""
     if title not in TABLES:
         return None
     operation, meanings = TABLES[title]
@@ -127,7 +127,7 @@ def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
 
 
 def _read_part(operation: str, head: str, value: str) -> dict[str, Figure]:
-    """The figures of one of the several parts on a line."""
+    """The figures of one part, on a line that covers several."""
     match operation:
         case "free_slots":
             free, _, total = value.partition("/")

@@ -1,4 +1,4 @@
-"""Adds to each line of HPSS's daily report what the lines before it say: date, system, table, headings.
+"""Completes each line of HPSS's daily report with its date, system, table and headings from earlier lines.
 
     HPSS Report for Date 2018-08-09
 
@@ -7,13 +7,13 @@
     ========  =====  ======  =====  =======  ==============  ============== =====  ============== =====
      IBM3592     19       0      1      702     19-00:00:00      1-00:00:00   5.3     10-09:34:44  54.7
 
-The last line becomes, separated by TABs:
+The last line becomes, with TABs between the fields:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  Cleans=0  ... Mnt%=54.7
 
-The rule of `=` gives the widths of a table's columns. A blank line ends the table. A line that belongs to no
-table, or does not fit its columns, becomes `2018-08-09 <system> <table> ? <line>`, and is not a line of this
-format.
+The row of `=` shows how wide a table's columns are. A blank line ends the table. A line that belongs to no
+table, or does not fit its columns, becomes `2018-08-09 <system> <table> ? <line>`, which is not a line of
+this format.
 """
 
 import re
@@ -23,7 +23,7 @@ import polars as pl
 from tapewise.ingest.records.format import Unfold
 
 SEPARATOR = "\t"
-# In place of the first cell: a line without figures, and one that is not understood.
+# These replace the first cell of a line without figures, and of a line that is not understood.
 HEADING, UNKNOWN = "#", "?"
 DATE = re.compile(r"HPSS Report for Date ([0-9]{4}-[0-9]{2}-[0-9]{2})$")
 UNFOLDED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\t[^\t]*\t[^\t]+\t[^\t]+")
@@ -58,7 +58,7 @@ def make_unfold() -> Unfold:
     """Return a function that unfolds the lines of one file, block by block from its beginning."""
     report = _Report()
 
-    # A loop over lines, because each depends on those before it; a day's report has a few hundred.
+    # This loops over lines because each depends on those before it; a day's report has a few hundred.
     def unfold(lines: pl.Series) -> pl.Series:
         return pl.Series(lines.name, [report.unfold(line) for line in lines], dtype=pl.String)
 
@@ -75,7 +75,7 @@ class _Report:
     def _begin_table(self, system: str, table: str) -> None:
         self._system, self._table = system, table
         self._heads = ""
-        # Where each column begins and ends, and its heading; empty before the rule.
+        # Where each column begins and ends, and its heading; empty until the row of `=`.
         self._columns: list[tuple[int, int, str]] = []
 
     def unfold(self, line: str) -> str:
@@ -113,7 +113,7 @@ class _Report:
         return self._join(system, table, [HEADING, text])
 
     def _unfold_lone_line(self, text: str) -> str | None:
-        """Unfold a line that says by itself what it is, else None."""
+        """Unfold a line that can be understood without its table; None for any other line."""
         if found := _VOLUME.match(text):
             volume, moved, mounted = found.groups()
             return self._join("", VOLUMES, [f"Volume={volume}", f"moved={moved}", f"mounted={mounted}"])
@@ -164,7 +164,7 @@ class _Report:
 
 
 def _match_all(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
-    """The groups of all matches, if together they cover the whole text; else nothing."""
+    """The groups of all matches if together they cover the whole text; otherwise an empty list."""
     found, position = [], 0
     while position < len(text):
         match = pattern.match(text, position)

@@ -6,19 +6,19 @@ Blanks separate the fields up to the process id, then TABs (shown as `|`). An HS
 
 = ctime at the end, client host, program, user id, process id, operation, return code (0 is
 success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path,
-HPSS path (in that order whatever the direction), account:
+HPSS path (in this order for both directions), and account:
 
     event_at 2019-03-05 17:14:22 UTC (in California), interface hsi, direction put, operation LH,
     user 507, host n7.example.org, open_s 0.03, size_bytes 7340032,
-    rate_bytes_per_s 24466800.0, duration_s 0.29999967 (bytes by rate: the log has none),
+    rate_bytes_per_s 24466800.0, duration_s 0.29999967 (bytes divided by rate, as the log has none),
     class_of_service 4, client_path a 7, archive_path /home/k/a 7, account m12
 
-Operations: LH local to HPSS, HL HPSS to local, HH a copy inside, FU unlink (one path; the bytes are
-the size of the deleted file), FR rename (old and new path). The last three move nothing between a
+Operations: LH local to HPSS, HL HPSS to local, HH a copy inside HPSS, FU unlink (one path; the bytes
+are the size of the deleted file), FR rename (old and new path). The last three move nothing between a
 client and the archive, so they are name-space events.
 
-An HTAR line has seconds, and only the archive's path; the field before the class of service (the
-host of an FTP server, mostly empty) is not kept:
+An HTAR line has seconds, and of the two paths only the one in HPSS. The field before the class of
+service (the host of an FTP server, mostly empty) is not kept:
 
     Tue Mar  5 09:31:07 2019 n7.example.org htar 507 2304|create|LH|0|536870912|2.56|209715.2|/k/a.tar||5|m12
 """
@@ -71,7 +71,7 @@ HTAR_MARK = " htar "
 EVENT_KINDS = {"HH": "copy", "FU": "delete", "FR": "rename"}
 # Both programs count a kilobyte as 1000 bytes.
 RATE_UNIT_BYTES = 1000
-# How far a rate may deviate from bytes divided by seconds, beyond the rounding of their last digits.
+# How far a rate may deviate from bytes divided by seconds, apart from the rounding of their last digits.
 RATE_TOLERANCE = 0.01
 
 EITHER = ("time_text", "host", "user", "status_text", "size_text", "rate_text", "class_of_service", "account")
@@ -100,10 +100,10 @@ def _rounding(text: pl.Expr) -> pl.Expr:
 def _is_rate_inconsistent() -> pl.Expr:
     """Whether an HTAR line's rate cannot be its bytes divided by its seconds, however they were rounded.
 
-    Zero seconds do not allow the check: the result is false.
+    If the seconds are zero, this cannot be checked, and the result is false.
     """
     seconds, size_bytes = pl.col("seconds"), pl.col("size_bytes")
-    # Only for the few lines that have seconds: null values cost nothing.
+    # Only the few lines that have seconds need the check, and nulls cost nothing.
     rate_text = pl.when(seconds.is_not_null()).then("rate_text")
     rate, rate_error = pl.col("rate_bytes_per_s"), RATE_UNIT_BYTES * _rounding(rate_text)
     slowest = size_bytes / (seconds + _rounding(pl.col("seconds_text")))

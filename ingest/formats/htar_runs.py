@@ -1,4 +1,4 @@
-"""Adds to the line that ends a run of HTAR what the lines before it say about the run.
+"""Completes the line that ends a run of HTAR with what the lines before it say about the run.
 
     + htar -cvf /home/k/run7.tar run7
     HTAR: a   run7/in
@@ -10,8 +10,8 @@ The last line becomes
     HTAR: HTAR FAILED (put) hpss_WriteList error -27, file offset 3298534883328 - aborting
 
 The command, the last member or the last error shows whether the run was a `put`, a `get` or a `listing` (not
-a transfer); else it is `unknown`. The exit status that a wrapper adds, `72 = /usr/bin/htar -cvf ...`, is
-marked if the run already had a result, because then that result counts.
+a transfer); otherwise it is `unknown`. A wrapper adds the exit status, `72 = /usr/bin/htar -cvf ...`, which
+is marked if the run already had a result, because then that result counts.
 """
 
 import polars as pl
@@ -22,7 +22,7 @@ PUT, GET, LISTING, UNKNOWN = "put", "get", "listing", "unknown"
 FAILED = r"^HTAR:? HTAR FAILED *$"
 RESULT = r"^HTAR:? (?:HTAR (?:FAILED|SUCCESSFUL)|(?:Create|Extract|Listing|Build Index) complete)"
 EXIT_STATUS = r"^ *[0-9]+ = (?:[^ ]*/)?htar[^ /]* "
-# A command that the shell echoes, or that follows a prompt; the options c, x, t, X and K say what is done.
+# A command that the shell echoes, or that follows a prompt; the options c, x, t, X and K select the action.
 COMMAND = r"^(?:\++ (?:[^ ]+: )?|.*[$>%#] )(?:[^ ]*/)?htar(?: +-[^ ]+)*? +-?[BEhmopPqvw]*([cxtKX])"
 WAYS = {"c": PUT, "x": GET, "t": LISTING, "K": LISTING, "X": LISTING}
 MEMBER = r"^HTAR: ([axi]|[-bcdlps][-rwxsStT]{9}) "
@@ -31,7 +31,7 @@ ERROR_OF_PUT = r"^ERROR: .*(?:\(create\)|oversize member|generating filename lis
 AFTER_RESULT = " (after the result)"
 
 
-# What is known about a run before a line: its way and its last error (or ""), and whether it had a result.
+# What is known of a run so far: its way and its last error (either may be ""), and whether it had a result.
 _NOTHING = pl.DataFrame({"way": [""], "error": [""], "has_result": [False]})
 
 
@@ -73,7 +73,7 @@ def _read_runs() -> dict[str, pl.Expr]:
 
 
 def _end_run() -> pl.Expr:
-    """The line; if it says how its run ended, with what is known about the run."""
+    """The line, completed with what is known about its run if it says how that run ended."""
     line, way, error = pl.col("line"), pl.col("way"), pl.col("error")
     known_way = pl.when(way == "").then(pl.lit(UNKNOWN)).otherwise(way)
     reason = pl.when(error == "").then(pl.lit("")).otherwise(pl.lit(" ") + error)

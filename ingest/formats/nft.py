@@ -2,19 +2,19 @@
 
     002718 97/11/05 14:07:31 ks 73400320 41.902
 
-= user number, date and time at the end of the transfer, source and destination machine, bytes,
+= user number, date and time at the end of the transfer, source and destination machine, bytes, and
 seconds. `s` is the archive, so this is a put by machine `k`:
 
     event_at 1997-11-05 22:07:31 UTC (in California), direction put, operation ks, user 002718,
     host k, size_bytes 73400320, duration_s 41.902
 
-Which machine a letter stands for is not known; letters are kept as they are, and only the lower-case
+We do not know which machine a letter stands for, so letters are kept as they are. Only the lower-case
 `s` is the archive. A transfer from `s` to `s` is a copy inside the archive; if neither letter is `s`,
 no archive is involved.
 
-FTP transfers are in the same file, rounded to whole seconds, those below one second as 0.499.
-Nothing else tells them apart, so the flags say how a duration is written: one NFT transfer in a
-thousand looks coarse by chance.
+FTP transfers are in the same file, rounded to whole seconds, or given as 0.499 if they took less than
+a second. Nothing else tells them apart, so the flags only say how a duration is written: one NFT
+transfer in a thousand looks coarse by chance.
 """
 
 from functools import partial

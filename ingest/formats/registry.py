@@ -1,4 +1,4 @@
-"""The log formats that can be read; a module or a layout describes the lines of each."""
+"""The log formats that can be read, each described by a module or a layout."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -22,7 +22,7 @@ FORMATS: dict[str, Format] = {
     for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
-# What a run of HTAR was to do is in lines before the one that says how it ended.
+# The lines before the one that says how a run of HTAR ended show what the run was meant to do.
 FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
 
 
@@ -41,7 +41,7 @@ def find_format(name: str, folder: Path | None = None) -> Format:
 
 
 def restore_format(name: str, layout_text: str | None) -> Format:
-    """The format of a source in the warehouse; with a `layout_text`, the layout with which it was read."""
+    """The format of a source in the warehouse; `layout_text` is the layout it was read with, if any."""
     return find_format(name) if layout_text is None else _restore(name, layout_text)
 
 
@@ -51,7 +51,7 @@ def _restore(name: str, layout_text: str) -> Format:
 
 
 def _load_own(path: Path) -> Format:
-    """A site's own format. It cannot have the name of one of ours, unless it is the same."""
+    """A site's own format. It may share the name of one of ours only if it is the same format."""
     own = load_layout(path)
     ours = FORMATS.get(own.name)
     if ours is None:

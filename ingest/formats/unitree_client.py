@@ -1,7 +1,7 @@
 """UniTree's FTP server at the German climate computing centre (DKRZ): the events of a client's transfer.
 
-The layout is ours: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but shows no
-line. One line:
+We devised this layout: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but
+shows no line. One line:
 
     1996-02-14 09:12:03.417 uftpd start op=RETR cache=miss cap=4f21.0007 uid=2718 gid=310 family=7
         copies=1 host=cray net=hippi size=34713600 path=/run 7/out.tar
@@ -11,13 +11,13 @@ FTP's operation code, the file's capability (which identifies one file for ever)
 number of copies, client machine and its network, size, and path (the rest of the line: it may contain
 blanks). `-` stands for an unknown value. Three events make one transfer:
 
-- `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit, miss; `-` for a put)
+- `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit or miss; `-` for a put)
 - `stage` is a row of `stages`: the file is on disk now; `tape_s` says how long that took
-- `end` is a row of `transfers`; `disk_s` says how long the file took to or from the disk, `rc` how the
+- `end` is a row of `transfers`; `disk_s` says how long moving the file to or from the disk took, `rc` how the
   transfer ended (0: successfully)
 
-The group is the `account`, the family the `class_of_service`. Events of any other kind are rejected, and kept
-like other rejected lines.
+The group becomes the `account`, and the family the `class_of_service`. Events of any other kind are
+rejected, and kept like other rejected lines.
 """
 
 from functools import partial
@@ -62,7 +62,7 @@ TABLES = {"start": "transfer_starts", "stage": "stages", "end": "transfers"}
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse the lines into a record frame; the module's docstring shows a line and what becomes of it."""
+    """Parse the lines into a record frame; the module's docstring shows a line and explains its record."""
     event = pl.col("event")
     names = ("capability", "user", "account", "family", "host", "network")
     records = (
@@ -94,7 +94,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
             is_duration_below_clock=(pl.col("duration_s") < settings.clock_resolution_s).fill_null(False),
         )
     )
-    # Each event has its own fields, and no other event has them.
+    # Each event has fields that no other event has.
     has_own_fields = (
         (event == "start").eq(pl.col("cache").is_not_null())
         & (event == "stage").eq(pl.col("tape_text").is_not_null())

@@ -1,4 +1,4 @@
-"""What the two logs of UniTree's events at DKRZ share: stamps, `-` for unknown values, unknown events."""
+"""Shared by the two logs of UniTree events at DKRZ: timestamps, `-` for unknown values, unknown events."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ UNKNOWN_EVENT = "event of an unknown kind"
 
 
 def value_or_null(text: pl.Expr) -> pl.Expr:
-    """The text of a field; null if it is `-`, an unknown value."""
+    """The text of a field; null if it is `-`, which means unknown."""
     return pl.when(text != NOT_KNOWN).then(text)
 
 

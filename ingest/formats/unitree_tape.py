@@ -1,26 +1,27 @@
 """UniTree's tape servers at the German climate computing centre (DKRZ): the events of each cartridge.
 
-The layout is ours: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but shows no
-line. One line:
+We devised this layout: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but
+shows no line. One line:
 
     1996-02-14 09:14:22.871 tapesrvr positioned op=stage by=client cap=4f21.0007 family=7 location=silo1
         copy=1 frag=- vsn=D30117 type=D3 unit=d3-04 block=9120 size=34713600 rc=-
 
 = date and time of the event, the server, the event, and the same fields for all events: what is done (stage,
 or mig: from disk to tape), for whom (a client, or the repacker, which moves what is left on old cartridges),
-the file's capability, family, location, number of the copy and of the fragment, the cartridge (VSN) and its
-type, the physical unit (the drive), block offset, size, and how it ended (0: successfully). `-` stands for a
-value that is unknown, or that the event does not have. Each line is a row of `tape_events`, of this kind:
+the file's capability, family and location, the numbers of the copy and the fragment, the cartridge (VSN) and
+its type, the physical unit (the drive), block offset, size, and how it ended (0: successfully). `-` stands
+for a value that is unknown, or that the event does not have. Each line becomes a row of `tape_events`; its
+kind, here in brackets, follows from the event:
 
 - `received` (received): the request came from disksrvr, and may wait in a queue
 - `mount` (mount requested), issued to pdmsrvr
-- `positioned` (positioned): mounted and positioned; the mount alone has no event
-- `complete` (transferred): the file was read or written; then the drive may wait for another request
+- `positioned` (positioned): mounted and positioned; there is no event for the mount alone
+- `complete` (transferred): the file was read or written; the drive may then wait for another request
 - `dismount` (dismount requested), issued to pdmsrvr
 - `dismounted` (dismounted)
 
 The first four concern a file: they need op, by, cap and copy, except `mount`, which needs only a VSN. Events
-in a drive need VSN and unit. Events of any other kind are rejected, and kept like other rejected lines.
+in a drive need a VSN and a unit. Events of any other kind are rejected, and kept like other rejected lines.
 """
 
 from functools import partial
@@ -80,7 +81,7 @@ _IN_A_DRIVE = ("positioned", "transferred", "dismount requested", "dismounted")
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse the lines into a record frame; the module's docstring shows a line and what becomes of it."""
+    """Parse the lines into a record frame; the module's docstring shows a line and explains its record."""
     kind = pl.col("kind")
     records = (
         bare_lines(lines)

@@ -1,4 +1,4 @@
-"""Columns of a layout's records: which columns a table takes, and how they are made from groups."""
+"""The columns of a layout's records: which of them a table takes, and how they are made from groups."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tapewise.schema.tables.models import FACT_TABLES
 
 TABLES = {table.name: table for table in FACT_TABLES}
 FATES = ("table", "ignored", "rejected")
-# Every fact has these, under another name in its table.
+# Every fact has these columns, under other names in its table.
 _OF_ALL = ("event_at", "user", "host")
 # Hexadecimal digits of valid UTF-8 without NUL.
 _NEXT = "[89ab][0-9a-f]"
@@ -38,7 +38,7 @@ def columns_of_table(table: str) -> frozenset[str]:
 
 @cache
 def needed_columns(table: str) -> tuple[str, ...]:
-    """The columns without which there is no row. Flags are not among them: their default is false."""
+    """The columns that a row must have. Flags are not among them because they default to false."""
     rows = TABLES[table].columns
     needed = (
         name
@@ -50,7 +50,7 @@ def needed_columns(table: str) -> tuple[str, ...]:
 
 @cache
 def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
-    """The permitted texts of each column that does not accept arbitrary ones."""
+    """The permitted texts of each column that does not accept arbitrary text."""
     allowed = {}
     for check in TABLES[table].constraints:
         if isinstance(check, sa.CheckConstraint) and (found := _ONE_OF.fullmatch(str(check.sqltext))):
@@ -68,7 +68,7 @@ def kind_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """A column's values, and where there is none: the text is invalid, or the number is out of range."""
+    """A column's values, and where one is missing because a text is invalid or a number is out of range."""
 
     value: pl.Expr
     is_wrong: pl.Expr | None = None
@@ -76,7 +76,7 @@ class Made:
 
 
 def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
-    """The column's text or flag; wrong where `map` lacks the text of the line."""
+    """The column's text or flag; wrong if `map` lacks the line's text."""
     if column.first:
         text = pl.coalesce(texts)
     else:
@@ -116,7 +116,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
-    # Sums beyond what a float counts exactly are out of range.
+    # Floats are fine here: any sum too large for them to hold exactly is out of range.
     is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1
     read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
     value = read[0]
@@ -130,7 +130,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     value = value.cast(dtype, strict=False)
     is_wrong, is_unread = pl.lit(False), pl.lit(False)
     for text, number in zip(texts, read, strict=True):
-        # Only for the few texts that gave no number.
+        # Check only the few texts that gave no number.
         odd = pl.when(number.is_null()).then(text)
         is_digits = odd.str.contains(r"^[+-]?[0-9]+(?:\.[0-9]*)?$")
         is_wrong |= (~is_digits).fill_null(False)

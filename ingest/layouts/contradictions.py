@@ -1,4 +1,4 @@
-"""Checks a layout beyond its form: groups, columns and tables must fit together."""
+"""Checks that the groups, columns and tables of a well-formed layout fit together."""
 
 from collections import Counter
 from typing import NoReturn
@@ -13,7 +13,7 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
-# The keys that a column accepts, by what it contains; all accept group, groups and join.
+# The keys that a column accepts depend on what it contains; all columns accept group, groups and join.
 _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
@@ -21,7 +21,7 @@ _KEYS = {
     "text": _COMMON | {"first", "decode", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
-# The flag of a time that is known only to the day.
+# This flag marks a time of which only the day is known.
 DAY_ONLY = "is_time_of_day_unknown"
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
@@ -62,7 +62,7 @@ def _compile(where: str, key: str, pattern: str) -> list[str]:
     try:
         return pl.Series([""]).str.extract_groups(pattern).struct.fields
     except pl.exceptions.ComputeError as error:
-        # polars shows the expression and puts a caret below it.
+        # polars shows the expression with a caret below it.
         reason = str(error).strip().rpartition("error: ")[2]
         hint = "Its dialect is Rust's: docs.rs/regex."
         _fail(where, key, f"is not a valid regular expression: {reason}", hint)

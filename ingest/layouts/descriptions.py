@@ -18,7 +18,7 @@
     columns = { operation = "copy" }                    # of these lines
 
 The first pattern that matches the whole line determines its record. A group that is named after a column of
-the record, and that `columns` does not mention, is used as it is.
+the record is used as it is, unless `columns` mentions it.
 """
 
 import json
@@ -26,9 +26,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
-# Raise it when an unchanged layout gives different records than before.
+# Raise this when an unchanged layout gives different records than before.
 ENGINE_VERSION = 2
-# The size of each unit in the column's own unit (bytes, seconds, bytes a second).
+# The size of each unit, measured in the column's own unit (bytes, seconds or bytes a second).
 UNITS: dict[str, float] = {
     "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
@@ -51,7 +51,7 @@ class Part(BaseModel):
 
 
 class Fraction(Part):
-    """The fraction of a second of a time, if it is in a group of its own."""
+    """The fraction of a second in a time, if a separate group contains it."""
 
     group: str
     unit: TimeUnit
@@ -60,9 +60,9 @@ class Fraction(Part):
 class Column(Part):
     """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
-    With several `groups`, texts are joined by `join`, or with `first` the first one present is used; numbers
-    are added up. `decode` reads `%2F` as `/`, before `replace`. `map` gives the values of texts, `otherwise`
-    the value of any other text, and `missing` the value if the group took no part in the match.
+    With several `groups`, texts are joined by `join`, or with `first`, the first one present is used; numbers
+    are added up. `decode` reads `%2F` as `/`, before `replace` applies. `map` gives the values of texts,
+    `otherwise` the value of any other text, and `missing` the value if the group took no part in the match.
     """
 
     group: str | None = None
@@ -84,7 +84,7 @@ class Column(Part):
     formula: Formula | None = None
 
     def source_groups(self, column: str) -> tuple[str, ...]:
-        """The groups from which the column is made; `column` is its name."""
+        """The groups from which the column called `column` is made."""
         if self.formula or self.day_of_file:
             return ()
         own = self.groups or (self.group or column,)
@@ -118,7 +118,7 @@ class Line(Part):
 
     @property
     def regex(self) -> str:
-        """The pattern as it is matched; its last group, `matched`, shows a match without other groups too."""
+        """The expression to match; its last group, `matched`, shows a match even without other groups."""
         return f"^(?:{''.join(self.pattern)})(?<matched>)$"
 
     @field_validator("pattern", mode="before")
@@ -136,7 +136,7 @@ class Line(Part):
 class Layout(Part):
     """The description of a log format. `nulls` are texts that mean no value; `about` is for people.
 
-    `line_start` is a pattern for the beginning of every line, by which lines that ran together are found.
+    `line_start` is a pattern for the beginning of every line; it helps to find lines that ran together.
     `of_parts` says that transfers are reads and writes within files.
     """
 
@@ -151,13 +151,13 @@ class Layout(Part):
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
 
     def columns_of(self, line: Line) -> dict[str, Value]:
-        """The columns described for such lines: their own, and those for all lines."""
+        """The columns described for this kind of line: its own, and those for all lines."""
         return {**self.columns, **line.columns}
 
     def meaning(self) -> str:
-        """Everything on which a record depends, as a text: equal layouts have the same meaning.
+        """Everything that a record depends on, as text: equal layouts have the same meaning.
 
-        It contains only what differs from the default, so that a new key does not change layouts without it.
+        Defaults are left out, so a new key does not change the meaning of layouts without it.
         """
         said: dict[str, Any] = self.model_dump(
             mode="json", exclude={"title", "about", "examples"}, exclude_defaults=True

@@ -1,4 +1,4 @@
-"""Reads and checks layout files, and makes formats of them. Tapewise's own are next to this module."""
+"""Reads and checks layout files, and makes formats of them. Tapewise's own files are next to this module."""
 
 import re
 import tomllib
@@ -27,7 +27,7 @@ SUFFIX = ".toml"
 HOW_TO = "docs/how-to/own-format.md shows how to write a layout; `tapewise formats show xferlog` prints one."
 _FOLDER = files("tapewise.ingest.layouts")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-# For examples without a date.
+# The date of example lines that have none.
 _SOME_DAY = date(1997, 11, 5)
 
 
@@ -65,7 +65,7 @@ def read_shipped() -> dict[str, Format]:
         (each for each in _FOLDER.iterdir() if each.name.endswith(SUFFIX)), key=lambda each: each.name
     )
     names = [each.name.removesuffix(SUFFIX) for each in found]
-    # Tests check them; checking them here would slow down every command.
+    # Tests check these layouts; checking them here would slow down every command.
     return {
         name: make_format(name, each.read_text(encoding="utf-8"), each.name, is_own=False, is_checked=True)
         for name, each in zip(names, found, strict=True)
@@ -80,7 +80,7 @@ def show_layout(name: str) -> str:
 def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: bool = False) -> Format:
     """The format called `name` that the TOML `text` describes. Raises LayoutError, which begins with `label`.
 
-    With `is_own` it is a site's own, and the format keeps the text. With `is_checked` it needs no check.
+    With `is_own`, it is a site's own format and keeps the text. With `is_checked`, it needs no check.
     """
     layout = _read_layout(text, label)
     if not is_checked:
@@ -97,7 +97,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     log_format = Format(
         name=name,
         title=layout.title,
-        # Derived, so that nobody has to raise it after an edit, and no two layouts share one.
+        # It is derived, so nobody has to raise it after an edit, and no two layouts share a version.
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
         examples=layout.examples,
@@ -114,10 +114,10 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
 
 
 def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
-    """The tables of facts for which some lines may report a failure."""
+    """The fact tables for which some lines may report a failure."""
     found = set()
     for kind in layout.lines:
-        # Without polars: formats are made at import, and a process that forks later must not have threads.
+        # Avoid polars: formats are made at import, and a process that forks later must not have threads.
         groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex)
         if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
             found.add(kind.table)
@@ -146,7 +146,7 @@ def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> st
         place = list(fault["loc"])
         value = place.index("columns") + 2 if "columns" in place else len(place)
         if len(place) > value:
-            # A column is a constant or a table, and pydantic says for each why the value is not one.
+            # A column is a constant or a table; pydantic says why a value is neither.
             is_of_table = "Column" in str(place.pop(value))
             is_table = isinstance(fault["input"], dict) or len(place) > value
             if is_of_table != is_table:
@@ -164,7 +164,7 @@ def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> st
         elif fault["type"] == "model_type":
             reason = "is not a table"
         elif fault["type"] == "too_short" and len(faults) > 1:
-            continue  # the faults of its items are reported
+            continue  # the faults of its items are reported instead
         if place and place[0] == "lines" and len(place) > 1:
             kind = said["lines"][place[1]]
             name = kind.get("name", place[1]) if isinstance(kind, dict) else place[1]

@@ -1,4 +1,4 @@
-"""Makes records of lines with a layout. No Python loop over lines: each pattern matches a column of them."""
+"""Makes records of lines with a layout. Each pattern matches a column of lines, without a Python loop."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,7 +28,7 @@ class LayoutParser:
         """The record frame and, for each line, the index of the pattern that matched it; null if none did."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        # Even a frame without lines costs milliseconds, as much as thousands of lines.
+        # Even a frame without lines takes milliseconds, as long as one with thousands of lines.
         parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
         for index, kind in enumerate(self.layout.lines):
@@ -64,7 +64,7 @@ def _extract(kind: Line) -> pl.Expr:
 def _give_fate(
     lines: pl.DataFrame, *, ignored: str | None = None, rejected: str | None = None
 ) -> pl.DataFrame:
-    """The record frame of lines that all have this fate, with their `row`; no pattern is their `owner`."""
+    """The record frame of lines that all have this fate, with their `row`; their `owner` is null."""
     fates = {"table": None, "ignored": ignored, "rejected": rejected}
     records = complete_records(
         lines.height,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-# An escape and a repetition, and the start of a named group; the rest is brackets, classes and characters.
+# These match an escape, a repetition, and the start of a named group; the code below handles the rest.
 _ESCAPE = re.compile(r"\\(?:[pPx]\{[^}]*\}|x[0-9A-Fa-f]{2}|[pP].|.)", re.DOTALL)
 _REPETITION = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
 _GROUP = re.compile(r"\(\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
@@ -24,13 +24,13 @@ class Failure:
 
 
 def find_failure(pattern: str, line: str) -> Failure:
-    """Find where `pattern`, which does not match all of `line`, stops matching, by trying its beginnings."""
+    """Find where `pattern`, which does not match the whole `line`, fails, by trying shorter beginnings."""
     pieces = split_pattern(pattern)
     for count in range(len(pieces), -1, -1):
         found = pl.Series([line]).str.extract(f"^({''.join(pieces[:count])})", 1)[0]
         if found is not None:
             rest = pieces[count:]
-            # Literal characters are reported together.
+            # Consecutive literal characters are reported together.
             size = next((i for i, piece in enumerate(rest) if not _is_plain(piece)), len(rest))
             wanted = "".join(rest[: max(size, 1)])
             group = _GROUP.search(wanted)
@@ -39,7 +39,7 @@ def find_failure(pattern: str, line: str) -> Failure:
 
 
 def split_pattern(pattern: str) -> list[str]:
-    """Split the pattern so that any number of leading pieces is a pattern.
+    """Split the pattern into pieces; the first N pieces, for any N, form a valid pattern.
 
     A pattern with `|` outside brackets stays in one piece.
     """
@@ -75,7 +75,7 @@ def _find_end(pattern: str, at: int) -> int:
 def _find_class_end(pattern: str, at: int) -> int:
     at += 1
     at += pattern.startswith("^", at)
-    at += pattern.startswith("]", at)  # which is literal there
+    at += pattern.startswith("]", at)  # a leading `]` is literal
     while at < len(pattern) and pattern[at] != "]":
         if (escape := _ESCAPE.match(pattern, at)) is not None:
             at = escape.end()

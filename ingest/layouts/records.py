@@ -1,4 +1,4 @@
-"""Makes records of the lines that one pattern of a layout has matched: their columns, times and fates."""
+"""Makes records, with columns, times and fates, from the lines that one pattern of a layout has matched."""
 
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -34,9 +34,9 @@ _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "du
 
 
 def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str, Value]:
-    """How each column of such lines is made: as the layout says, or from the group of the same name.
+    """How each column of this kind of line is made: as the layout says, or from the group of the same name.
 
-    What the layout says for all lines applies if their table has the column, and they have its groups.
+    A column described for all lines applies if this kind's table has it and `groups` has its groups.
     """
     groups, takes = set(groups), columns_of_table(kind.table or "")
     said: dict[str, Value] = {name: Column() for name in groups & takes}
@@ -48,7 +48,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
 
 
 def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
-    """Make the records of `lines`, which have their text (`line`) and what the pattern found (`groups`)."""
+    """Make records from the texts in `lines` (`line`) and what the pattern found in them (`groups`)."""
 
     def group(name: str) -> pl.Expr:
         text = pl.col("groups").struct.field(name)
@@ -114,7 +114,7 @@ def _measure(
     start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
     records = records.with_columns(started_at=start.at)
     if event is None:
-        # A duration out of range is rejected as such, not because of the time that it would give.
+        # A duration out of range is rejected for that, not because of the time that it would give.
         duration_s = pl.when(pl.col("duration_s") <= MAX_DURATION_S).then("duration_s")
         us = (duration_s * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
         end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
@@ -127,10 +127,10 @@ def _measure(
         is_ambiguous=event.is_ambiguous | start_is_ambiguous,
         time_rejected=pl.coalesce(event.rejected, start_rejected),
     ).with_columns(is_backwards=(pl.col("started_at") > pl.col("at")).fill_null(False))
-    # In an hour that clocks repeat, a start can seem to be after the end: then neither the start nor the
+    # In an hour that clocks repeat, a start can appear to be after the end. Then neither the start nor the
     # duration is known.
     start_at = pl.when(~pl.col("is_backwards")).then("started_at")
-    # Not `/ 1e6`, which polars rounds differently for one line and for many.
+    # Do not use `/ 1e6`, which polars rounds differently for one line than for many.
     seconds = ((pl.col("at") - start_at).dt.total_microseconds() * 1e-6).round(6)
     return records.with_columns(
         started_at=start_at,
@@ -167,7 +167,7 @@ def _give_fates(
                 pl.when("is_backwards").then(pl.lit(START_AFTER_END)),
             ),
         ),
-        # With a null `size_bytes`, this means that there is a size and it is out of range.
+        # If `size_bytes` is null, a `size_text` means that there is a size but it is out of range.
         size_text=pl.when("is_size_outside").then(pl.lit("")),
         is_number_out_of_range=pl.col("is_outside"),
         table=pl.lit(table),
@@ -179,7 +179,7 @@ def _give_fates(
 
 
 def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
-    """Whether a needed value is missing, or a value is not one that the column permits."""
+    """Whether a required value is missing, or a value is not among those that its column permits."""
     lacks = [
         pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
         for name in needed_columns(table)
@@ -194,7 +194,7 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
-    """Flags as the layout gives them, else false, or null where a log may not say; two are derived here."""
+    """The layout's flags; others are false, or null if the column is nullable. Two are derived here."""
     flags = {
         name: pl.col(name).fill_null(False)
         for name in said

@@ -1,4 +1,4 @@
-"""Times of a layout: reads them from groups as a column describes."""
+"""Reads times from the groups of a pattern, as a column of the layout describes."""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _WITH_OFFSET = frozenset("z+")
 
 
 def find_codes(layout: str) -> frozenset[str]:
-    """The letters after the percent signs."""
+    """The letters after the percent signs in `layout`."""
     return frozenset(_CODE.findall(layout))
 
 
@@ -38,7 +38,7 @@ def lacks_day(column: Column) -> bool:
 class Stamp:
     """A time as a line gives it: by a zone's clocks, or in UTC (`is_utc`).
 
-    It is null if none `is_given`, or if what is given is not a time.
+    `at` is null if the line gives no time (not `is_given`), or gives a text that is not a time.
     """
 
     at: pl.Expr
@@ -46,16 +46,16 @@ class Stamp:
     is_utc: bool = False
 
     def settle(self, at: pl.Expr, settings: LineSettings) -> EventTime:
-        """The event time, where column `at` contains the result of `self.at`."""
+        """The event time; column `at` contains the result of `self.at`."""
         if self.is_utc:
             return absolute_time(at, settings)
         return event_time(at, settings)
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
-    """The time that a line gives: `texts` in its layout, or as an epoch since 1970; null if there is none.
+    """The time that a line gives: `texts` read in its layout or as time since 1970; null if there is none.
 
-    Raises FormatError if the file's date is needed and not known.
+    Raises FormatError if the file's date is needed but not known.
     """
     if column.day_of_file:
         noon = datetime.combine(_need_date(settings), time(12))  # noon occurs in every zone every day
@@ -85,7 +85,7 @@ def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, setting
 
 
 def absolute_time(at: pl.Expr, settings: LineSettings) -> EventTime:
-    """The event time of a time in UTC, which is never ambiguous; `at` is null if it could not be read."""
+    """The event time for a UTC time, which is never ambiguous; `at` is null if it could not be read."""
     window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
     rejected = pl.when(at.is_null()).then(pl.lit(NO_SUCH_TIME)).when(~window).then(pl.lit(OUTSIDE_WINDOW))
     return EventTime(at=at, is_ambiguous=pl.lit(False), rejected=rejected)

@@ -21,7 +21,7 @@ LABELS = ("archive", "source")
 
 @dataclass(frozen=True)
 class SourceLines:
-    """The ledger's figures of one source; the counts are in the order of `FATES`."""
+    """The ledger's figures for one source; the counts are in the order of `FATES`."""
 
     archive: str
     source: str
@@ -43,7 +43,7 @@ class RoundReport:
 
 
 def read_lines(connection: psycopg.Connection) -> list[SourceLines]:
-    """The ledger's figures of each source from which logs were read."""
+    """The ledger's figures for each source from which logs were read."""
     rows = connection.execute(
         "SELECT archives.name, sources.name, sum(loaded_count)::bigint, sum(held_count)::bigint,"
         " sum(ignored_count)::bigint, sum(rejected_count)::bigint, max(last_event_at), max(last_read_at)"
@@ -67,7 +67,7 @@ def read_database_bytes(connection: psycopg.Connection) -> int:
 def check_target(path: Path) -> None:
     """Raise SettingsError if `write_metrics` could not write `path`, or would replace anything but a file.
 
-    Called before a round, so that it does not fail only after hours.
+    Call this before a round, or the round would fail only after hours.
     """
     hint = "It was named by --prometheus, TAPEWISE_PROMETHEUS_FILE or prometheus_file. Nothing was read."
     if path.exists() and not path.is_file():
@@ -79,10 +79,10 @@ def check_target(path: Path) -> None:
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:
-    """Write the file completely or not at all, readable by everyone. Raises SettingsError that names it."""
+    """Write the file completely or not at all, readable by everyone. Raises SettingsError, which names it."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(report))
-    # node_exporter reads only *.prom, so never this one.
+    # node_exporter reads only *.prom, so it never reads this draft.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_bytes(generate_latest(registry))

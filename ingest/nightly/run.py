@@ -1,7 +1,7 @@
-"""A round over the archives and sources of `tapewise.toml` reads everything in them that was not read yet.
+"""A round over the archives and sources of `tapewise.toml`, which reads everything new in them.
 
-What one night missed, the next one reads, because only the ledger decides what was read. A warehouse has one
-round at a time. A file that is unchanged since it was last read is not opened.
+Each night reads whatever earlier nights missed, because only the ledger decides what has been read. A
+warehouse has one round at a time. A file that has not changed since it was last read is not opened.
 """
 
 import time
@@ -28,7 +28,7 @@ from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 
 @dataclass
 class SourceOutcome:
-    """What a round did for one source. The counts of lines cover the files that were opened."""
+    """What a round did for one source. The line counts cover only the files that were opened."""
 
     archive: str
     source: str
@@ -58,7 +58,7 @@ OnResult = Callable[[SourcePlan, FileResult | TapewiseError], None]
 
 
 def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
-    """How long each round under way has been running; None for an age that we may not see."""
+    """How long each current round has been running; None if we are not allowed to see that."""
     rows = connection.execute(
         "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
         " WHERE relation = 'ledger.rounds'::regclass AND mode = 'ShareUpdateExclusiveLock' AND granted"
@@ -72,7 +72,7 @@ def hold_round(warehouse: Warehouse) -> Iterator[bool]:
     """Yield whether this is the warehouse's only round; if so, it stays the only one until the block ends.
 
     The lock is on a table that only the loader can lock in this mode, and that no load needs. It belongs to
-    the connection, so it ends with the process, however that ends.
+    the connection, so it ends with the process, however the process ends.
     """
     with closing(warehouse.connect(Role.LOADER)) as connection:
         yield _is_only_round(connection)
@@ -88,7 +88,7 @@ def _is_only_round(connection: psycopg.Connection) -> bool:
             if find_rounds(connection):
                 return False
             connection.rollback()
-            time.sleep(0.1)  # released in the meantime, or an upgrade is under way
+            time.sleep(0.1)  # the lock was just released, or an upgrade is under way
         else:
             return True
 
@@ -105,10 +105,10 @@ def read_sources(
 ) -> Iterator[SourceOutcome]:
     """Read what is new in the sources; a file that cannot be read does not hold up the others.
 
-    Yields the outcome of each source when its last file has been read. `now` is when the round began.
-    `is_dry` writes nothing, `is_shown` shows progress on a terminal, and `jobs` is how many files are read at
-    a time (None: one per core). `on_result` gets every file that was opened, and every failure. Problems with
-    a file, a source's settings or the database are not raised, but stored in `failures` of the outcome.
+    Yields the outcome of each source when its last file has been read. `now` is when the round began. With
+    `is_dry`, nothing is written; with `is_shown`, a terminal shows progress. `jobs` files are read at a time
+    (None: one per core). `on_result` gets the result of every opened file, and every failure. Problems with a
+    file, a source's settings or the database are not raised, but stored in `failures` of the outcome.
     """
     outcomes = [SourceOutcome(plan.request.archive, plan.request.name) for plan in plans]
     queues = []
@@ -144,7 +144,7 @@ def read_sources(
 def _plan_tasks(
     warehouse: Warehouse, plan: SourcePlan, outcome: SourceOutcome, now: datetime, *, is_dry: bool
 ) -> list[FileTask]:
-    """The files of the source that must be opened."""
+    """A task for each file of the source that must be opened."""
     if not plan.paths:
         raise LogFileError(f"{plan.request.archive}/{plan.request.name}: no files found")
     source = prepare_source(warehouse, plan.request, is_dry=is_dry)
@@ -156,9 +156,9 @@ def _plan_tasks(
 def _drop_unused(
     warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, on_result: OnResult
 ) -> None:
-    """Drop a source if none of its files was accepted, and it holds no others; they will be read again."""
+    """Drop a source that has no accepted files, old or new; the refused ones will be read again."""
     try:
-        # A load that the database broke off was not refused.
+        # If the database broke off a load, the file was not refused.
         if all(isinstance(failure, LogFileError) for failure in outcome.failures):
             drop_unused_source(warehouse, source)
     except DatabaseError as error:
@@ -166,7 +166,7 @@ def _drop_unused(
 
 
 def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, on_result: OnResult) -> None:
-    # A lost database, or changed settings, affect all files of a source: report that once.
+    # A lost database or changed settings affect all files of a source, so this is reported once.
     is_of_all = not isinstance(error, LogFileError)
     if is_of_all and any(type(failure) is type(error) for failure in outcome.failures):
         return

@@ -31,8 +31,8 @@ class SourcePlan:
 def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
     """The configured sources, or those of one archive, with the files that their globs match now.
 
-    Raises ConfigError, which names file and field, for an unknown archive, format or zone, for one file in
-    two sources of an archive, or for pseudonyms without a key; SettingsError for a key that cannot be read.
+    Raises ConfigError, which names the file and the field, for an unknown archive, format or zone, for a file
+    in two sources of an archive, or for pseudonyms without a key, and SettingsError for an unreadable key.
     """
     if archive is not None and archive not in {each.name for each in settings.archives}:
         raise ConfigError(
@@ -79,7 +79,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
     unmatched = []
     for pattern in source.paths:
         here_too = str(Path(glob.escape(str(config.parent))) / pattern)
-        matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute ones
+        matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute patterns
         files = [path for path in map(Path, matched) if not path.is_dir()]
         if not files:
             folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
@@ -94,7 +94,7 @@ def _order(path: Path) -> tuple[float, str]:
     try:
         return path.stat().st_mtime, str(path)
     except OSError:
-        return 0, str(path)  # gone in the meantime; reading it reports that
+        return 0, str(path)  # the file has gone since; reading it reports that
 
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:

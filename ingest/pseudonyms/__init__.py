@@ -1,1 +1,1 @@
-"""Hides names of people, machines and files before anything about them is stored; keys and hashes."""
+"""Hides names of people, machines and files before anything is stored; makes keys and hashes."""

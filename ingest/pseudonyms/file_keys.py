@@ -1,8 +1,8 @@
 """The keys by which analysts recognise a file whose name they may not see.
 
-A plain hash of a path would confirm a guessed path, and millions of guesses take a second. So a key is the
-HMAC-SHA-256 with a secret of the warehouse, which is in `ledger.secrets`, where only the owner and the loader
-can read it (decision 0017).
+A plain hash of a path would let anyone confirm a guessed path, at millions of guesses a second. A key is
+therefore an HMAC-SHA-256 of the path. Its secret belongs to the warehouse and is in `ledger.secrets`, where
+only the owner and the loader can read it (decision 0017).
 """
 
 import polars as pl

@@ -10,7 +10,7 @@ _DIGITS = 16  # 64 bits
 
 def make_hmac(column: pl.Expr, key: str) -> pl.Expr:
     """The HMAC of each value (Binary or String) as 64 hexadecimal digits; null stays null."""
-    # polars_hash registers `chash`, which the type pl.Expr does not have.
+    # polars_hash adds `chash` at run time, so type checkers do not know it.
     return cast(pl.Expr, cast(Any, column).chash.hmac_sha256(key=key))
 
 

@@ -1,14 +1,14 @@
 """Replaces names of people, machines and files in records with pseudonyms, before anything is stored.
 
-The same name has the same pseudonym everywhere, so that counting and joining by name still work:
+The same name has the same pseudonym everywhere, so counting and joining by name still work:
 
     kim                                p4f0c3b2a1d9e8f70
     /home/kim/run 7/out.tar.gz         /p…/p…/p…/p….tar.gz
     ~kim//notes.TXT/                   ~p…//p….TXT/
     put -d /scratch/k/run 7/out.tar    put -d /p…/p…/p… p…/p….tar
 
-Slashes stay as they are, and so do `~`, `.`, `..` and what programs write for a stream. A file's suffix
-stays if it is known to denote a kind of file; any other suffix may be a name: `letter.kim`.
+Slashes stay as they are, and so do `~`, `.`, `..` and the words that programs write for a stream. A file's
+suffix stays if it is known to denote a type of file; any other suffix may be a name, as in `letter.kim`.
 """
 
 from collections.abc import Callable
@@ -37,15 +37,15 @@ SUFFIXES = (
 )  # fmt: skip
 SUFFIX = rf"(?i)((?:\.(?:{'|'.join(SUFFIXES)})){{1,2}})$"
 KEPT = (".", "..", "<stdin>", "<stdout>")
-# Paths with more levels are too few to be worth it.
+# Paths with more levels than this are too rare to be worth it.
 LEVELS = 6
 OPTION = "^-[A-Za-z]$"
-# The failure texts known from STAT logs: codes of source and sink.
+# The failure texts known from STAT logs: the error codes of source and sink, or `LEN failure`.
 STATUS = r"^(?:-?[0-9]{1,4}(?: \(Ftp [0-9]{1,4}\))?|LEN failure)$"
 
 
 def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> pl.DataFrame:
-    """Replace the names in the records of a block with pseudonyms, and remove the texts of their lines.
+    """Replace names in the records of a block with pseudonyms, and remove the text of each line.
 
     `records` has the columns of `RECORD_SCHEMA`, and `text`.
     """
@@ -59,15 +59,15 @@ def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> 
 def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.Series:
     """Replace each component of each path with a pseudonym.
 
-    Many files share a folder, and many folders share a parent: at each of the last `levels`, the path of a
-    folder is processed once.
+    Many files share a folder, and many folders share a parent, so at each of the last `levels`, every
+    distinct folder path is processed only once.
     """
     if not levels:
         return _each_once(
             paths, lambda texts: _hide_parts(texts, "/", lambda each, _: _hide_components(each, key))
         )
 
-    def hide_folders(folders: pl.Series) -> pl.Series:  # each ends with its slash, or is empty
+    def hide_folders(folders: pl.Series) -> pl.Series:  # each ends with a slash, or is empty
         hidden = hide_paths(folders.str.strip_suffix("/"), key, levels - 1)
         return hidden + folders.str.tail(1)
 
@@ -90,7 +90,7 @@ def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
 
 
 def _hide_status(texts: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Replace the words of failure texts with pseudonyms, unless the text is a known one."""
+    """Replace the words of failure texts with pseudonyms, unless the text matches `STATUS`."""
 
     def hide(distinct: pl.Series) -> pl.Series:
         words = _hide_parts(distinct, " ", lambda words, _: hide_paths(words, key))
@@ -123,7 +123,7 @@ def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
 def _hide_parts(
     texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> pl.Series:
-    """Hide the parts of texts (no nulls); `hide` gets the parts, and whether each is its text's first."""
+    """Hide the parts of texts (no nulls); `hide` gets the parts, and whether each is first in its text."""
     parts = (
         texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
     ).explode("part")

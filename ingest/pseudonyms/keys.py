@@ -1,8 +1,8 @@
-"""The key with which names become pseudonyms: where it comes from, and what is derived from it.
+"""The key that turns names into pseudonyms: where it comes from, and what is derived from it.
 
 It is kept in the environment or in a file, never in the database, a message or a command's arguments.
-Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from it, so that a
-pseudonym is not a hash of a line, and neither helps to guess the other.
+Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from it. Pseudonyms and
+hashes of lines have different keys, so neither helps to guess the other.
 """
 
 import hashlib
@@ -59,9 +59,9 @@ class PseudonymKey:
 
 
 def read_key(settings: Settings) -> PseudonymKey | None:
-    """The key from the environment or from a file, or None if neither is named.
+    """The key from the environment or from a file, or None if the settings name neither.
 
-    It is read when it is needed, not with the settings, so that someone who may not read the key can still
+    It is read when it is needed, not with the settings, so that people who may not read the key can still
     query the warehouse. Raises SettingsError, which never contains the key.
     """
     if settings.pseudonym_key is not None:
@@ -80,7 +80,7 @@ def get_key(settings: Settings) -> PseudonymKey:
 
 
 def check_key_id(label: str, held: str | None, given: str | None) -> None:
-    """Raise SourceError if the names of source `label` were not made with the key that is given now.
+    """Raise SourceError if the names of source `label` were made with another key than the one given now.
 
     `held` and `given` are ids of keys; None means that names are stored as they are.
     """

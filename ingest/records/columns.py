@@ -40,7 +40,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     # name-space events
     "kind": pl.String(),
     "new_archive_path": pl.String(),
-    # UniTree's jobs; the persona also of transfers and stages
+    # UniTree's jobs; transfers and stages have the persona too
     "persona": pl.Int32(),
     "session_number": pl.Int32(),
     "job_number": pl.Int32(),
@@ -49,7 +49,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_start_after_end": pl.Boolean(),
     # starts of transfers and opens: whether the file was on disk
     "is_cached": pl.Boolean(),
-    # starts of transfers; the capability also of tape events
+    # starts of transfers; tape events have the capability too
     "capability": pl.String(),
     "copy_count": pl.Int32(),
     "network": pl.String(),
@@ -81,15 +81,15 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "write_count": pl.Int64(),
     "written_bytes": pl.Int64(),
     "seek_count": pl.Int64(),
-    # of the event's time only the day is known
+    # only the day of the event is known
     "is_time_of_day_unknown": pl.Boolean(),
 }
 # Flags that are null unless the line sets them; the others are false.
 NULLABLE_FLAGS = ("is_cached",)
 
-# Names of people, machines and files, which can be hidden for a source (`ingest/pseudonyms/hiding.py`), and
-# the structure of each column: a name, a path, words (a command, its options and names), or a log's message
-# about a failure. A test checks that every text column is listed here or below.
+# Columns with names of people, machines and files, which can be hidden for a source
+# (`ingest/pseudonyms/hiding.py`). Each contains a name, a path, words (a command, its options and names), or
+# a log's message about a failure. A test checks that every text column is listed here or below.
 NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "user": "name",
     "host": "name",
@@ -119,7 +119,7 @@ NAMELESS_COLUMNS = (
     "tape_type",
     "drive",
     "system",
-    "item",  # anything whose name may have to be hidden is in `user` or `host`
+    "item",  # names that may have to be hidden are in `user` or `host`
     "part",
     "figures",
     "storage_type",

@@ -2,8 +2,8 @@
 
 A format matches each kind of line with one regular expression and names its groups after the
 columns of the record, or `<name>_text` if the record contains a number made from the text. The
-character classes are spelled out (`[0-9]`, literal blanks), because polars matches those three times as fast
-as classes that cover all of Unicode (measured for the design).
+character classes are spelled out (`[0-9]`, literal blanks), because we measured that polars matches those
+three times as fast as classes that cover all of Unicode.
 """
 
 import polars as pl
@@ -27,15 +27,15 @@ CTIME_START = rf"[A-Za-z]{{3}} {_CTIME} "
 
 
 def bare_lines(lines: pl.Series) -> pl.LazyFrame:
-    """Return the lines as column `line`, without the carriage return that files from Windows have."""
+    """Return the lines as column `line`, without the carriage returns of files from Windows."""
     return lines.alias("line").to_frame().lazy().with_columns(pl.col("line").str.strip_suffix("\r"))
 
 
 def clock_time(text: pl.Expr, layout: str) -> pl.Expr:
     """Return the local time written in `text` in `layout`; null if there is no such date or time."""
-    # The 61st second of a minute would be read as the first of the next, but no Unix clock shows one.
+    # polars would read a 61st second as the first of the next minute, but no Unix clock shows a 61st.
     leap = text.str.contains(":60", literal=True)
-    # `cache=False`: few lines of a log share their second, so the cache costs more than it saves.
+    # `cache=False` because few lines of a log share a second, so the cache costs more than it saves.
     time = text.str.to_datetime(layout, time_unit="us", strict=False, cache=False)
     return pl.when(~leap).then(time)
 
@@ -56,22 +56,22 @@ def unitree_time(clock_layout: str) -> pl.Expr:
 
 def ctime(text: pl.Expr) -> pl.Expr:
     """Return the local time of the group `time_text` of `CTIME`: `Feb  4 16:45:04 2019`."""
-    # Not `%e`, which polars reads with the same result but five times slower.
+    # `%e` would give the same result, but polars reads it five times as slowly.
     return clock_time(text, "%b %d %H:%M:%S %Y")
 
 
 def is_ftp_subsecond(duration_text: pl.Expr) -> pl.Expr:
-    """Whether this is the value given for every FTP transfer shorter than the clock's one second."""
+    """Whether this is the value that logs give for FTP transfers shorter than the clock's one second."""
     return duration_text == "0.499"
 
 
 def whole_number(text: pl.Expr) -> pl.Expr:
-    """Return an integer; null if there is none, or if it does not fit in 64 bits."""
+    """Return the integer in `text`; null if there is none, or if it does not fit in 64 bits."""
     return text.cast(pl.Int64, strict=False)
 
 
 def decimal_number(text: pl.Expr) -> pl.Expr:
-    """Return a floating-point number; null if there is none."""
+    """Return the floating-point number in `text`; null if there is none."""
     return text.cast(pl.Float64, strict=False)
 
 
@@ -81,7 +81,7 @@ def text_or_null(text: pl.Expr) -> pl.Expr:
 
 
 def exceeds(value: pl.Expr, limit: float, *, text: pl.Expr | None = None) -> pl.Expr:
-    """Whether the number is above `limit`, or `text` has one that was too long to be read at all."""
+    """Whether the number is above `limit`, or was too long to be read from `text` at all."""
     too_large = (value > limit).fill_null(False)
     return too_large if text is None else too_large | (text.is_not_null() & value.is_null())
 
@@ -98,12 +98,13 @@ def with_fates(
 ) -> pl.LazyFrame:
     """Add each line's time and fate: `event_at`, `is_time_ambiguous`, `rejected`, `ignored`, `table`.
 
-    A line is rejected for the first of these reasons: it is not a line of the format (`is_line` is
-    false), its time, its size (`size_text` and column `size_bytes`), its other numbers, its names.
-    Except for blank lines, a line is only ignored if it could be read: `passed_over` is the reason why a
-    valid line reports no archive traffic. `table` is the fact table of the remaining lines.
+    A line is rejected for the first of these reasons that applies: it is not a line of the format
+    (`is_line` is false), or it has a fault in its time, its size (`size_text` and column `size_bytes`), its
+    other numbers or its names. Apart from blank lines, a line is only ignored if it could be read:
+    `passed_over` is the reason why a valid line reports no archive traffic. `table` is the fact table of the
+    remaining lines.
     """
-    # Only a line that is not in the format can be blank; the others are not checked.
+    # Only a line that is not in the format can be blank, so no other line is checked.
     is_blank = (pl.when(~is_line).then("line").str.strip_chars(" \t\r") == "").fill_null(False)
     is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
     is_name_too_long = pl.any_horizontal(pl.col("user", "host").str.len_bytes() > MAX_NAME_BYTES)

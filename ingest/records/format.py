@@ -3,8 +3,8 @@
 A format is a function over a whole column of lines. It returns a *record frame*: one row per line, in
 the order of the lines, with the columns of `RECORD_SCHEMA` and nothing else. Exactly one of its
 first three columns is set: `table` (the line is a fact of that table), `ignored` or `rejected`
-(with the reason). A record depends on its line and on `LineSettings`, never on other lines. Further facts of
-a line are described in `tapewise.ingest.records.further_facts`.
+(with the reason). A record depends on its line and on `LineSettings`, never on other lines.
+`tapewise.ingest.records.further_facts` describes the further facts of a line.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ FEW_LINES = 20_000
 # Reasons to ignore a line: nothing is wrong with it, but it reports no archive traffic.
 BLANK = "blank line"
 NO_ARCHIVE = "no archive involved"
-BEFORE_RETENTION = "before retention"  # a time that the archive has forgotten; never set by a format
+BEFORE_RETENTION = "before retention"  # the archive has forgotten that time; never set by a format
 
 # Reasons to reject a line: no record could be made of it.
 UNRECOGNISED = "not a line of this format"
@@ -36,10 +36,10 @@ SIZE_OUT_OF_RANGE = "size out of range"
 NUMBER_OUT_OF_RANGE = "number out of range"
 NAME_TOO_LONG = "name of user or host too long"
 
-# 2^53 bytes is 9 PB: anything above is not a plausible size, and anything below is exact in a double, too.
+# 2^53 bytes is 9 PB. Anything above is not a plausible size, and anything below is also exact in a double.
 MAX_SIZE_BYTES = 2**53
 MAX_DURATION_S = 1e8
-MAX_NAME_BYTES = 1024  # PostgreSQL indexes no more than 2,704
+MAX_NAME_BYTES = 1024  # PostgreSQL cannot index more than 2,704
 MAX_RATE_BYTES_PER_S = 2.0**53
 # The value at which a signed 32-bit counter stops.
 SATURATED_BYTES = 2**31 - 1
@@ -47,7 +47,7 @@ SATURATED_BYTES = 2**31 - 1
 
 @dataclass(frozen=True)
 class LineSettings:
-    """Everything that a record may depend on besides its line.
+    """Everything that a record may depend on, apart from its line.
 
     `timezone` is an IANA name; `clock_resolution_s` is the resolution of the log's durations;
     a line whose time is not in [`earliest_at`, `latest_at`) is rejected. `log_date` is the day of a
@@ -63,7 +63,7 @@ class LineSettings:
     retained_since: datetime | None = None
 
 
-# Completes each of the next lines with what the lines before it say about it; one is made for each file.
+# Completes each line with what the lines before it say about it; each file has its own such function.
 Unfold = Callable[[pl.Series], pl.Series]
 
 
@@ -75,19 +75,19 @@ class Format:
     realistic lines, one for each kind of line; `parse` takes the texts of lines (String, without
     line ends, never null) and returns their record frame.
     `is_dated_by_file`: the lines only have clock times, and `parse` needs the file's `log_date`; with
-    `is_year_by_file` they have days too, and only the year of the file's day is needed
-    (`tapewise.ingest.records.yearless`): files of different days may contain the same lines. `dated_name`:
-    files of such a format may have this in their name, with a two-digit year (`cond.980505`).
-    `is_of_parts`: transfers are reads and writes within files, which they neither create nor fetch as a
-    whole. `is_host_in_operation`: the operation names the client machine, so a source whose names are hidden
-    gets the direction or the kind in its place.
+    `is_year_by_file`, they also have days, and only the year is taken from the file's day
+    (`tapewise.ingest.records.yearless`), so files of different days may contain the same lines. `dated_name`:
+    names of files in such a format may contain this before a date with a two-digit year (`cond.980505`).
+    `is_of_parts`: transfers are reads and writes within files, and neither create nor fetch a whole file.
+    `is_host_in_operation`: the operation names the client machine, so if a source's names are hidden, the
+    direction or the kind replaces the operation.
     `layout_text` is the TOML of a site's own layout, which the warehouse stores with its sources.
-    `make_unfold`: the meaning of a line depends on lines before it (a date, a table's headings), and the
-    function that this makes puts it into the line while the file is read: `parse`, the hash and the examples
-    are of completed lines (decision 0013). Lines that are already completed stay unchanged.
+    `make_unfold`: the meaning of a line depends on lines before it (a date, a table's headings). This makes a
+    function that adds their contents to the line while the file is read; `parse`, the hash and the examples
+    use completed lines (decision 0013). Lines that are already complete stay unchanged.
     `parse_further` takes the same texts as `parse` and returns what lines report beyond their first fact, as
     a frame with the columns of `FURTHER_SCHEMA` (`tapewise.ingest.records.further_facts`).
-    `failure_tables`: the log reports failures, in facts of these tables. `failures_as`: if such a log is not
+    `failure_tables`: the log reports failures, as facts of these tables. `failures_as`: if such a log is not
     counted, its failed transfers still are, under this interface, because the counted log reports none.
     """
 
@@ -142,7 +142,7 @@ def event_time(local: pl.Expr, settings: LineSettings) -> EventTime:
 
 
 def _settle(zone: str, local: pl.Series) -> pl.Series:
-    """Return the earliest UTC time that the zone's clocks show as `local`; null for times they never show."""
+    """Return the earliest UTC time at which the zone's clocks show `local`; null if they never do."""
     offset = _find_offset(zone, local)
     if offset is not None:
         return (local - offset).dt.replace_time_zone("UTC")
@@ -152,7 +152,7 @@ def _settle(zone: str, local: pl.Series) -> pl.Series:
 
 
 def _find_ambiguous(zone: str, local: pl.Series) -> pl.Series:
-    """Whether the zone's clocks show that time twice."""
+    """Whether the zone's clocks show `local` twice."""
     if _find_offset(zone, local) is not None:
         return local.is_null() & False
     first, last = (
@@ -163,16 +163,16 @@ def _find_ambiguous(zone: str, local: pl.Series) -> pl.Series:
 
 
 DAY_US = 86_400_000_000
-# A zone's offset is checked over at most this many days. No zone has changed its clocks twice within hours.
+# A zone's offset is checked over at most this many days, in steps: no zone changed its clocks twice in hours.
 _LONGEST_SPAN_D = 30
 _STEP = timedelta(hours=3)
 _EPOCH = datetime(1970, 1, 1)
-# The days that Python's datetime supports, less a margin.
+# The days (from 1970) that Python's datetime supports, less a margin.
 _FIRST_DAY, _LAST_DAY = -700_000, 2_900_000
 
 
 def _find_offset(zone: str, local: pl.Series) -> timedelta | None:
-    """Return the zone's offset from UTC if it is the same at all these times; None if it may not be.
+    """Return the zone's offset from UTC if it is the same at all these times; None if it may differ.
 
     Zones are the most expensive part of reading a time, and most lines of a log are far from a clock change.
     """
@@ -190,7 +190,7 @@ def _find_offset(zone: str, local: pl.Series) -> timedelta | None:
 
 @lru_cache(maxsize=1000)
 def _find_offset_of_days(zone: str, first: int, last: int) -> timedelta | None:
-    """Return the offset from the start of day `first` to that of `last` (from 1970), if there is only one."""
+    """Return the offset between the starts of days `first` and `last` (from 1970), if there is only one."""
     here = ZoneInfo(zone)
     begin = _EPOCH + timedelta(days=first)
     steps = timedelta(days=last - first) // _STEP
@@ -199,10 +199,10 @@ def _find_offset_of_days(zone: str, first: int, last: int) -> timedelta | None:
 
 
 def complete_records(line_count: int, records: pl.LazyFrame) -> pl.DataFrame:
-    """Collect `records` of `line_count` lines, with the columns of `RECORD_SCHEMA`, in that order.
+    """Collect the `records` of `line_count` lines, with the columns of `RECORD_SCHEMA` in order.
 
     Columns that `records` lacks are null. Flags that a format does not set are false, or null
-    (`NULLABLE_FLAGS`). Rows that are not facts only keep their fate.
+    (`NULLABLE_FLAGS`). Rows that are not facts keep only their fate.
     """
     is_fact = pl.col("table").is_not_null()
     known = records.collect_schema()
@@ -217,8 +217,8 @@ def complete_records(line_count: int, records: pl.LazyFrame) -> pl.DataFrame:
             columns.append(pl.when(is_fact).then(pl.lit(False)).alias(name))
         else:
             columns.append(pl.lit(None, dtype=dtype).alias(name))
-    # The streaming engine keeps the order of rows here. It takes two thirds of the time for many lines, but
-    # 1.5 times as long for few.
+    # The streaming engine keeps the order of rows here. It needs only two thirds of the time for many lines,
+    # but 1.5 times as long for few.
     engine: Literal["in-memory", "streaming"] = "in-memory" if line_count < FEW_LINES else "streaming"
     return records.select(columns).collect(engine=engine)
 
@@ -226,7 +226,7 @@ def complete_records(line_count: int, records: pl.LazyFrame) -> pl.DataFrame:
 def ignore_forgotten(records: pl.DataFrame, settings: LineSettings) -> pl.DataFrame:
     """Return `records` with facts from before `retained_since` ignored: the archive has forgotten that time.
 
-    They were counted before that time was forgotten, or came too late; either way they are not counted now.
+    These facts were either counted before that time was forgotten, or came too late.
     """
     since, first = settings.retained_since, records["event_at"].min()
     if since is None or not isinstance(first, datetime) or first >= since:

@@ -1,17 +1,18 @@
 """Facts that a line reports beyond its first one: one line can give several facts.
 
-A record frame has one row per line, which is its first fact. A format whose lines give more has
+A record frame has one row per line: its first fact. A format whose lines give more facts has
 `parse_further`, which returns a frame of the others: `row` (the line's position among the texts, from 0),
 `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line are
-either all new or all held, and the line counts once in the balance.
+either all new or all already held, and the line counts once in the balance.
 
-    2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000 a record of
-    `tape_events`, the dismount at 10:05:00; further ones of ordinals 1 and 2, the request to mount at
-    10:00:00 and the position at 10:00:40
+    2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
+
+This line gives three facts of `tape_events`: first the dismount at 10:05:00, and further facts with
+ordinals 1 and 2, the mount request at 10:00:00 and the positioning at 10:00:40.
 
 A line is written when everything it reports is over, so no further fact is later than the first one. A format
-must not give several facts of one line with the same table, moment, file and user, because the code that
-pairs them could not order them.
+must not make several facts with the same table, moment, file and user from one line, because the code that
+pairs facts could not order them.
 """
 
 import polars as pl
@@ -46,10 +47,10 @@ def settle_further(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return `records` (from `parse`) and `further` facts of the same lines, made consistent.
 
-    A line is rejected if one of its further facts has no time, a time outside the source's window or later
-    than the line, or a name, size or number that would be rejected in a record too. Flags that are not set
-    become false. Further facts are removed if their line is not a fact, or if they are from a time that the
-    archive has forgotten. Raises FormatError for an invalid table or ordinal.
+    A line is rejected if one of its further facts has no time, has a time outside the source's window or
+    later than the line, or has a name, size or number that would also be rejected in a record. Flags that are
+    not set become false. Further facts are removed if their line is not a fact, or if they are from a time
+    that the archive has forgotten. Raises FormatError for an invalid table or ordinal.
     """
     further = further.select(pl.col(name).cast(dtype) for name, dtype in FURTHER_SCHEMA.items())
     wrong_tables = set(further["table"].unique()) - event_time_columns.keys()
@@ -77,7 +78,7 @@ def settle_further(
 
 
 def _find_fault(settings: LineSettings) -> pl.Expr:
-    """Return why a line with such a further fact is rejected; null if the fact is valid."""
+    """Return the reason to reject the line of a further fact; null if the fact is valid."""
     at = pl.col("event_at")
     return (
         pl.when(at.is_null())

@@ -1,12 +1,12 @@
 """Rejects lines that contain two records, because the newline between them was lost.
 
-The end of the first record may be lost too: a writer that is killed leaves half a line, and the next one
-continues that line:
+The end of the first record may be lost too: a writer that is killed leaves half a line, and the next writer
+continues it:
 
     Thu Apr 19 09:14:22 2018 2.250 mThu Apr 19 09:14:25 2018 n7.example.org /home/k/a b POPN_Cmd w r ftp kim
 
-A pattern with free text in it would take this for one record with the time of the first line and the rest of
-the second. The content of the first is lost, so such a line is rejected with a reason of its own.
+A pattern with free text in it would take this for one record, with the time of the first line and the rest
+of the second. What the first line said is lost, so the whole line is rejected, for a separate reason.
 """
 
 from collections.abc import Callable
@@ -30,8 +30,8 @@ def reject_joined(
     """Return `records` of `lines`, rejecting lines in which a second line starts that `parse` can read.
 
     `line_start` is a regular expression for the start of a line in the format. A name may look like the start
-    of a line, so there are two lines only if everything that follows is a line of the format, too. Without
-    `has_free_text` the format never reads two lines as one; then only the reason for rejecting them changes.
+    of a line, so there are two lines only if everything that follows is also a line of the format. Without
+    `has_free_text`, the format never reads two lines as one, and only the reason for rejecting them changes.
     """
     two_starts = f"(?:{line_start}).*(?:{line_start})"
     if has_free_text:

@@ -1,4 +1,4 @@
-"""The two times that a clock reading can mean in an hour that clocks repeat at the end of summer time."""
+"""The two times that a clock reading can mean in the hour that is repeated at the end of summer time."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Times from timestamps without a year, such as `Mar  5 09:14:22`. The year comes from the day of the file.
+"""Reads timestamps without a year, like `Mar  5 09:14:22`. The year comes from the day of the file.
 
 A timestamp belongs to the year in which it is nearest to that day, so a file of 2 January with lines of
 31 December is read correctly, and so is one of 31 December that continues past midnight. Two files with the
@@ -13,14 +13,14 @@ from tapewise.ingest.records.fields import clock_time
 from tapewise.ingest.records.format import LineSettings
 from tapewise.schema.errors import FormatError
 
-# Half of a leap year: a timestamp of any day of the year is within this, except 29 February.
+# Half of a leap year: any day of the year occurs this close to a file's day, except 29 February.
 REACH = timedelta(days=183)
-# Up to this far from its file's day, a time cannot belong to another year, in whatever zone days are counted.
+# A time this close to its file's day cannot belong to another year, in whatever zone days are counted.
 _CERTAIN_REACH = REACH - timedelta(days=3)
 
 
 def yearless_time(text: pl.Expr, layout: str, settings: LineSettings) -> pl.Expr:
-    """Return the local time written in `text` in `layout`, which has no year; null if there is none.
+    """Return the local time in `text`, written in a `layout` without a year; null if there is none.
 
     29 February is only valid within half a year of the file's day. Raises FormatError without
     `settings.log_date`.
@@ -28,19 +28,19 @@ def yearless_time(text: pl.Expr, layout: str, settings: LineSettings) -> pl.Expr
     if settings.log_date is None:
         raise FormatError("the lines' dates have no year", hint="Give the day of the file.")
     noon = datetime.combine(settings.log_date, time(12))
-    # The nearest time is in the year that it was half a year before the file's day, or in the next one.
+    # The nearest time is in the year of the day half a year before the file's day, or in the year after that.
     year = settings.log_date.year - (settings.log_date.timetuple().tm_yday <= REACH.days)
     times = [clock_time(pl.lit(f"{each:04} ") + text, f"%Y {layout}") for each in (year, year + 1)]
     before, after = (pl.when((at - noon).abs() <= REACH).then(at) for at in times)
-    # If both are equally far, the earlier: a log reports the past.
+    # If both are equally far away, the earlier one is taken, because a log reports the past.
     is_before = (noon - before) <= (after - noon)
     return pl.when(is_before.fill_null(before.is_not_null())).then(before).otherwise(after)
 
 
 def is_same_year(day: date, first_at: datetime | None, last_at: datetime | None) -> bool:
-    """Whether lines with times (UTC) from `first_at` to `last_at` would keep them in a file of `day`.
+    """Whether lines with times (UTC) from `first_at` to `last_at` would keep those times in a file of `day`.
 
-    False without times, because it is not known then.
+    The result is false if there are no times, because then this is not known.
     """
     if first_at is None or last_at is None:
         return False
