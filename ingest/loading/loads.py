@@ -225,7 +225,7 @@ class _Load:
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file, and load it once the archive's lock is acquired. `stop` is from the lookup."""
+        """Read the file, and load it once the archive's lock is acquired. `stop` is as found before."""
         source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
         # What `known` says about lines is right only if they are still unchanged when they are read.

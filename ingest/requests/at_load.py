@@ -126,7 +126,7 @@ class LinesAtLoad:
         self._lines[table] = pl.concat([self._lines[table], lines])
 
     def settle(self) -> None:
-        """Start on the lines that are in time, now that a part of the file has arrived for all tables."""
+        """Start on the lines that are in time. Called once a part of the file has arrived for all tables."""
         if _count(self._lines) <= CROWD:
             return
         times = _list_times(self._lines)
