@@ -1,1 +1,1 @@
-"""What the warehouse knows about files it has read: where they ended, and which of their lines it holds."""
+"""Records of the files that the warehouse has read: where they ended, and which of their lines it holds."""

@@ -57,7 +57,7 @@ class SegmentLog:
         self._known: list[tuple[Segment, KnownSegment]] = []
 
     def add(self, part: Part) -> None:
-        """Write the part's rejected lines: the only records left in it, as its facts have been sent."""
+        """Write the part's rejected lines, the only records left in it because its facts have been sent."""
         first, last = part.first_line_number, part.first_line_number + part.line_count - 1
         is_written = last <= self._written_count
         if first <= self._written_count and not (part.known and is_written):
@@ -71,7 +71,7 @@ class SegmentLog:
         self._known += part.known
 
     def end(self, source_id: int) -> None:
-        """Write the segments. Raises ChangedMeanwhileError if those passed over are no longer known."""
+        """Write the segments. Raises ChangedMeanwhileError if a skipped one is no longer known."""
         if not _are_known(self._connection, self._known):
             raise ChangedMeanwhileError
         for first, last in self._parsed:
@@ -81,7 +81,7 @@ class SegmentLog:
 
 
 def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
-    """Whether all of these are still known, now that nobody else can write."""
+    """Whether all these segments are still known, now that nobody else can write."""
     positions = {(one.log_file_id, one.first_line_number) for _, one in known}
     found = connection.execute(
         "SELECT count(*) FROM ledger.segments"

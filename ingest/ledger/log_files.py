@@ -1,4 +1,4 @@
-"""The ledger's rows of log files: what was read of each, and the balance of its lines."""
+"""The ledger's rows for log files: how much of each was read, and the balance of its lines."""
 
 import os
 from collections import Counter
@@ -37,13 +37,13 @@ class LogFileRow:
 def ledger_path(path: Path) -> str:
     """Return a file's name in the ledger: absolute, so that it means the same from every directory.
 
-    A symbolic link that is part of a loop keeps its own name, so that opening it reports what is wrong.
+    A symbolic link that is part of a loop keeps its own name, and opening it then reports what is wrong.
     """
     return os.path.realpath(path).encode(errors="backslashreplace").decode()
 
 
 def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> LogFileRow | None:
-    """Return what was last read from `path` for this source, or None if nothing was."""
+    """Return the last reading of `path` for this source, or None if it was never read."""
     row = connection.execute(
         "SELECT id, content_digest, read_bytes, format_version, line_count, loaded_count, held_count,"
         " first_event_at, last_event_at, log_date FROM ledger.log_files"
@@ -86,7 +86,7 @@ class LastReading:
 def find_last_readings(
     connection: psycopg.Connection, source_id: int, paths: list[str]
 ) -> dict[str, LastReading]:
-    """Return the last reading of each of `paths` that was read for this source."""
+    """Return the last reading of each of `paths` that has been read for this source."""
     rows = connection.execute(
         "SELECT DISTINCT ON (path) path, device, inode, size_bytes, ctime_ns,"
         " id, format_version, log_date, waiting_bytes > 0,"
@@ -142,9 +142,9 @@ def begin_log_file(
     format_version: int,
     now: datetime,
 ) -> int:
-    """Return the id of the file's row: a new, empty one, or that of `known` without its ignored lines.
+    """Return the id of the file's row: either a new, empty row, or the row `known`.
 
-    The new reading writes those counts again.
+    The counts of ignored lines of `known` are deleted, because the new reading writes them again.
     """
     if known is not None:
         connection.execute("DELETE FROM ledger.ignored_lines WHERE log_file_id = %s", [known.id])
@@ -161,7 +161,7 @@ def begin_log_file(
 
 
 def reject_lines(connection: psycopg.Connection, log_file_id: int, rejected: pl.DataFrame) -> None:
-    """Write the rejected lines of a block; `rejected` contains records whose `rejected` is set."""
+    """Write the rejected lines of a block; `rejected` has only records whose column `rejected` is set."""
     if rejected.is_empty():
         return
     frame = rejected.select(
@@ -225,8 +225,8 @@ def end_log_file(
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
         )
     if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
-        # The archive has forgotten everything in this file, so the texts of its broken lines go too, as in
-        # `tapewise.ingest.upkeep.retention`.
+        # The archive has forgotten everything in this file, so the texts of its broken lines are deleted too,
+        # as in `tapewise.ingest.upkeep.retention`.
         connection.execute(
             "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
         )

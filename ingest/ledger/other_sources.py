@@ -1,7 +1,8 @@
 """Refuses lines that another source of the archive already holds, because they would count twice.
 
-Each load stores the landmarks of what it parses (`ledger.landmarks`), and compares them with those of the
-other sources once it has the archive's lock. If one file is loaded into two sources, the second load fails.
+Each load stores the landmarks of the lines it parses (`ledger.landmarks`), and compares them with the other
+sources' landmarks once it has the archive's lock. If one file is loaded into two sources, the second load
+fails.
 """
 
 from collections.abc import Iterable
@@ -40,10 +41,10 @@ _INSERT = """
 class OtherHolders:
     """Compares a file that is read for `source` with the other sources of the archive.
 
-    `connection` sees what they have committed; the caller has the archive's lock, or writes nothing. Where
-    names are pseudonyms, the hashes of lines are made with the key, so sources with the same key are compared
-    with each other. A source with a key is also compared with those that have none, because its plain lines
-    are available here.
+    `connection` sees what those sources have committed; the caller has the archive's lock, or writes nothing.
+    Where names are pseudonyms, lines are hashed with the key, so only sources with the same key can be
+    compared with each other. A source with a key is also compared with sources that have none, because its
+    plain lines are available here.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class OtherHolders:
             _SELECT_OTHERS, [source.archive_id, source.id, source.is_shared]
         ).fetchall()
         own = source.pseudonym_key_id
-        # Source ids by the hash column that is used to compare them.
+        # The ids of the other sources, by the hash column that is used to compare with them.
         self._others = {"line_hash": [number for number, key_id in others if key_id == own]}
         if own is not None:
             self._others["plain_hash"] = [number for number, key_id in others if key_id is None]

@@ -1,6 +1,6 @@
 """Compares a file with its last reading: is it untouched, has it grown, or is it a different file now?
 
-Whether pieces of it are known from any file is a separate question: see `known_segments.py`.
+Whether pieces of it are known from some other file is a separate question: see `known_segments.py`.
 """
 
 from collections.abc import Iterable
@@ -43,11 +43,11 @@ def settle_date(source: Source, path: Path, given: date | None) -> LogDate | Non
 class LastStop:
     """Where the last reading of a file stopped, and how the next one continues.
 
-    `name` is the file's name in the ledger, `newest` what was last read under that name. `known` equals
+    `name` is the file's name in the ledger, and `newest` is the last reading under that name. `known` equals
     `newest` if the file continues from there; otherwise it is None, and the file is read as a different one.
     `log_date` is the day of the file. `prefix` is the part that was read before, None for a new file.
-    `is_read`: reading it now would bring nothing new. `ends_file`: the end of the file also ends its last
-    line.
+    `is_read` says that reading the file now would bring nothing new, and `ends_file` that the end of the file
+    also ends its last line.
     """
 
     name: str
@@ -64,13 +64,13 @@ class LastStop:
         return self.log_date.day if self.log_date else None
 
     def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
-        """Whether no file of that name has been read for `source` since."""
+        """Whether no file of that name has been read for `source` since `newest`."""
         return find_log_file(connection, source.id, self.name) == self.newest
 
     def touch(self, connection: psycopg.Connection, now: datetime) -> tuple[Tally, int]:
         """Record that the file is unchanged; return the tally of this reading, and the bytes still waiting.
 
-        Only for a file that `is_read`.
+        Call this only if `is_read`.
         """
         assert self.newest is not None and self.prefix is not None
         tally = touch_log_file(
@@ -92,7 +92,7 @@ def find_last_stop(
     keeps_date: bool = False,
     is_complete: bool = False,
 ) -> LastStop:
-    """Return where the last reading of `path` for `source` stopped. Opens the file if there was one.
+    """Return where the last reading of `path` for `source` stopped. Opens the file if it was read before.
 
     `log_date` is the day given by the user; with `keeps_date`, a file that still begins as it did at the last
     reading keeps the day it had then. `is_complete` says that the end of the file also ends its last line.
@@ -128,9 +128,9 @@ def find_untouched(
 ) -> dict[Path, int]:
     """Return those of `paths` that need not be opened because they are unchanged since `source` read them.
 
-    The values are the ids of their log files. For 200 gzipped logs this takes 0.02 s, where computing their
-    digests takes 4 s. Our own clock plays no part: if it had once been ahead, changed files would be passed
-    over until real time had caught up with it.
+    The values are the ids of their log files. For 200 gzipped logs this takes 0.02 s, whereas computing their
+    digests takes 4 s. Our own clock is not used: if it had once been ahead, changed files would be passed
+    over until real time caught up with it.
     """
     names = {path: ledger_path(path) for path in paths}
     known = find_last_readings(connection, source.id, list(names.values()))
@@ -158,7 +158,7 @@ def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete:
 
 
 def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -> LogDate | None:
-    """Return the day of the last reading if the file still begins as it did then, else that in its name."""
+    """Return the day of the last reading if the file still begins as it did, else the day in its name."""
     if prefix.digest == newest.content_digest:
         return LogDate(newest.log_date, "last reading") if newest.log_date else None
     return settle_date(source, path, None)
@@ -169,7 +169,7 @@ def _is_continued(
 ) -> bool:
     """Whether the file begins with the content that was read before.
 
-    Raises LogFileError if that was read with another day and gave facts.
+    Raises LogFileError if that content was read with another day and gave facts.
     """
     is_same = prefix.digest == known.content_digest and (prefix.ends_line or not prefix.has_more)
     if is_same and known.log_date != log_date and not _is_same_year(source, log_date, known.tally):
@@ -180,7 +180,7 @@ def _is_continued(
 
 
 def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
-    """Whether a file's lines, whose times `tally` spans, would get the same year in a file of `log_date`."""
+    """Whether a file's lines would get the same year in a file of `log_date`; `tally` spans their times."""
     if not source.format.is_year_by_file or log_date is None:
         return False
     return is_same_year(log_date, tally.first_event_at, tally.last_event_at)

@@ -1,4 +1,4 @@
-"""The identities that the warehouse already holds of a source, to be removed from what a file brings.
+"""Removes the lines of a file whose identities the warehouse already holds for the same source.
 
 The facts have no unique index, because it would make a load take three times as long. Instead, the
 identities already held within the time range of a block are fetched and compared here. Even that is
@@ -18,14 +18,14 @@ _IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occ
 
 
 class StoredIdentities:
-    """The identities of the lines that a source holds, as committed before this load (of their first facts).
+    """The identities of the lines that a source held before this load, taken from the lines' first facts.
 
     `connection` is the load's own. It holds the archive's lock, so the previous holder has committed.
     `reading` is a second connection, which is queried while the first one sends. A fact that was moved into
     the second pass of a repeated hour keeps the identity of its line, which has the time of the first pass.
 
-    If a file has lines of several formats, several sources read it (`--shared`): a line that one of them
-    holds as a fact, in any table, is held for the others too.
+    A file with lines of several formats is read by several sources (`--shared`). A line that one of them
+    holds as a fact, in any table, counts as held for the others too.
     """
 
     def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source: Source) -> None:
@@ -33,7 +33,7 @@ class StoredIdentities:
         self._source_id = source.id
         self._zone = source.timezone
         self._sharer_ids = _find_sharers(connection, source)
-        # New facts have no statistics yet; going by guesses, the planner would read whole months.
+        # New facts have no statistics yet, so the planner would guess, and read whole months.
         reading.execute("SET enable_seqscan = off")
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
@@ -68,10 +68,10 @@ class StoredIdentities:
 
 
 def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:
-    """Return the archive's other sources whose lines count as held for this one: either of the two is shared.
+    """Return the archive's other sources whose lines count as held for this one.
 
-    Sources with another pseudonym key, or with none where this one has one, are left out: their hashes of
-    lines cannot be compared.
+    That is the case if either of the two is shared. Sources that do not have the same pseudonym key are left
+    out, because the hashes of their lines cannot be compared.
     """
     rows = connection.execute(
         "SELECT id FROM ledger.sources WHERE archive_id = %s AND id <> %s AND (is_shared OR %s)"

@@ -1,1 +1,1 @@
-"""One log file, or several at a time, into the warehouse: all of a file or nothing."""
+"""Loads log files into the warehouse, one or several at a time: all of a file or nothing."""

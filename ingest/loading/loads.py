@@ -1,9 +1,9 @@
 """Loads one log file into the warehouse: all of it or nothing, exactly once.
 
 One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
-ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes, and
-commits in short transactions what must be visible before the facts (names, month partitions, row numbers). A
-third thread derives requests from their lines.
+ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes. In
+short transactions, it also commits everything that must be visible before the facts (names, month partitions,
+row numbers). A third thread derives requests from their lines.
 """
 
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ from tapewise.schema.writing.cells import add_cells
 from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
 
-# How many parts of a file may wait for the lock, or to be compared.
+# How many parts of a file may wait for the lock or for the comparison.
 PARTS_AHEAD = 2
 # How many encoded tables of a part may wait to be sent.
 AHEAD_DEPTH = 4
@@ -66,7 +66,7 @@ class FileResult:
     tally: Tally
     waiting_bytes: int
     is_unchanged: bool = False
-    # The day that the lines were read with, if they do not contain it.
+    # The day that was assumed for the lines, if they do not contain it.
     log_date: LogDate | None = None
 
     def find_fault(self, log_format: Format) -> LogFileError | None:
@@ -84,7 +84,8 @@ class FileResult:
         )
 
 
-# A part follows its facts: it is entered in the ledger once they are sent. Transfers carry their cells.
+# A part comes after its facts, because it is entered in the ledger once they are sent. Transfers come with
+# their cells.
 _Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
 
 
@@ -102,14 +103,14 @@ def load_file(
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> FileResult:
-    """Load what `source` does not hold yet from `path`; either commits, or leaves everything as it was.
+    """Load the lines of `path` that `source` does not hold yet; commit, or leave everything as it was.
 
     `now` bounds the plausible times and is written to the ledger. `log_date` is the day of a file whose
     lines have none; without it, the day is taken from the file's name. With `keeps_date`, a file that begins
     as it did at its last reading keeps the day it had then. `is_complete` says that the end of the file also
     ends its last line, `is_forced` that an unchanged file is read too. `progress` is called with the position
     in the file, `on_wait` if another load of the archive goes first. Raises LogFileError (HeldElsewhereError
-    if another source holds lines of the file), DatabaseError.
+    if another source holds lines of the file) or DatabaseError.
     """
     with (
         converting_errors(path),
@@ -134,8 +135,8 @@ def load_file(
 def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:
     """Return the source as it is now, as `_refresh` does.
 
-    If no file had been read into it, another command may have failed and dropped it as unused. It is then
-    made again.
+    If no file had been read into it, another command may have failed and dropped it as unused. The source is
+    then created again.
     """
     try:
         return _refresh(connection, source)
@@ -185,9 +186,9 @@ def load_within(
 ) -> FileResult:
     """Load a file that `source` has not read, as `load_file` does, but within the caller's transaction.
 
-    That transaction is open on `connection`, holds the archive's lock, and may have changed what the source
-    holds. No other connection can see those changes, so one thread does all the work in sequence. `settling`
-    commits by itself. The caller has `derivations` rebuild what was changed.
+    That transaction is open on `connection`, holds the archive's lock, and may have changed the source's
+    facts. No other connection can see those changes, so one thread does all the work in sequence. `settling`
+    is in autocommit mode. The caller calls `derivations` to rebuild what was changed.
     """
     load = _Load(source, path, ledger_path(path), log_date, now)
     with converting_errors(path):
@@ -224,19 +225,19 @@ class _Load:
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file, and load it once the archive's lock is acquired; `stop` is its last reading."""
+        """Read the file, and load it once the archive's lock is acquired. `stop` is as found before."""
         source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
-        # What the row of `known` says about lines is right only if they are unchanged when they are read.
+        # What `known` says about lines is right only if they are still unchanged when they are read.
         begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
-            # First, because it waits a tick before it is read.
+            # This comes first, because a file is read only one tick after it is opened.
             open_log(
                 self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
             ) as reader,
-            # The reading thread looks up known segments here, while the other one waits for the server on
-            # `settling`. Months are created here too, because they become visible only when a transaction
-            # ends.
+            # The reading thread looks up known segments on `asking`, while the other thread waits for the
+            # server on `settling`. Months are created on `asking` too, because they become visible only when
+            # a transaction ends.
             closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
             run_ahead(
                 # If forced, all lines are parsed again.
@@ -284,7 +285,7 @@ class _Load:
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
-        """Raise ChangedMeanwhileError if what was found before the lock no longer holds."""
+        """Raise ChangedMeanwhileError if anything looked up before the lock has changed."""
         source = _refresh(connection, self._source)
         if not stop.is_newest(connection, source) or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
@@ -300,7 +301,7 @@ class _Load:
         known: LogFileRow | None,
         at_load: LinesAtLoad | None,
     ) -> None:
-        """Load `parts`. `reading` looks up held identities; with `at_load`, while `connection` sends."""
+        """Load `parts`. `reading` looks up held identities, with `at_load` while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -351,7 +352,7 @@ class _Load:
         at_load: LinesAtLoad | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
-        """Yield what is to be sent of `parts`; with `at_load`, this runs in a second thread."""
+        """Yield the items of `parts` to send; with `at_load`, this runs in a second thread."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
@@ -370,7 +371,7 @@ class _Load:
             others.look_at(part, self._tally.loaded_count)
             if at_load is not None:
                 at_load.settle()
-            # Only what the ledger needs waits in the queue, because records are large.
+            # Records are large, so only those that the ledger needs wait in the queue.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)

@@ -7,7 +7,7 @@ from tapewise.schema.writing.cells import sum_cells
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
-    """Return the cells of `transfers` (rows of that table, of `source`), or None if none is counted."""
+    """Return the cells of `transfers` (rows of that table from `source`), or None if none of them counts."""
     if not source.is_counted:
         if source.failures_as is None:
             return None

@@ -1,8 +1,9 @@
 """Moves facts into the second pass of an hour that clocks repeat, if a file shows that they belong there.
 
-The fact may come from another file: the result is the same whichever file shows it, and whenever that file is
-read. Facts are append-only: the loader may not change one. `core.move_second_passes`, which belongs to the
-owner, deletes such a row and adds it again with the same id, and refuses any other change.
+A fact may come from another file than the one that shows this. The result does not depend on which file shows
+it, or when that file is read. Facts are append-only, so the loader may not change one.
+`core.move_second_passes`, which belongs to the owner, deletes the row and adds it again with the same id, and
+refuses any other change.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.partitions import make_months
 
-# The function decides what else changes in a row: when something began, and how long a job took.
+# The function also changes when something began and how long a job took.
 _MOVE = """
     SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s,
         log_file_id, id
@@ -50,8 +51,9 @@ def move_second_passes(
     """Move the facts of `source` that `repeats` puts into the second pass, and their share of the rollup.
 
     Runs in the transaction of `connection`, which holds the archive's lock and has already sent the facts of
-    the file that `repeats` comes from. `settling` commits by itself and creates missing months. What was
-    moved before stays. Returns the days (UTC) from which and to which facts were moved.
+    the file that `repeats` comes from. `settling` is in autocommit mode and creates missing months. Facts
+    that were moved before stay where they are. Returns the days (UTC) from which and to which facts were
+    moved.
     """
     days: set[date] = set()
     for table in FACT_TABLES:

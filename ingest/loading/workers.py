@@ -1,6 +1,6 @@
 """Reads many log files, several at a time, on several cores.
 
-An archive is loaded by one process at a time; while that one sends, the others read and parse.
+Only one process at a time loads into an archive; while it sends, the others read and parse.
 """
 
 import logging
@@ -50,10 +50,10 @@ def read_files(
     """Yield the result of each file, in the order of `tasks`, while others are being read.
 
     `jobs` is the number of processes, by default half the number of cores (the server keeps the other half
-    busy). Files that are small in total are read by this process. `is_shown` shows progress on a terminal;
-    `on_wait` is called if someone else is loading the archive. Errors in a file, a source's settings or the
-    database are yielded, not raised; so is a WorkerError for each file that was left when a process was
-    killed.
+    busy). If the files are small in total, this process reads them. `is_shown` shows progress on a terminal;
+    `on_wait` is called if someone else is loading into the archive. Errors in a file, a source's settings or
+    the database are yielded, not raised. If a process is killed, a WorkerError is yielded for each file that
+    was left.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -70,7 +70,10 @@ def read_files(
 
 @cache
 def _end_with(parent: int) -> None:
-    """End this process once `parent` has ended for any reason: it holds locks, and nobody waits for it."""
+    """End this process once `parent` has ended for any reason.
+
+    It would otherwise hold locks although nobody waits for it any more.
+    """
 
     def watch() -> None:
         while os.getppid() == parent:
@@ -83,7 +86,7 @@ def _end_with(parent: int) -> None:
 def _read_apart(
     parent: int, warehouse: Warehouse, task: FileTask, now: datetime
 ) -> FileResult | TapewiseError:
-    """Run `_read` in a process of its own."""
+    """Run `_read` in a separate process."""
     _end_with(parent)
     return _read(warehouse, task, now)
 
@@ -117,7 +120,7 @@ def _run(
 ) -> Iterator[Iterator[FileResult | TapewiseError]]:
     """Yield the results of `count` separate processes.
 
-    They are terminated if the block is left early; otherwise they end seconds after their last file.
+    They are terminated if the block is left early; otherwise they end a few seconds after their last file.
     """
     # Importing joblib takes 0.2 s; skip it for a single file.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above

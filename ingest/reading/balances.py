@@ -1,4 +1,4 @@
-"""The balance of a reading: every line of a file, by its fate."""
+"""The balance of a reading, which counts every line of a file by its fate."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,18 +10,18 @@ from tapewise.ingest.reading.file_parts import Part, SegmentFate
 from tapewise.ingest.records.format import BLANK
 
 SAMPLES = 3
-# How much of a rejected line's text is kept; a log that lost its newlines is one line of megabytes.
+# How much of a rejected line's text is kept; a log without its newlines is one line of several megabytes.
 KEPT_CHARACTERS = 10_000
 
 
 @dataclass
 class Tally:
-    """The balance of one reading of a file: `line_count` is the sum of all the others.
+    """The balance of one reading of a file: `line_count` is the sum of all other counts.
 
-    `loaded` counts lines whose facts are new, by the table of the first one; `ignored` and `rejected` count
-    lines by reason; `held_count` counts lines whose facts the warehouse had already. The event times span all
-    facts, including both times of those that a clock showed twice. `rejected_samples` has the first few
-    rejected lines: number, reason, text (None where names are hidden).
+    `loaded` counts lines whose facts are new, by the table of their first fact; `ignored` and `rejected`
+    count lines by reason; `held_count` counts lines whose facts the warehouse already had. The event times
+    span all facts; if a clock showed a time twice, both times are included. `rejected_samples` has the first
+    few rejected lines: number, reason, text (None where names are hidden).
     """
 
     line_count: int = 0
@@ -35,7 +35,7 @@ class Tally:
 
     @property
     def loaded_count(self) -> int:
-        """Lines whose facts this reading added."""
+        """The number of lines whose facts this reading added."""
         return self.loaded.total()
 
     @property
@@ -45,7 +45,7 @@ class Tally:
         return self.rejected.total() > 0 and read_count == 0
 
     def add_part(self, part: Part) -> None:
-        """Count the fates that can be known without the warehouse; the facts of known segments are held."""
+        """Count the fates that are known without the warehouse; the facts of known segments are held."""
         for _, known in part.known:
             self._add_fate(known.fate)
         if part.records is not None:

@@ -11,7 +11,7 @@ from tapewise.ingest.reading.segments import Segment
 
 @dataclass(frozen=True)
 class SegmentFate:
-    """The fates of a segment's lines: the number of facts, the others by reason, and the facts' time span."""
+    """The fates of a segment's lines: the number of facts, of others by reason, and the facts' time span."""
 
     line_count: int
     fact_count: int
@@ -35,9 +35,10 @@ class Part:
     """Consecutive lines of a file, either parsed or already known.
 
     `records` is a numbered record frame with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
-    `text` (null where names are pseudonyms) and `occurrence`. `fresh` has those of its segments that may be
+    `text` (null where names are pseudonyms) and `occurrence`. `fresh` has the parsed segments that may be
     stored, `repeats` the facts whose clock time occurs twice. `further` has the facts that lines report
-    beyond their first one: as `records`, with an `ordinal`. `known` has the segments that were passed over.
+    beyond their first one, like `records` but with an `ordinal`. `known` has the segments that were passed
+    over.
     """
 
     first_line_number: int

@@ -1,4 +1,4 @@
-"""Recognises files that are not logs, or not yet, by their first bytes: archives, programs and so on."""
+"""Recognises files that are not logs, or not yet, by their first bytes: tar files, programs and so on."""
 
 import re
 from pathlib import Path
@@ -12,8 +12,8 @@ FEW = 2
 
 _UNPACK = "Extract the log files from it, and name those."
 _DECOMPRESS = "Decompress it first; gz, bz2, xz and zst are read as they are."
-# The offset of the signature, the signature, what kind of file has it, and what to do. Only signatures that
-# no line of a log begins with: cpio's is six digits, and so is a user id.
+# The offset of the signature, the signature, what kind of file has it, and what to do. A signature is left
+# out if a line of a log could begin with it: cpio's is six digits, like a user id.
 _MARKS = (
     (257, b"ustar", "a tar archive of files", _UNPACK),
     (0, b"PK\x03\x04", "a zip archive of files", _UNPACK),
@@ -42,7 +42,7 @@ _MARKS = (
 )
 
 
-# The beginning of a file that is only just being compressed: the header, perhaps incomplete, and no data.
+# A file that has only just begun to be compressed: it has a header, perhaps incomplete, and no data.
 _HEADER_ALONE = re.compile(
     rb"\x1f\x8b(?:\x08?|\x08.{1,7}|\x08\x08.{6}[^\0]*\0?)|BZh[1-9]?|\xfd7zXZ\0.{0,6}|\x28\xb5\x2f\xfd.{0,14}",
     re.DOTALL,

@@ -1,4 +1,4 @@
-"""Log files as columns of lines: opened, cut into blocks, split, hashed.
+"""Reads log files as columns of lines: opens them, cuts them into blocks, and splits and hashes the lines.
 
 Only whole lines are read: anything after the last newline waits until its line is finished.
 """
@@ -38,8 +38,8 @@ class Block:
     `newline_count` is counted in the bytes, independently of `lines`, so that a line lost in splitting
     would be noticed. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
     line's bytes without its line end, or with a key their HMAC) and `text` (invalid UTF-8 and NULs are
-    escaped); with a key also `plain_hash` (xxh3), which is not stored in any table. `ends` says for each line
-    how many bytes the block has up to the line's end, not counting line ends (int64).
+    escaped); with a key also `plain_hash` (xxh3), which is not stored in any table. `ends` (int64) has the
+    number of bytes in the block up to the end of each line, not counting line ends.
     """
 
     newline_count: int
@@ -52,12 +52,12 @@ class LogFileReader:
 
     `read_bytes` and `digest` describe the whole lines yielded so far, decompressed; `waiting_bytes` is the
     length of an unfinished last line, known after the last block. With `is_complete`, the end of the file
-    also ends its last line. `progress_bytes` is the position in the file on disk. With a `key`, nobody
-    without it can compute the hashes of lines or the digest. `begins_with` says what the file must begin
+    also ends its last line. `progress_bytes` is the position in the file on disk. If there is a `key`, nobody
+    can compute the hashes of lines or the digest without it. `begins_with` says what the file must begin
     with: a number of bytes, and their digest.
 
     `identity` is the file's identity before its first byte was read, once `is_unchanged` has confirmed it. It
-    is None if that is not known, because the file changed or its file system's clock is too coarse.
+    is None if it is not known, because the file changed or its file system's clock is too coarse.
     """
 
     def __init__(
@@ -96,10 +96,10 @@ class LogFileReader:
         return self._raw.tell()
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-        """Yield the file's lines, in order, as of one moment, though the file may grow in the meantime.
+        """Yield the file's lines, in order, as they were at one moment. The file may grow in the meantime.
 
-        Raises LogFileError if it cannot be read any further, and RewrittenFileError at the end if the lines
-        yielded are not what it contains.
+        Raises LogFileError if the file cannot be read any further, and RewrittenFileError at the end if it
+        does not contain the lines that were yielded.
         """
         self.await_tick()
         for content in self._contents(block_bytes):
@@ -112,16 +112,17 @@ class LogFileReader:
         self._check_same(is_through=True)
 
     def await_tick(self) -> None:
-        """Wait until any further change to the file must change its identity; called before the first read.
+        """Wait until any further change to the file must change its identity.
 
-        A file that was changed just now may be changed again within the same tick, and keep its ctime.
+        Call this before the first read.
+        A file that has just been changed may be changed again within the same tick, and keep its ctime.
         """
         time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
         found = identify_file(self._raw.fileno())
         self.identity = found if found == self._first_identity and found.has_fine_time else None
 
     def is_unchanged(self) -> bool:
-        """Whether the file certainly has not changed since `await_tick`; if not, `identity` becomes None."""
+        """Whether the file has certainly not changed since `await_tick`; if not, `identity` becomes None."""
         if self.identity is not None:
             with suppress(OSError):  # on NFS, opening a file fetches its times from the server
                 os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
@@ -132,8 +133,8 @@ class LogFileReader:
     def _check_same(self, *, is_through: bool) -> None:
         """Raise RewrittenFileError if the file no longer begins with what was read from it.
 
-        This happens if a log is copied and truncated while it is read (logrotate's copytruncate): what was
-        read then comes from two files.
+        This happens if a log is copied and truncated while it is read (logrotate's copytruncate): the lines
+        read then come from two files.
         """
         is_same = self.is_unchanged() or self._has_same_beginning()
         if not is_same or (is_through and self._begins_otherwise):
@@ -143,12 +144,12 @@ class LogFileReader:
             )
 
     def _has_same_beginning(self) -> bool:
-        """Whether the file still begins with the bytes whose lines were yielded, as a file that grew does."""
+        """Whether the file still begins with the bytes whose lines were yielded, even if it has grown."""
         again = xxhash.xxh3_128()
         left = self.read_bytes
         with (
             suppress(Exception),  # a file that is now damaged is not the same
-            # The duplicate shares the position in the file, which is no longer needed.
+            # The duplicate shares the position in the file, but nothing needs that position any more.
             os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
         ):
             raw.seek(0)
@@ -195,7 +196,7 @@ class LogFileReader:
             )
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, decompressed; empty at the end.
+        """Return the next bytes, decompressed, or no bytes at the end.
 
         Raises LogFileError naming the file, also if its first bytes show that it is not a log.
         """

@@ -1,7 +1,7 @@
 """Identifies a file without reading it: by its device, inode, size and the time of its last change.
 
-Any change to a file, and any replacement of it, changes at least one of the four. Programs can set any other
-time of a file, but not ctime. Only values from the file's own system are compared, never our clock.
+Changing or replacing a file changes at least one of the four. Programs can set any other time of a file, but
+not its ctime. Only values from the file's own system are compared, never our clock.
 """
 
 import os
@@ -15,7 +15,7 @@ TICK_S = 0.012
 
 @dataclass(frozen=True)
 class FileIdentity:
-    """A file's identity as its file system reports it; the size is that on disk, perhaps compressed."""
+    """A file's identity as its file system reports it; the size is the (perhaps compressed) size on disk."""
 
     device: int
     inode: int

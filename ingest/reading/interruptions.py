@@ -1,4 +1,4 @@
-"""Interruptions of reading a file: the database fails, or the file is rewritten."""
+"""Handles interruptions while a file is read: the database fails, or the file is rewritten."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ import psycopg
 
 from tapewise.schema.errors import DatabaseError, RewrittenFileError
 
-# How often reading is tried if the file is rewritten every time.
+# How many times reading is tried if the file is rewritten every time.
 TRIES = 3
 
 Given = ParamSpec("Given")

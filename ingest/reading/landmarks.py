@@ -1,14 +1,14 @@
 """The landmarks of a log file: a few of its lines that identify a copy, whatever format it is read as.
 
-Two sources of an archive must not hold the same lines. Digests of files do not reveal this, because copies
-grow; nor do those of segments, because they depend on the format. A landmark is a digest of four consecutive
-lines, taken
+Two sources of an archive must not hold the same lines. The digests of files do not reveal this, because
+copies grow; nor do the digests of segments, because they depend on the format. A landmark is a digest of four
+consecutive lines, taken
 
 - from the first lines of the file, and
 - wherever a line's hash ends in zeros, which is one line in 128 and the same places in every copy.
 
-It is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a host; two
-logs are taken for copies only if both contain the same two different facts near each other.
+It is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a host, so
+two logs are taken for copies only if both contain the same two different facts near each other.
 """
 
 import zlib
@@ -21,8 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 WIDTH = 4
-# One line in 2^7 begins a landmark. If two files share 600 lines, that is noticed in 99 % of cases, wherever
-# the lines are.
+# One line in 2^7 begins a landmark. If two files share 600 lines anywhere, this is noticed in 99 % of cases.
 MARK = 0x7F
 HEAD_LINES = 4
 
@@ -36,7 +35,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Landmark:
-    """Consecutive lines of a file, by their hashes; `is_of_path` if only a file of that name can have it."""
+    """Consecutive lines of a file, by hash; with `is_of_path`, only a file of that name can have them."""
 
     digest: int
     hashes: tuple[int, ...]
@@ -45,7 +44,7 @@ class Landmark:
 
     @property
     def can_prove_copy(self) -> bool:
-        """Whether it can prove anything; it cannot if it is one line repeated."""
+        """Whether this landmark can prove anything; it cannot if it is one line repeated."""
         return self.is_of_path or len(set(self.hashes)) > 1
 
     def proves_copy(self, other_fact_lines: int) -> bool:
@@ -62,8 +61,8 @@ class Landmark:
 class LandmarkFinder:
     """Finds the landmarks of one file, whose lines come in order.
 
-    `path` is the file's name in the ledger. `log_date` is the day of its lines, None if they contain it:
-    the same lines of two days are not the same facts.
+    `path` is the file's name in the ledger. `log_date` is the day of its lines, None if they contain it: the
+    same lines on two days are not the same facts.
     """
 
     def __init__(self, path: str, log_date: date | None) -> None:
@@ -98,12 +97,12 @@ class LandmarkFinder:
         self._hashes, self._is_fact = self._hashes[:0], self._is_fact[:0]
 
     def end(self) -> Iterator[Landmark]:
-        """Yield those left at the end of the file, which has fewer lines than a landmark."""
+        """Yield the landmarks of a file that has ended with fewer lines than a landmark."""
         if self._is_at_beginning and len(self._hashes):
             yield from self._find_beginning()
 
     def _find_beginning(self) -> Iterator[Landmark]:
-        """Yield landmarks of the first 1 to WIDTH lines: a copy may have had few when it was read."""
+        """Yield landmarks of the first 1 to WIDTH lines, because a copy may have had few when it was read."""
         self._is_at_beginning = False
         begin = np.zeros(1, np.int64)
         for width in range(1, min(WIDTH, len(self._hashes)) + 1):

@@ -12,7 +12,7 @@ import pyarrow as pa
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 
 _NEWLINE = ord("\n")
-# Some programs begin a file with it; where such files were concatenated, a line begins with it.
+# Some programs begin a file with this mark. If such files are concatenated, it comes at the start of a line.
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MARKS = re.compile(rb"^(?:%b)+" % _BYTE_ORDER_MARK, re.MULTILINE)
 
@@ -42,7 +42,7 @@ def split_content(
     raw, ends = _split(content)
     escaped = _escape(content)
     text = (raw if escaped is content else _split(escaped)[0]).cast(pl.String)
-    # Columns of a frame, not literals of a query: polars compares those with each other, byte by byte.
+    # These are columns of a frame, not literals of a query, because polars compares literals byte by byte.
     lines = pl.DataFrame({"text": text, "raw": raw}).select(
         line_number=pl.int_range(first_line_number, first_line_number + pl.len(), dtype=pl.Int64),
         line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
@@ -59,12 +59,12 @@ def hash_bytes(column: pl.Expr) -> pl.Expr:
 
 
 def seal_digest(digest: str, key: PseudonymKey | None) -> str:
-    """Return `digest`, or with a key its HMAC."""
+    """Return `digest`, or its HMAC if there is a key."""
     return digest if key is None else key.seal_digest(digest)
 
 
 def _escape(content: bytes) -> bytes:
-    r"""Return `content` as UTF-8 that PostgreSQL accepts: other bytes as \xNN, NUL as \x00; newlines stay.
+    r"""Return `content` as UTF-8 that PostgreSQL accepts: other bytes become \xNN, NUL \x00; newlines stay.
 
     Returns the same object if there is nothing to escape.
     """
@@ -77,7 +77,7 @@ def _escape(content: bytes) -> bytes:
 
 
 def _split(content: bytes) -> tuple[pl.Series, npt.NDArray[np.int64]]:
-    """Cut at newlines without a loop: Arrow's binary array is the bytes and the offsets into them."""
+    """Cut at newlines without a loop: an Arrow binary array is made of the bytes and offsets into them."""
     newlines = np.flatnonzero(np.frombuffer(content, np.uint8) == _NEWLINE)
     offsets = np.zeros(len(newlines) + 1, np.int64)
     offsets[1:] = newlines - np.arange(len(newlines))

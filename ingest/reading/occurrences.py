@@ -32,7 +32,7 @@ _Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class _Piece:
-    """Lines that have been read: their first and last times, and where their keys are kept.
+    """Lines that have been read: their earliest and latest times, and where their keys are kept.
 
     Times are microseconds since 1970 (UTC); `latest_us` is the latest of all pieces up to this one.
     Without `has_times` only hashes are kept, because the lines were not parsed.
@@ -49,10 +49,10 @@ class _Piece:
 class OccurrenceCounter:
     """Numbers the lines of one file, in order.
 
-    Equal lines have equal times, so lines need to be compared only with earlier ones whose times
-    overlap their own, which costs next to nothing in a log that is in order. The keys of all lines are kept,
-    in a temporary file if there are many. If the disk is full, LogFileError names that file's folder and the
-    log, `path`.
+    Equal lines have equal times, so a block of lines need only be compared with earlier lines in the same
+    time range. This costs next to nothing in a log that is in order. The keys of all lines are kept, in a
+    temporary file if there are many. If the disk is full, LogFileError names that file's folder and the log,
+    `path`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -71,7 +71,7 @@ class OccurrenceCounter:
             self._kept.close()
 
     def number(self, records: pl.DataFrame) -> pl.Series:
-        """Return the occurrence (Int32, from 0) of each row of the lines that come next.
+        """Return the occurrence (Int32, from 0) of each of the lines that come next.
 
         `records` has `event_at` and `line_hash`; rows without an event time are not facts and get null.
         """
@@ -146,7 +146,8 @@ class OccurrenceCounter:
 
 
 def _count_within(rows: pl.DataFrame) -> pl.Series:
-    # Few lines repeat, and sorting all hashes is cheaper than counting each group: only repeats are counted.
+    # Few lines repeat, and sorting all hashes is cheaper than counting each group, so only repeats are
+    # counted.
     hashes = rows["line_hash"].to_numpy()
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]

@@ -26,7 +26,7 @@ from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.schema.tables.models import FACT_TABLES
 
-# Columns that rows of facts are made from, in addition to those of the same name.
+# Columns that rows of facts are made from, in addition to columns with the same name.
 NEEDED = ("event_at", "user", "host")
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -42,7 +42,7 @@ def read_parts(
 ) -> Iterator[Part]:
     """Yield all lines of the file, parsed unless `find_known` knows them; with a `key` names are pseudonyms.
 
-    Adds the line count to `tally`, and nothing else, so that another thread may consume the parts.
+    Only the line count is added to `tally`, so another thread may consume the parts.
     """
 
     def counted() -> Iterator[Block]:
@@ -82,7 +82,7 @@ def read_records(
     tally: Tally,
     key: PseudonymKey | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the record frames of all lines of the file, as `Part.records`. Counts lines and fates."""
+    """Yield the record frames of all lines of the file, like `Part.records`. Counts lines and fates."""
     for part in read_parts(reader, log_format, settings, tally, key=key):
         tally.add_part(part)
         assert part.records is not None  # nothing is known beforehand
@@ -118,7 +118,7 @@ def _parse(
     passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
-    # Otherwise each later step would work on two chunks and join the results column by column.
+    # Without this, each later step would work on two chunks and join the results column by column.
     own = _slice(lines, segments).rechunk()
     parsed = log_format.parse(own["text"], settings)
     further = None
@@ -148,8 +148,8 @@ def _remember(
 ) -> list[tuple[Segment, SegmentFate]]:
     """Return the segments whose lines have the same fates wherever they appear, with these fates.
 
-    A segment with a line that appeared earlier in the file is included: in a file where the segment comes
-    first, the line has a lower occurrence, which is held as well.
+    A segment may contain a line that also appears earlier in the file. In a file where the segment comes
+    first, that line has a lower occurrence, but that occurrence is held as well.
     """
     starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
     is_fact = records["table"].is_not_null().to_numpy()
@@ -187,7 +187,7 @@ def _make_time(at_us: np.int64) -> datetime:
 
 
 def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defaultdict[int, Counter[str]]:
-    """Return by segment and reason how many lines have that reason; segments begin at rows `starts`."""
+    """Return how many lines have each reason, by segment; the segments begin at rows `starts`."""
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     rows = reasons.is_not_null().arg_true()
     indexes = np.searchsorted(starts, rows.to_numpy(), side="right") - 1
@@ -201,7 +201,8 @@ def find_new(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the facts of a part that the warehouse does not hold, by table; count their lines in `tally`.
 
-    `drop_held` removes the first facts of lines that are already held; further facts follow their first one.
+    `drop_held` removes the first facts of lines that are already held. A line's further facts are new if its
+    first one is.
     """
     new_lines = []
     for table, found in split_by_table(part.records):

@@ -1,4 +1,4 @@
-"""Runs an iterator in a thread of its own, a bounded number of items ahead of its consumer."""
+"""Runs an iterator in a separate thread, a bounded number of items ahead of its consumer."""
 
 import queue
 import threading
@@ -15,8 +15,9 @@ _END = object()
 def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
     """Iterate `items` in a thread, up to `depth` items ahead of the block that uses them.
 
-    An exception from `items` is raised where its item would have come. When the block is left early, the
-    thread stops at its next item and is waited for, because it may use connections that the caller closes.
+    An exception from `items` is raised in place of its item. If the block is left early, the thread stops at
+    its next item. This function waits for that, because the thread may use connections that the caller
+    closes.
     """
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
     stopped = threading.Event()

@@ -1,4 +1,4 @@
-"""Compares the beginning of a file, by its digest, with what was read from it before."""
+"""Compares the beginning of a file with what was read from it before, by digest."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ class Prefix:
     """The beginning of a file: its digest (None if the file is shorter), and what follows it.
 
     `ends_line` says whether the beginning ends with a newline, `has_more` whether whole lines follow;
-    `waiting_bytes` is the length of an unfinished last line. `identity` is that of the file these bytes were
-    read from, None if it is unknown or changed in the meantime.
+    `waiting_bytes` is the length of an unfinished last line. `identity` identifies the file that these bytes
+    were read from. It is None if it is unknown or changed in the meantime.
     """
 
     digest: str | None
@@ -30,7 +30,7 @@ class Prefix:
 
 @dataclass(frozen=True)
 class Beginnings:
-    """Digests of the beginnings of a file by their lengths, its size, and whether it ends with a newline.
+    """Digests of the beginnings of a file by length, the file's size, and whether it ends with a newline.
 
     Lengths beyond the end of the file have no digest.
     """

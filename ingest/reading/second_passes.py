@@ -1,8 +1,8 @@
 """Finds out which pass of an hour that clocks repeat a line belongs to, if the order of its file shows it.
 
-A line's record and its identity take the first pass, whatever the lines around it are. If a file's clock
-steps back in the middle of such an hour, the lines after that belong to the second pass:
-`tapewise.ingest.loading.second_pass_moves` moves their facts there, including those that came from another
+A line's record and identity always have the time of the first pass, whatever lines are around it. If a file's
+clock steps back in the middle of such an hour, the lines after that belong to the second pass.
+`tapewise.ingest.loading.second_pass_moves` moves their facts there, including facts that came from another
 file.
 
 The result for a line depends only on the lines before it, so a file that grows gives the same results for
@@ -16,8 +16,8 @@ import polars as pl
 
 from tapewise.ingest.records.passes import find_second_passes
 
-# How far behind the latest time before it a line's time may be, in a log that is slightly out of order, for
-# the line still to belong to the first pass after the second has begun.
+# A log may be slightly out of order. After the second pass has begun, a line still belongs to the first pass
+# if its time is behind the latest time before it by at most this much.
 DISORDER = timedelta(minutes=5)
 
 
@@ -53,8 +53,9 @@ class SecondPasses:
         self._zone = zone
         # The latest time so far, taking into account which pass the lines belong to.
         self._latest_at: datetime | None = None
-        # A time in a second pass that has begun, and one in a second pass about which the file's order says
-        # nothing. A first-pass time before it belongs to the same change of the clocks, or to an earlier one.
+        # `_began_at` is a time in a second pass that has begun, `_unordered_at` one in a second pass about
+        # which the file's order says nothing. A first-pass time before either of them belongs to the same
+        # clock change or to an earlier one.
         self._began_at: datetime | None = None
         self._unordered_at: datetime | None = None
 
@@ -66,9 +67,9 @@ class SecondPasses:
     def find(self, records: pl.DataFrame, further: pl.DataFrame | None = None) -> Repeats | None:
         """Return those of the next numbered records whose clock time occurs twice, or None if there are none.
 
-        The same applies to `further` facts of their lines. Such a fact belongs to the same pass as its line,
-        unless it would then be later than the line. A line that reports something later than its own time in
-        the first pass belongs to the second.
+        The `further` facts of their lines are included. Such a fact belongs to the same pass as its line,
+        unless it would then be later than the line. If a line's own time in the first pass is earlier than
+        something it reports, the line belongs to the second pass.
         """
         last_event_at = records["event_at"].max()
         found = self._find(records) if records["is_time_ambiguous"].any() else None
@@ -130,14 +131,14 @@ class SecondPasses:
         """Whether the next line, whose clock time occurs at `first` and `second`, belongs to the second pass.
 
         `latest_at` is the latest first-pass time so far. A log may be out of order by up to half of the
-        repeated hour: more than that means that the clock stepped back.
+        repeated hour; more than that means that the clock stepped back.
         """
         latest_at = max(latest_at, self._latest_at or latest_at)
         half = (second - first) / 2
         if self._unordered_at is not None and first < self._unordered_at:
             return False
         if latest_at - second > half:
-            # It is too old in either pass: the lines are not in chronological order.
+            # The time is too early in either pass, so the lines are not in chronological order.
             self._unordered_at = second
             return False
         has_begun = self._began_at is not None and first < self._began_at

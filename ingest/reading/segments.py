@@ -1,9 +1,9 @@
 """Cuts a log file into segments that can be found again in its copies.
 
-Rotated, grown, recompressed and concatenated files consist of pieces that were read before. Where a file is
-cut depends only on its lines, not on their position: after a line whose hash ends in zeros. A piece that two
-files share is therefore cut in the same way in both, from soon after its beginning, and pieces that are known
-by their digests need not be parsed again.
+Rotated, grown, recompressed and concatenated files consist of pieces that were read before. A file is cut
+after a line whose hash ends in zeros, so the cuts depend only on its lines, not on their position. A piece
+that two files share is therefore cut in the same way in both, from soon after its beginning, and pieces whose
+digests are known need not be parsed again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ from tapewise.ingest.reading.files import Block
 # One line in 2^14 ends a segment, so that segments are about 20,000 lines long; 5 million lines make 250.
 CUT_MASK = 0x3FFF
 MIN_LINES = 4096
-# These limits end a segment if no hash does, so that memory stays bounded for any lines.
+# These limits end a segment if no hash does, which bounds the memory for any lines.
 MAX_LINES = 65_536
 MAX_BYTES = 8_000_000
 
@@ -35,7 +35,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive segments and their lines (as `Block.lines`), about a block's worth."""
+    """Consecutive segments and their lines (like `Block.lines`), about one block in total."""
 
     segments: list[Segment]
     lines: pl.DataFrame
@@ -44,7 +44,7 @@ class Batch:
 def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
     """Yield all lines of `blocks`, in segments; the end of the file ends the last one.
 
-    `salt` goes into the digests: everything that a record depends on besides its line.
+    `salt` goes into the digests. It contains everything that a record depends on besides its line.
     """
     rest: pl.DataFrame | None = None
     rest_bytes = 0

@@ -23,21 +23,23 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
 
-# Tables whose lines other rules derive requests from as well.
+# Tables with lines from which other rules also derive requests.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
 # How many lines are processed together.
 CROWD = 100_000
-# How far the lines of a log may be out of time order. (Less than a day, because when lines are dropped, only
-# the days around the new lines are left to the database.)
+# How far the lines of a log may be out of time order. (This must be less than a day, because when lines are
+# dropped, only the days around the new lines are left to the database.)
 LATENESS = timedelta(hours=6)
-# The rest may have been written with a wrong clock; they must not make all following lines seem late.
+# The share of lines whose times are trusted. The rest may have been written with a wrong clock, and must not
+# make all following lines seem late.
 PUNCTUAL_RATIO = 0.99
-# Beyond this many lines in memory, they are left to the database.
+# If there are more lines than this in memory, they are left to the database.
 MOST_LINES = 500_000
-# Up to this many held lines, or as many as there are new ones, are processed with the new ones; if there are
+# Held lines are processed with the new ones if there are at most this many, or as many as new ones. With
 # more, the database has less to do.
 FEW = 10_000
-# No more held lines of a kind are read back, however many are new: they would have to wait in memory.
+# At most this many held lines of a kind are read back, however many lines are new, because they have to wait
+# in memory.
 MOST_HELD = 100_000
 
 _DAY = timedelta(days=1)
@@ -45,7 +47,7 @@ _MICROSECOND = timedelta(microseconds=1)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _REQUEST = frame_schema(requests)
 
-# By table, as `keep_lines` returns them.
+# Lines by table, as `keep_lines` returns them.
 _Lines = dict[str, pl.DataFrame]
 
 
@@ -65,7 +67,7 @@ class DerivedRequests:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """New lines from `since` up to but excluding `until`: a load's first, its last, or some in between."""
+    """New lines from `since` up to but excluding `until`: the load's first, its last, or some in between."""
 
     lines: _Lines
     since: datetime
@@ -75,12 +77,12 @@ class _Stretch:
 
 
 class LinesAtLoad:
-    """The opens and transfers that a load brings, with those already held for the same times.
+    """The opens and transfers of a load, with the lines already held for the same times.
 
     The load has the archive's lock. `settling` is a connection of the thread that brings the lines; another
-    one is opened if held files are near. Requests are derived in a thread that ends with the block. Lines are
-    processed in chronological order; lines that come too late are left to the database. Any line may be
-    left to it, as long as the days that the line can affect are left too.
+    connection is opened if held files are near. Requests are derived in a thread that ends with the block.
+    Lines are processed in chronological order; lines that come too late are left to the database. Any line
+    may be left to it, as long as the days that the line can affect are left too.
 
     `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends. Any
     thread may call `find_days` and `leave`; days that were left stay left.
@@ -92,12 +94,12 @@ class LinesAtLoad:
         self._left_days: set[date] = set()
         for first, last in self._held.find_twin_days():
             self.leave(first + n * _DAY for n in range((last - first).days + 1))
-        # Lines still to be processed, all of them from `_since` on.
+        # Lines still to be processed, all of them at or after `_since`.
         self._since = _NEVER
         self._lines = _no_lines()
-        # Opens without a transfer yet, as far as the thread has got.
+        # Opens that have no transfer in the lines that the thread has processed so far.
         self._open = self._lines["opens"]
-        # Those of them that already have requests.
+        # The ids of held opens that already have requests without a transfer.
         self._alone_ids = pl.Series(dtype=pl.Int64)
         self._thread = ThreadPoolExecutor(1, "requests")
         self._begun: list[Future[DerivedRequests | None]] = []
@@ -110,7 +112,7 @@ class LinesAtLoad:
         self._held.close()
 
     def add(self, table: str, days: set[date], facts: pl.DataFrame) -> None:
-        """Take note of `facts` of `days` (UTC) that the load brings, rows of `table`."""
+        """Take note of new `facts`, which are rows of `table` on `days` (UTC)."""
         if table in _OTHER_TABLES:
             self.leave(days)
         if table not in KEPT:
@@ -124,14 +126,14 @@ class LinesAtLoad:
         self._lines[table] = pl.concat([self._lines[table], lines])
 
     def settle(self) -> None:
-        """Start on the lines that are in time: a part of the file has arrived, with lines of all tables."""
+        """Start on the lines that are in time. Called once a part of the file has arrived for all tables."""
         if _count(self._lines) <= CROWD:
             return
         times = _list_times(self._lines)
         newest = times.quantile(PUNCTUAL_RATIO, "lower")
         assert isinstance(newest, datetime)
         until = newest - LATENESS
-        # Opens that are still waiting are processed again, which is not worth it for a handful of lines.
+        # Opens that are still waiting are processed again each time, so a handful of lines is not worth it.
         if (times < until).sum() > max(CROWD, self._open.height):
             self._begin(until)
         if _count(self._lines) + self._open.height > MOST_LINES:
@@ -152,7 +154,7 @@ class LinesAtLoad:
         return set(days) - self._left_days
 
     def take(self, *, is_waiting: bool) -> Iterator[DerivedRequests]:
-        """Yield rows of `core.requests` that are ready; if `is_waiting`, wait for all that were begun."""
+        """Yield the rows of `core.requests` that are ready; if `is_waiting`, wait for all that were begun."""
         while self._begun and (is_waiting or self._begun[0].done()):
             derived = self._begun[0].result()
             self._begun.pop(0)
@@ -212,13 +214,14 @@ class LinesAtLoad:
             self._alone_ids = around.alone_ids
         lines = {table: pl.concat([stretch.lines[table], around.lines[table]]) for table in KEPT}
         opened = pl.concat([self._open, around.waiting, lines["opens"]])
-        # Held transfers are derived again even if there is no open: one that they had may no longer exist.
+        # Requests of held transfers are derived again even if there is no open, because they may have lost
+        # one.
         if opened.is_empty() and lines["transfers"].height == stretch.lines["transfers"].height:
             return None
         both, alone = derive_requests(opened, lines["transfers"])
         moved = both.filter(pl.col("open_id").is_in(self._alone_ids.implode()))
         if not stretch.is_last:
-            # The transfer may still come.
+            # The transfers of recent opens may still come.
             is_open = IS_PAIRABLE & (pl.col("opened_at") >= stretch.until - REACH)
             self._open = alone.filter(is_open).select(*KEPT["opens"])
             alone = alone.filter(~is_open)

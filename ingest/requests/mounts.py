@@ -1,9 +1,9 @@
 """Derives mounts and tape operations from the events of tape servers, for the times that a load touches.
 
 A cartridge may stay in its drive for days, so the length of a mount has no limit. But whether two events
-belong to the same mount depends only on events within `STEP_LIMIT` of them. Facts of some days can therefore
-only change mounts that come that close to these days, and the extents of those mounts, in `core.mounts`, show
-how far the events have to be read.
+belong to the same mount depends only on events within `STEP_LIMIT` of them. The facts of a day can therefore
+change only mounts that come that close to it, and the times of those mounts in `core.mounts` show how far
+events have to be read.
 """
 
 from collections.abc import Iterable
@@ -34,13 +34,13 @@ def rebuild_mounts(
     """Rebuild the mounts and tape operations that facts of `days` (UTC) may have changed.
 
     Runs in the transaction of `connection`, which holds the archive's lock and has sent the facts.
-    `settling` commits by itself and creates missing months.
+    `settling` is in autocommit mode and creates missing months.
     """
     for since, until in find_ranges(days):
         if not _has_events(connection, archive_id, since, until):
             continue
         with connection.transaction():
-            # New facts have no statistics yet; going by guesses, the planner would compare all pairs.
+            # New facts have no statistics yet, so the planner would guess, and compare all pairs.
             connection.execute("SET LOCAL enable_nestloop = off")
             connection.execute("SET LOCAL work_mem = '64MB'")
             # An operation refers to its mount; if the mount changes, so do all of its operations.
@@ -51,7 +51,7 @@ def rebuild_mounts(
 
 
 def forget_mounts(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
-    """Delete what ended before `since`; `rebuild_mounts` must rebuild what extends beyond it."""
+    """Delete rows that ended before `since`; `rebuild_mounts` must rebuild those that extend beyond it."""
     for table in _STATEMENTS:
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE archive_id = %s AND last_event_at < %s").format(
@@ -84,14 +84,14 @@ def _rebuild(
     began_at, ended_at = row
     ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
     make_months(connection, settling, table, ends)
-    # One silence shows where something begins, another where the next thing does.
+    # One silence shows where a mount or operation begins, another where the next one begins.
     values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
     connection.execute(_STATEMENTS[table].encode(), values)
     return began_at, ended_at
 
 
 def _has_events(connection: psycopg.Connection, archive_id: int, since: datetime, until: datetime) -> bool:
-    """Whether there is anything to derive or to delete; few archives log what their tapes do."""
+    """Whether there is anything to derive or delete; few archives log the events of their tape drives."""
     found = connection.execute(
         """
         SELECT

@@ -1,4 +1,4 @@
-"""The opens and transfers that a source already holds around those of a load, and the requests they have.
+"""The opens and transfers that a source already holds around the lines of a load, and their requests.
 
 New lines change the requests of only a few held lines: a held open may now get its transfer, or a new line
 between held ones may take another line's partner.
@@ -33,8 +33,8 @@ _OPENED = """
     WHERE requests.archive_id = %(archive_id)s AND requests.source_id = %(source_id)s
         AND line.opened_at >= %(since_before)s AND line.opened_at < %(since)s
 """
-# Files opened before the lines of a load that were not moved at all (_ALONE), or only after the lines begin
-# (_LATER).
+# Files that were opened before the lines of a load, and were never moved (_ALONE) or moved only after the
+# lines begin (_LATER).
 _ALONE = f"""{_OPENED}
         AND requests.ended_at >= %(since_before)s AND requests.ended_at < %(since)s
         AND requests.transfer_id IS NULL
@@ -47,8 +47,8 @@ _LINES = """
     WHERE source_id = %(source_id)s AND {time} >= %(since)s AND {time} < %(until)s
         AND NOT is_time_of_day_unknown
 """
-# Files moved after the lines of a load end, except those whose open is known and also comes after that: for
-# these, nothing changes.
+# Files moved after the lines of a load end. If a file's open is known and also comes after the end, nothing
+# changes for it, so it is left out.
 _MOVES = """
     FROM core.transfers AS line
     WHERE source_id = %(source_id)s AND ended_at >= %(until)s AND ended_at < %(until_after)s
@@ -64,10 +64,10 @@ _MOVES = """
 
 @dataclass(frozen=True)
 class LinesAround:
-    """The lines held around those of a load.
+    """The held lines around the lines of a load.
 
-    `lines` (by table) has those of the same times, and later transfers that may belong to files still open at
-    the end of the load. `waiting` has earlier opens; those in `alone_ids` have no transfer.
+    `lines` (by table) has held lines from the same time range, and later transfers that may belong to files
+    still open at the end of the load. `waiting` has earlier opens; those in `alone_ids` have no transfer.
     """
 
     lines: dict[str, pl.DataFrame]
@@ -77,10 +77,10 @@ class LinesAround:
 
 @dataclass(frozen=True)
 class ReplacedRequests:
-    """Requests from held lines that are to be replaced on `days` (UTC).
+    """Requests from held lines that will be replaced on `days` (UTC).
 
-    These are the requests that end from `since` on and were opened before `until`, and those of the opens
-    `moved` (`open_id`, `opened_at`), which had no transfer before.
+    These are the requests that end at or after `since` and were opened before `until`, and the requests of
+    the opens `moved` (`open_id`, `opened_at`), which had no transfer before.
     """
 
     archive_id: int
@@ -91,7 +91,7 @@ class ReplacedRequests:
     moved: pl.DataFrame
 
     def delete(self, connection: psycopg.Connection) -> None:
-        """Delete them, in the transaction of `connection`."""
+        """Delete these requests in the transaction of `connection`."""
         if not self.days:
             return
         connection.execute(
@@ -123,7 +123,7 @@ class NeighbourLines:
 
     The load has the archive's lock, so its previous holder has committed. Lines are frames with the columns
     `KEPT`. Time ranges include `since` and exclude `until`. Methods that query `settling` are for its thread;
-    `find_around` is for another thread, and uses a connection of its own.
+    `find_around` is for another thread, and uses a separate connection.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -140,7 +140,8 @@ class NeighbourLines:
     def find_twin_days(self) -> list[tuple[date, date]]:
         """Return the first and last days (UTC) of the ranges that the archive's files cover.
 
-        Empty unless the archive has sources that are not counted: then two logs may report the same transfer.
+        The list is empty unless the archive has sources that are not counted, because only then can two logs
+        report the same transfer.
         """
         return self._settling.execute(
             """
@@ -161,9 +162,10 @@ class NeighbourLines:
         ).fetchall()
 
     def find_near(self, since: datetime, until: datetime) -> Near | None:
-        """Return where the source has files around these times, or None if none of the archive's can matter.
+        """Return where the source has files around these times, or None if no file of the archive can matter.
 
-        Also None if two logs may report the same transfer, because then all of its days are left.
+        The result is also None if two logs may report the same transfer, because all its days are then left
+        to the database.
         """
         values = {"since": since, "until": until, "reach": REACH, "far": _FAR}
         with self._settling.cursor(row_factory=class_row(Near)) as cursor:
@@ -189,7 +191,7 @@ class NeighbourLines:
             ).fetchone()
 
     def has_opens(self, since: datetime, until: datetime) -> bool:
-        """Whether the source holds opens that may belong to transfers of these times."""
+        """Whether the source holds opens that may belong to transfers in this time range."""
         return self._settling.execute(
             "SELECT EXISTS (SELECT FROM core.opens WHERE source_id = %(source_id)s"
             " AND opened_at >= %(since)s AND opened_at < %(until)s)",
@@ -197,7 +199,7 @@ class NeighbourLines:
         ).fetchone() == (True,)
 
     def has_others(self, since: datetime, until: datetime) -> bool:
-        """Whether stages, starts or jobs of the archive may belong to lines of these times."""
+        """Whether stages, starts or jobs of the archive may belong to lines in this time range."""
         return self._settling.execute(
             """
             SELECT
@@ -227,9 +229,9 @@ class NeighbourLines:
         ends: bool,
         limit: int,
     ) -> LinesAround | None:
-        """Return the lines held in these times, or None if there are `limit` or more of a kind.
+        """Return the lines held in this time range, or None if there are `limit` or more of any kind.
 
-        With `begins` it includes opens from before these times, with `ends` transfers from after them.
+        With `begins` the result includes opens from before the range, with `ends` transfers from after it.
         """
         nothing = {table: pl.DataFrame(schema=KEPT[table]) for table in KEPT}
         if near is None:
@@ -240,7 +242,7 @@ class NeighbourLines:
             values = self._values | {
                 "since": since,
                 "until": until,
-                # Calculated here, not in SQL, where the planner would look at all months there are.
+                # These are calculated here because the planner would otherwise look at all months.
                 "since_before": since - REACH,
                 "since_after": since + REACH,
                 "until_after": until + REACH,

@@ -1,12 +1,12 @@
 """Decides which open, or start of a transfer, belongs to which transfer. No other code decides this.
 
-A load applies it to its own lines and those held around them (`at_load.py`); a rebuild applies it to lines
-that are read back (`rebuild.py`).
+A load applies this rule to its own lines and the held lines around them (`at_load.py`); a rebuild applies it
+to lines that are read back (`rebuild.py`).
 
 A file is opened, or its transfer is started, and then moved: by the same user, from the same machine, in the
 same direction. The lines are paired like parentheses: a transfer belongs to the latest open before it that no
 other transfer has taken. That is the preceding open on its level, where each open goes up a level and each
-transfer goes down one. Only the lines between the two matter. "First in, first out" would need everything
+transfer goes down one. Only the lines between the two matter. "First in, first out" would need all lines
 since the beginning, and one line without its partner would shift all the following pairs.
 """
 
@@ -16,9 +16,9 @@ from tapewise.ingest.requests.ranges import REACH
 from tapewise.schema.tables.models import opens
 from tapewise.schema.writing.loader import frame_schema
 
-# Columns that must be equal in both lines, besides whether it is a get. (Two nulls are equal, too.)
+# Columns that must be equal in both lines, in addition to whether it is a get. (Two nulls are equal too.)
 _SAME = ("source_id", "file_key", "host_id", "user_id")
-# The columns needed of an open; of a transfer they are the same without `is_failed`.
+# The columns needed from an open; a transfer needs the same ones without `is_failed`.
 OPENING = {
     name: frame_schema(opens)[name]
     for name in (
@@ -36,9 +36,9 @@ IS_PAIRABLE = ~pl.col("is_failed") & pl.col("file_key").is_not_null()
 def pair_lines(opens: pl.DataFrame, transfers: pl.DataFrame) -> pl.DataFrame:
     """Return which open belongs to which transfer: `open_row` and `transfer_row`, in the order of the latter.
 
-    The lines have the columns of `OPENING` and of `CLOSING`, without `source_id` if all are of one source. A
-    start counts as an open that did not fail. At the same moment, opens come first, then the smaller
-    `line_hash`.
+    The lines have the columns of `OPENING` and of `CLOSING`, without `source_id` if all are from one source.
+    A start counts as an open that did not fail. Among lines with the same time, opens come first, and then
+    the smaller `line_hash`.
     """
     opened = _find_moments(opens, "opened_at", is_move=False).filter(opens.select(IS_PAIRABLE).to_series())
     moved = _find_moments(transfers, "ended_at", is_move=True).drop_nulls("file_key")

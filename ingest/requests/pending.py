@@ -19,8 +19,8 @@ class Derivations:
     """Keeps track of the days to rebuild while an archive's facts change, and rebuilds them.
 
     Works in the transaction of `connection`, which holds the archive's lock and changes the facts. `settling`
-    commits by itself and creates missing months. `at_load` derives requests from the lines that a load sends;
-    without it the database derives them.
+    is in autocommit mode and creates missing months. `at_load` derives requests from the lines that a load
+    sends; without it, the database derives them.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Derivations:
         self._early_days: set[date] = set()
 
     def add(self, days: set[date]) -> None:
-        """Note that facts of `days` (UTC) have been sent, and were passed to `at_load`."""
+        """Note that facts of `days` (UTC) have been sent and passed to `at_load`."""
         self._days |= days
         self._stale_days |= find_stale_days(days)
 
@@ -53,9 +53,9 @@ class Derivations:
     def rebuild_settled(self) -> None:
         """Derive the requests of days that a log in time order has moved past.
 
-        A server that waits for lines has time for this now, but not once all lines have arrived. Each day is
-        done at most once; lines that come late for it wait for `rebuild`. Otherwise a log without order would
-        have every day rebuilt at each step.
+        The server has time for this while it waits for lines, but not once all lines have arrived. Each day
+        is done at most once; lines that come late for it wait for `rebuild`. Otherwise a log without order
+        would cause every day to be rebuilt at each step.
         """
         if not self._days:
             return
@@ -85,7 +85,7 @@ class Derivations:
         if self._at_load is not None:
             for derived in self._at_load.take(is_waiting=is_waiting):
                 derived.replaced.delete(self._connection)
-                # Days of these that are left to the database are rebuilt, like those near new facts.
+                # Any of these days that are left to the database are rebuilt, like the days near new facts.
                 self._stale_days |= derived.replaced.days
                 make_months(self._connection, self._settling, "requests", derived.days)
                 written = copy_encoded(self._connection, requests, derived.columns, derived.pieces)

@@ -7,16 +7,16 @@ from math import ceil
 # How long before its end the first line of a request may be: the longest open at SDSC took eight hours, and
 # LLNL's queues held jobs for two.
 REACH = timedelta(days=1)
-# Personas repeat, so a longer range at a time would compare more and more of them, and sort on disk.
+# Personas repeat, so with a longer range the server would compare more and more of them, and sort on disk.
 LONGEST_RANGE = timedelta(days=10)
 
 Range = tuple[datetime, datetime]
 
 
 def find_stale_days(days: Iterable[date]) -> set[date]:
-    """Return the days (UTC) whose requests can change with facts of `days`.
+    """Return the days (UTC) whose requests can change if facts of `days` change.
 
-    A request is found by its end, and its lines are up to `REACH` before that; one that was cut in two
+    A request is found by its end, and its lines are up to `REACH` before that; a request that was cut in two
     by a missing line is up to `REACH` away in either direction.
     """
     reach = ceil(REACH / timedelta(days=1))
@@ -24,7 +24,7 @@ def find_stale_days(days: Iterable[date]) -> set[date]:
 
 
 def cut_ranges(days: Iterable[date]) -> Iterator[Range]:
-    """Yield the days as time ranges, in order: adjacent days joined, then cut at `LONGEST_RANGE`."""
+    """Yield the days as time ranges, in order: adjacent days are joined, then cut at `LONGEST_RANGE`."""
     merged: list[list[datetime]] = []
     for day in sorted(days):
         since = datetime.combine(day, time(), UTC)
@@ -40,5 +40,5 @@ def cut_ranges(days: Iterable[date]) -> Iterator[Range]:
 
 
 def find_ranges(days: Iterable[date]) -> Iterator[Range]:
-    """Yield the time ranges whose requests can change with facts of `days` (UTC), in order, in pieces."""
+    """Yield the time ranges whose requests can change if facts of `days` (UTC) change, in order."""
     return cut_ranges(find_stale_days(days))

@@ -4,12 +4,11 @@ A transfer that is reported by a single line is a request too, but needs no row:
 
 Which lines belong together depends only on the lines within `REACH` of a request's end, not on the order in
 which files were read or on the range that is rebuilt. Rebuilding a range therefore gives the same requests,
-whatever is around it. Lines are read from a slightly larger range, so that differences between clocks do no
-harm at the edges.
+whatever is around it. Lines are read from a slightly larger range, because clocks may differ at its edges.
 
-The rules are the files of `steps/`, in the order of their numbers. Each is a query whose rows later steps
-refer to by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement:
-temporary tables would cost a load 20 to 30 ms, however few its lines, and the loader may not create any.
+The rules are the files in `steps/`, in the order of their numbers. Each is a query, and later steps refer to
+its rows by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement:
+temporary tables would cost every load 20 to 30 ms, even with few lines, and the loader may not create any.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,18 +25,18 @@ from tapewise.ingest.requests.ranges import REACH, cut_ranges
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.partitions import make_months
 
-# How much the clocks of two logs may differ. COND and NFT cut their times to whole seconds.
+# How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
-# If no job says when it began, a transfer follows its stage within this time, the longest queue at LLNL.
+# If no job says when it began, a transfer must follow its stage within this time (the longest queue at LLNL).
 QUEUE_LIMIT = timedelta(hours=2)
-# If a stage does not say whom it was for, and no line says when the file was requested: a client that waited
-# moves the file as soon as it is on disk. One that comes later also asked later; in dCache that is often the
-# second step of a bring-online.
+# This limit applies if a stage does not say whom it was for and no line says when the file was requested. A
+# client that waited moves the file as soon as it is on disk. A client that comes later also asked later; in
+# dCache that is often the second step of a bring-online.
 FOLLOW_LIMIT = timedelta(minutes=5)
 
 _MARGIN = timedelta(minutes=1)
 _FOLDER = files("tapewise.ingest.requests")
-# The query of each step by the step's name, in order.
+# The query of each step, by the step's name and in order.
 STEPS = {
     path.name.partition("_")[2].removesuffix(".sql"): path.read_text(encoding="utf-8")
     for path in sorted((_FOLDER / "steps").iterdir(), key=lambda path: path.name)
@@ -74,7 +73,7 @@ def rebuild_requests(
     """Rebuild the requests that end on `days` (UTC).
 
     Runs in the transaction of `connection`, which holds the archive's lock and has sent the facts.
-    `settling` commits by itself and creates missing months.
+    `settling` is in autocommit mode and creates missing months.
     """
     ranges = list(cut_ranges(days))
     if not ranges:
@@ -111,9 +110,10 @@ def _join_steps() -> str:
 
 
 def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> dict[str, str]:
-    """Return the pairs of a transfer with an open or start, as parallel arrays `transfer_ids` and `open_ids`.
+    """Return pairs of a transfer and an open or start, as parallel arrays `transfer_ids` and `open_ids`.
 
-    They are in PostgreSQL's array syntax, because making an object of each number takes longer than pairing.
+    They are in PostgreSQL's array syntax, because making a Python object of each number would take longer
+    than pairing.
     """
     opened = read_frame(connection, LINES["opened"], values, OPENING)
     transfer_ids = open_ids = pl.Series(dtype=pl.Int64)
@@ -132,7 +132,7 @@ def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> di
 def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
     """Keep the planner from guessing about facts that have no statistics yet.
 
-    In the block it does not compare all pairs, sort, read whole months, or start processes for a few rows.
+    In the block, it does not compare all pairs, sort, read whole months or start processes for a few rows.
     """
     with connection.transaction():
         connection.execute(

@@ -1,6 +1,7 @@
-"""Makes the rows of `core.requests` that an open and a transfer report together from the lines of a load.
+"""Makes rows of `core.requests` from the lines of a load, for requests that an open and a transfer report.
 
-`steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares the two.
+The files in `steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares
+the two.
 """
 
 import numpy as np
@@ -11,8 +12,8 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
 
-# Columns kept of either table's lines: those that requests are made from, and those that order simultaneous
-# lines.
+# The columns that are kept from each table: those that requests are made from, and those that order
+# simultaneous lines.
 KEPT = {
     table.name: {
         name: dtype
@@ -22,15 +23,15 @@ KEPT = {
     }
     for table in (opens, transfers)
 }
-# What a request takes from either line, if both report it.
+# The columns that a request takes from each line, if both lines report it.
 _OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
 _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
 
 
 def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
-    """Return what requests need of `facts`, rows of `table` (opens or transfers).
+    """Return the columns that requests need from `facts`, which are rows of `table` (opens or transfers).
 
-    Rows for which only the day is known are left out: they do not belong to any other line.
+    Rows for which only the day is known are left out, because they cannot be matched with any other line.
     """
     is_known = ~facts["is_time_of_day_unknown"]
     return (facts if is_known.all() else facts.filter(is_known)).select(*KEPT[table])

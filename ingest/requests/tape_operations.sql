@@ -1,10 +1,11 @@
--- The tape operations of one archive that reach into [since, until]: from the tape events of its counted
--- sources.
+-- Derives the tape operations of one archive that reach into [since, until] from the tape events of its
+-- counted sources.
 --
--- An operation stages or migrates one file (capability, copy, fragment) for a client or the repacker:
--- received, mount requested (unless its cartridge is mounted), positioned, transferred. A new operation
--- begins when a step is repeated or an earlier one follows, and after a silence of `step_limit`, so this too
--- depends only on neighbouring events. Its mount is looked up in core.mounts, which is built first.
+-- An operation stages or migrates one file (capability, copy, fragment) for a client or the repacker. Its
+-- steps are: received, mount requested (unless its cartridge is mounted), positioned, transferred. A new
+-- operation begins when a step is repeated or an earlier one follows, and after a silence of `step_limit`, so
+-- operations too depend only on neighbouring events. An operation's mount is looked up in core.mounts, which
+-- is built first.
 INSERT INTO core.tape_operations (
     archive_id, first_event_at, last_event_at, operation_id, mount_id, task, requester, capability_key,
     class_of_service, copy_number, fragment_number, block_offset, received_at, mount_requested_at, positioned_at,

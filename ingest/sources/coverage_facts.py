@@ -7,9 +7,9 @@ from typing import Literal
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.models import FACT_TABLES
 
-# Where a log has the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): a fact
-# table, and the column of the record that must have values in it. Columns do not show the kind of name-space
-# events.
+# The signs that a log has the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`):
+# a fact table, and the column of the record that must have values in it. The columns do not show which kind a
+# name-space event is.
 _ANY_TABLE = ("*", None)
 # Tables whose users and classes of service are those of requests.
 _REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")
@@ -48,7 +48,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
 
 @dataclass(frozen=True)
 class Feed:
-    """Whether a log feeds a view or function of `mart`; `why` says what the log lacks for it."""
+    """Whether a log feeds a view or function of `mart`; `why` says what the log lacks to do so."""
 
     view: str
     state: Literal["fed", "partly", "not"]
@@ -58,8 +58,8 @@ class Feed:
 def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
     """Return whether a log feeds each view, by name, according to the `needs` of its `metadata.yaml`.
 
-    `found` has the columns in which facts of the log have values, by table; `is_of_parts` is that of its
-    format. Views that no log feeds are left out.
+    `found` has the columns in which facts of the log have values, by table; `is_of_parts` is the attribute of
+    its format. Views that no log feeds are left out.
     """
     held = {
         fact

@@ -10,10 +10,11 @@ from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import LogFileError
 
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]"
-# A date is a separate part of the name, with no letter or digit next to it except the time of an ISO
+# A date is a separate part of the name. No letter or digit may be next to it except the time of an ISO
 # timestamp, because numbers of jobs and machines may contain digits that look like a date.
 _BEGIN, _END = "(?<![0-9A-Za-z])", "(?![0-9A-SU-Za-z]|T(?![0-9]))"
-# The most certain first: 1998-05-05, 1998.05.05 or 1998_05_05, then 19980505, which may be another number.
+# The most certain pattern comes first: 1998-05-05, 1998.05.05 or 1998_05_05, then 19980505, which may be some
+# other number.
 _DATES = (
     re.compile(rf"{_BEGIN}({_YEAR})([-_.])({_MONTH})\2({_DAY}){_END}"),
     re.compile(rf"{_BEGIN}({_YEAR})()({_MONTH})({_DAY}){_END}"),
@@ -65,7 +66,7 @@ def _short_dates(path: Path, log_format: Format) -> list[re.Pattern[str]]:
     word = log_format.dated_name
     if word is None or not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", path.name):
         return []
-    # A lookahead, so that dates that share digits (03-10-05-05) are both found.
+    # With a lookahead, two dates that share digits (03-10-05-05) are both found.
     date_ = rf"(?=([0-9]{{2}})([-_.]?)({_MONTH})\2({_DAY}){_END})"
     return [re.compile(f"(?:{_BEGIN}|(?<={word})){date_}")]
 

@@ -1,4 +1,4 @@
-"""Deletes all of the ledger's rows of a source's log files."""
+"""Deletes all ledger rows of a source's log files."""
 
 import psycopg
 from psycopg import sql

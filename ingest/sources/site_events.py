@@ -65,9 +65,9 @@ def add_event(
     note: str,
     class_of_service: str | None = None,
 ) -> SiteEvent:
-    """Record an event in a transaction of its own. `since` None means always, `until` None that it lasts.
+    """Record an event in a separate transaction. `since` None means always, `until` None that it lasts.
 
-    Raises LookupFailedError if there is no such archive; SiteEventError if the end is not after the
+    Raises LookupFailedError if there is no such archive, and SiteEventError if the end is not after the
     start, if a time cannot be placed, or if the same event is already recorded.
     """
     with connection.transaction():
@@ -79,7 +79,7 @@ def add_event(
                 f"the {table.noun} would end at {show_time(ended_at, of.timezone)},"
                 f" which is not after its start at {show_time(started_at, of.timezone)}"
             )
-        # One at a time, so that two commands do not both consider the event new.
+        # Commands take turns here; otherwise two of them might both consider the event new.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR NO KEY UPDATE", [of.id])
         given = (kind, class_of_service, note, started_at, ended_at)
         for held in list_events(connection, table, archive):
@@ -107,7 +107,7 @@ def add_event(
 def list_events(
     connection: psycopg.Connection, table: EventTable, archive: str | None = None
 ) -> list[SiteEvent]:
-    """Return the events of an archive, or of all, by archive and start.
+    """Return the events of one archive or of all archives, ordered by archive and start.
 
     Raises LookupFailedError if there is no such archive.
     """
@@ -118,7 +118,7 @@ def list_events(
 
 
 def remove_event(connection: psycopg.Connection, table: EventTable, event_id: int) -> SiteEvent:
-    """Remove an event in a transaction of its own, and return it. Raises LookupFailedError."""
+    """Remove an event in a separate transaction, and return it. Raises LookupFailedError."""
     with connection.transaction():
         found = _fetch_events(connection, table, sql.SQL("events.id = {}").format(event_id))
         removed = connection.execute(
@@ -135,7 +135,7 @@ def remove_event(connection: psycopg.Connection, table: EventTable, event_id: in
 def show_time(moment: datetime, timezone: str) -> str:
     """Return `moment` by the clock of `timezone`, with its offset, in a form that can be typed again."""
     local = moment.astimezone(ZoneInfo(timezone))
-    # In whole minutes if that loses nothing, because that is how people write such times.
+    # Whole minutes are shown if that loses nothing, because that is how people write such times.
     is_whole = local.second == local.microsecond == 0
     return local.isoformat(timespec="minutes" if is_whole else "auto")
 

@@ -25,7 +25,7 @@ from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.archives import analyze_archives, lock_archive
 
-# Logs of archives do not go further back; an earlier year has been misread.
+# Logs of archives do not go further back; an earlier year must have been misread.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
 
@@ -34,8 +34,8 @@ INGESTED_KINDS = ("measured", "synthetic")
 class SourceRequest:
     """The user's description of a stream of logs; `name` distinguishes the sources of an archive.
 
-    `archive_timezone` is the archive's own zone; None means the source's, unless the archive already has one.
-    With a `key`, names become pseudonyms.
+    `archive_timezone` is the archive's own zone; None means the zone of the source, unless the archive
+    already has one. With a `key`, names become pseudonyms.
     """
 
     archive: str
@@ -46,7 +46,7 @@ class SourceRequest:
     is_counted: bool = True
     archive_timezone: str | None = None
     key: PseudonymKey | None = None
-    # Whether its files also have lines in other sources' formats. May be set after the first load.
+    # Whether its files also have lines in other sources' formats. This may be set after the first load.
     is_shared: bool = False
 
     @property
@@ -59,8 +59,9 @@ class SourceRequest:
 class Source:
     """A source as the warehouse stores it. `archive_timezone` is the zone whose days are counted.
 
-    With a `pseudonym_key_id` its names are pseudonyms; `key` is that key, if it was given.
-    `failure_tables` and `failures_as` are those of the format at the first load: the rollup depends on them.
+    With a `pseudonym_key_id`, its names are pseudonyms; `key` is that key, if it was given.
+    `failure_tables` and `failures_as` are from the format at the first load, because the rollup depends on
+    them.
     """
 
     id: int
@@ -104,7 +105,7 @@ class Source:
         )
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
-        """Return what a record of this source may depend on, read at `now` from a file of day `log_date`."""
+        """Return the settings for records of this source, read at `now` from a file of day `log_date`."""
         return LineSettings(
             timezone=self.timezone,
             clock_resolution_s=self.clock_resolution_s,
@@ -118,9 +119,9 @@ class Source:
 def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
     """Return the source that `request` describes, or None if it does not exist yet.
 
-    Its format is the one of `request`, whose layout may know more lines. Raises SourceError if the
-    warehouse has it, or its archive, with other settings: these must not change once rows have been loaded
-    with them.
+    Its format is taken from `request`, because that layout may know more lines. Raises SourceError if the
+    warehouse has the source or its archive with other settings, because settings must not change once rows
+    have been loaded with them.
     """
     archive = connection.execute(
         "SELECT kind, timezone FROM core.archives WHERE name = %s", [request.archive]
@@ -166,7 +167,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 def get_source(
     connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
 ) -> Source | None:
-    """Return the source with that id, or None if it was dropped. It gets `key` if that is its own key."""
+    """Return the source with that id, or None if it was dropped. It is given `key` if the key is its own."""
     found = _fetch_source(connection, "sources.id = %s", [source_id])
     is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
     return replace(found, key=key) if found is not None and is_right else found
@@ -187,20 +188,19 @@ def _fetch_source(
 def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
     """Return the source of `request`; creates it and its archive if they do not exist yet. Commits.
 
-    If nothing was loaded yet, because the first try failed, the settings are those given now. Two
-    commands that create the same source at the same time both get it. Raises SourceError as `find_source`
-    does.
+    If nothing has been loaded yet, because the first try failed, the settings given now apply. If two
+    commands create the same source at the same time, both get it. Raises SourceError as `find_source` does.
     """
     for zone in (request.timezone, request.archive_timezone or "UTC"):
         check_timezone(zone)
     try:
         found = find_source(connection, request)
     except SourceError:
-        found = None  # the statements below change what may be changed; then the source is looked up again
+        found = None  # the statements below change the settings that may change, and look it up again
     if found is None:
         if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
             analyze_archives(connection)
-        connection.commit()  # so that nobody has to wait for this row while we wait for the lock
+        connection.commit()  # otherwise others would wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
         connection.execute(UPDATE_ARCHIVE, vars(request))
         _forget_rejected(connection, request)
@@ -232,14 +232,14 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 
 
 def _lock_named(connection: psycopg.Connection, archive: str) -> None:
-    """Wait for any load of the archive, because what it loads decides which settings may still change."""
+    """Wait for any load of the archive, because settings may change only if it loads nothing."""
     row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [archive]).fetchone()
     if row is not None:
         lock_archive(connection, row[0])
 
 
 def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
-    """Forget what was read of a source that gave no fact: its settings were wrong, and may change."""
+    """Forget which files were read for a source without any fact: its settings were wrong, and may change."""
     empty = connection.execute(
         "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"

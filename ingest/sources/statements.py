@@ -55,16 +55,16 @@ MAKE_SOURCE = """
     )
 """
 
-# Never reset: lines may count as held for this source because another one holds them.
+# This is never reset, because lines may count as held for this source only because another one holds them.
 SHARE = "UPDATE ledger.sources SET is_shared = TRUE WHERE id = %s AND NOT is_shared"
 
-# The layout knows more kinds of lines than when the source was last read, and reads the others as before.
+# The layout now knows more kinds of lines than when the source was last read; it reads the others as before.
 EXTEND_LAYOUT = """
     UPDATE ledger.sources SET layout_text = %(layout_text)s WHERE id = %(source_id)s
         AND layout_text IS DISTINCT FROM %(layout_text)s
 """
 
-# For a source whose files are read again with these settings.
+# This is used for a source whose files are read again with these settings.
 CHANGE_SETTINGS = """
     UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
         clock_resolution_s = %(clock_resolution_s)s, failure_tables = %(failure_tables)s,

@@ -1,4 +1,4 @@
-"""Drops sources that were created for files that were all refused, and their archive if it is then empty.
+"""Drops sources if all of their files were refused, and their archive if it is then empty.
 
 A source is created before its first file is read, because names and months of facts refer to it.
 """
@@ -35,10 +35,10 @@ def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
 def drop_unused_sources(
     warehouse: Warehouse, sources: Collection[Source], *, is_dry: bool
 ) -> Iterator[set[str]]:
-    """Drop at the end of the block those of `sources` whose names were not added to the set it yields.
+    """Drop, at the end of the block, those of `sources` whose names were not added to the set it yields.
 
     `sources` is read at the end of the block. If the database aborts the block, all sources stay, because the
-    same command is to be run again.
+    user should run the same command again.
     """
     used: set[str] = set()
     try:

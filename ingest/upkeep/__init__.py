@@ -1,1 +1,1 @@
-"""Works on what was loaded: explains a row, re-reads rejects, drops, replaces and forgets."""
+"""Works on loaded data: explains rows, re-reads rejects, drops and replaces sources, and forgets detail."""

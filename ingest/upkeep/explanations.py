@@ -24,10 +24,10 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 
 @dataclass(frozen=True)
 class LineFate:
-    """The fate of line `line_number` of a file: `fate` in words, and the row that it gave, if any.
+    """The fate of line `line_number` of a file: `fate` in words, and the row made from it, if any.
 
-    `text` is None if the file no longer contains the line, or if that is unknown because the pseudonym key is
-    missing (`lacks_key`).
+    `text` is None if the file no longer contains the line, or if this cannot be checked because the pseudonym
+    key is missing (`lacks_key`).
     """
 
     path: str
@@ -45,8 +45,8 @@ def explain_row(
 ) -> LineFate:
     """Return the file and line that row `row_id` of a fact table was made from.
 
-    The line's text is read from the file if it is still there; for a source with pseudonyms that needs
-    their `key`. Raises LookupFailedError.
+    The line's text is read from the file if it is still there; for a source with pseudonyms, this needs their
+    `key`. Raises LookupFailedError.
     """
     row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
     if row is None:
@@ -67,10 +67,10 @@ def explain_line(
     now: datetime,
     key: PseudonymKey | None = None,
 ) -> list[LineFate]:
-    """Return the fate of a line of a file, for each source that the file was read for, with all its facts.
+    """Return the fate of a line, with all its facts, for each source that its file was read for.
 
     Loaded and rejected lines are stored in the warehouse with their numbers. For other lines the file is
-    read again: they were ignored, are held from elsewhere, or were not read yet. `key` is as for
+    read again: they were ignored, are held from elsewhere, or have not been read yet. `key` is as for
     `explain_row`. Raises LookupFailedError.
     """
     files = connection.execute(
@@ -104,7 +104,7 @@ def explain_line(
 def _find_loaded(
     connection: psycopg.Connection, file_id: int, path: Path, line_number: int, source: Source
 ) -> list[LineFate]:
-    """Return the facts that the line gave, the first one first."""
+    """Return the facts that were made from the line, in order."""
     rows = [
         (table.name, row)
         for table in FACT_TABLES
@@ -161,7 +161,7 @@ def _find_by_reading(
     text = record["text"] or _read_line(source, path, line_number, record["line_hash"])
     if record["ignored"] is not None:
         return LineFate(str(path), line_number, label, f"ignored: {record['ignored']}", text)
-    # Both times if the clocks show it twice, because the fact may have been moved.
+    # If the clocks show a time twice, look for both, because the fact may have been moved.
     times = [record["event_at"], *find_second_passes(source.timezone, pl.Series([record["event_at"]]))]
     row = _fetch_row(
         connection,
@@ -227,7 +227,8 @@ def _read_record(
 def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> str | None:
     """Return the text of a line, or None if it is no longer there because the file is gone or was replaced.
 
-    Also None if that is unknown without the pseudonym key. Anyone who gets the text may read the file.
+    Also returns None if this cannot be checked without the pseudonym key. Whoever gets the text has
+    permission to read the file.
     """
     if source.lacks_key or not path.is_file():
         return None

@@ -52,7 +52,10 @@ class RejectedLine:
 
 @dataclass(frozen=True)
 class RejectedFile:
-    """A log file in the ledger with rejected lines. `is_newest`: no other file of its name was read since."""
+    """A log file in the ledger with rejected lines.
+
+    `is_newest` says that no other file of its name has been read since.
+    """
 
     log_file_id: int
     source_id: int
@@ -68,7 +71,7 @@ class RejectedFile:
 class Retry:
     """The outcome of reading a file again: a `result`, or the `error` that prevented it.
 
-    `is_another`: there is now another file at this path, and it was read as such.
+    `is_another` says that there is now another file at this path, and that it was read as a different one.
     """
 
     file: RejectedFile
@@ -90,7 +93,7 @@ _ASKED_FOR = """
 
 
 def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectCount]:
-    """Return the number of rejected lines by source and reason, the most frequent reason first."""
+    """Return the number of rejected lines by source and reason, with the most frequent reasons first."""
     with connection.cursor(row_factory=class_row(RejectCount)) as cursor:
         return cursor.execute(
             "SELECT archives.name AS archive, sources.name AS source, reason, count(*) AS line_count,"
@@ -104,7 +107,7 @@ def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[R
 def list_rejects(
     connection: psycopg.Connection, asked: RejectFilter, limit: int | None
 ) -> Iterator[RejectedLine]:
-    """Yield the rejected lines by archive, source and file, in order; `limit` of them, or all."""
+    """Yield the rejected lines, ordered by archive, source and file: at most `limit` of them, or all."""
     with connection.cursor(row_factory=class_row(RejectedLine)) as cursor:
         yield from cursor.stream(
             "SELECT archives.name AS archive, sources.name AS source, path, line_number, reason, text"
@@ -138,8 +141,8 @@ def retry_file(
 ) -> Retry:
     """Read a file again at its path, with the same settings; it is loaded completely or nothing changes.
 
-    `file` is the newest of its name; `key` is for sources whose names are pseudonyms. Errors that concern
-    only this file are returned, not raised.
+    `file` must be the newest one with its name; `key` is for sources whose names are pseudonyms. Errors that
+    concern only this file are returned, not raised.
     """
     try:
         path = Path(file.path)

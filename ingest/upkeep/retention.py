@@ -1,7 +1,7 @@
 """`tapewise forget`: deletes the detail from before a day, and keeps the ten-minute rollup.
 
 Forgetting is permanent: `core.archives.retained_since` stores the day, and lines from before it that are read
-later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`). So no line is counted twice.
+later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`), so no line is counted twice.
 """
 
 from collections.abc import Callable
@@ -62,7 +62,10 @@ class Forgotten:
 
 
 def preview_forgetting(connection: psycopg.Connection, name: str, before: date, now: datetime) -> Forgotten:
-    """Return how many facts and requests `forget_detail` would delete. Writes nothing; raises as it does."""
+    """Return how many facts and requests `forget_detail` would delete, and write nothing.
+
+    Raises the same errors as `forget_detail`.
+    """
     archive = get_archive(connection, name)
     since = _settle_floor(archive, before, now)
     counts = {
@@ -82,11 +85,11 @@ def forget_detail(
 ) -> Forgotten:
     """Forget the facts of archive `name` from before the midnight, by its own clock, that begins `before`.
 
-    This deletes facts and requests of that time, names without any remaining fact, known segments of files
-    and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now on, so
-    the ledger balances. Everything or nothing is done; waits for a load of the archive (and calls `on_wait`).
-    Raises LookupFailedError, or RetentionError if more is already forgotten, the day is in the future, or the
-    archive is simulated.
+    This deletes the facts and requests from that time, names without any remaining fact, known segments of
+    files and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now
+    on, so the ledger balances. Everything happens in one transaction, which waits for any load of the archive
+    (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more is already forgotten, the day
+    is in the future, or the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
@@ -102,8 +105,8 @@ def forget_detail(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
         forget_mounts(connection, archive.id, since)
-        # A request that ended just after may have begun before; those lines are gone. The next load would
-        # rebuild it without them too.
+        # A request that ended just after `since` may have begun before it. It is rebuilt without the lines
+        # that are gone, as the next load would also do.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             last_day = (since - timedelta(microseconds=1)).date()
             rebuild_derived(connection, settling, archive.id, [last_day])
@@ -130,7 +133,8 @@ def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     zone = ZoneInfo(archive.timezone)
-    # The first of two if clocks go back at midnight: a line belongs to the first, and is forgotten with it.
+    # If clocks go back at midnight, this is the first of the two: a line belongs to the first, and is
+    # forgotten with it.
     since = datetime.combine(before, time(), zone).astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()

@@ -46,7 +46,7 @@ class SourceSummary:
 
 @dataclass(frozen=True)
 class DroppedSource:
-    """What was dropped with a source: facts, log files, names. `has_left_cells`: see `drop_source`."""
+    """How much was dropped with a source. For `has_left_cells`, see `drop_source`."""
 
     fact_count: int
     log_file_count: int
@@ -63,7 +63,7 @@ class DeletedFacts:
 
 
 def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
-    """Return all sources, by archive and name."""
+    """Return all sources, ordered by archive and name."""
     with connection.cursor(row_factory=class_row(SourceSummary)) as cursor:
         return cursor.execute(
             "SELECT archives.name AS archive, kind, archives.timezone AS archive_timezone,"
@@ -83,11 +83,11 @@ def drop_source(
 ) -> DroppedSource:
     """Drop a source: its facts, its ledger rows and its share of the rollup; requests are rebuilt.
 
-    The warehouse is then as if the source had never been read, but its archive stays. Cells of a time whose
-    detail is forgotten cannot be told apart by source: they are deleted if no counted source is left, and
-    otherwise stay (`has_left_cells`). Everything or nothing is done; waits for a load of the archive (and
-    calls `on_wait`). Raises LookupFailedError if there is no such source, RetentionError if the archive is
-    simulated.
+    The warehouse is then as if the source had never been read, but its archive stays. If detail has been
+    forgotten, its cells in the rollup cannot be told apart by source: they are deleted if no counted source
+    is left, and otherwise stay (`has_left_cells`). Everything happens in one transaction, which waits for any
+    load of the archive (and calls `on_wait`). Raises LookupFailedError if there is no such source, and
+    RetentionError if the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         archive, source = lock_source(connection, archive_name, name, on_wait)
@@ -108,9 +108,9 @@ def lock_source(
     name: str,
     on_wait: Callable[[], None] | None = None,
 ) -> tuple[Archive, Source]:
-    """Lock the archive for this transaction, and return it and its source.
+    """Lock the archive for this transaction, and return the archive and its source.
 
-    Raises LookupFailedError if there is no such source, RetentionError if the archive is simulated.
+    Raises LookupFailedError if there is no such source, and RetentionError if the archive is simulated.
     """
     lock_archive(connection, get_archive(connection, archive_name).id, on_wait)
     archive = get_archive(connection, archive_name)
@@ -160,7 +160,7 @@ def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> li
 
 
 def _subtract_transfers(connection: psycopg.Connection, source: Source, days: list[date]) -> None:
-    """Subtract the source's transfers from the archive's cells, a month at a time."""
+    """Subtract the source's transfers from the archive's cells, one month at a time."""
     cells = []
     for _, month in groupby(days, key=lambda day: (day.year, day.month)):
         in_month = list(month)
@@ -192,7 +192,7 @@ def _subtract_transfers(connection: psycopg.Connection, source: Source, days: li
 
 
 def _settle_forgotten_cells(connection: psycopg.Connection, archive: Archive, source_id: int) -> bool:
-    """Drop the cells of the forgotten time if all are from this source; return whether any are left."""
+    """Drop the cells whose detail was forgotten if all are from this source; return whether any are left."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",

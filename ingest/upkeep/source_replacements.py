@@ -39,7 +39,7 @@ class ReplacedSource:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The part of a file that was read (its first `read_bytes` bytes), and whether it has lines to lose."""
+    """The part of a file that was read (its first `read_bytes` bytes), and whether it has lines to keep."""
 
     path: str
     read_bytes: int
@@ -69,11 +69,12 @@ def replace_source(
 ) -> ReplacedSource:
     """Read the files of a source again with the given format and zone; None means unchanged.
 
-    The warehouse is then as if they had been read that way in the first place. It is one transaction: until
-    its end everyone sees the previous state, and if it fails, nothing has changed. Waits for a load of the
-    archive (and calls `on_wait`); `on_file` is called after each file. Raises LogFileError if a file is gone
-    or has changed since it was read, because its lines would be lost, or if no line is in the format;
-    LookupFailedError; and RetentionError if forgotten lines would get other times.
+    The warehouse is then as if they had been read that way in the first place. Everything happens in one
+    transaction: until it ends, everyone sees the previous state, and if it fails, nothing has changed. Waits
+    for any load of the archive (and calls `on_wait`); `on_file` is called after each file. Raises
+    LogFileError if a file is gone or has changed since it was read, because its lines would be lost, or if no
+    line is in the format. Raises LookupFailedError, and RetentionError if forgotten lines would get other
+    times.
     """
     if timezone is not None:
         check_timezone(timezone)
@@ -135,13 +136,14 @@ def _list_readings(connection: psycopg.Connection, source_id: int) -> list[_Read
 def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]:
     """Return the files that contain everything that was read, in the order in which they were first read.
 
-    Content that was read under one name may now be in a file of another name, if that one was read too, as
-    after a rotation. Raises LogFileError naming the files whose lines are no longer in any file.
+    After a rotation, content that was read under one name may be in a file with another name, if that file
+    was read too. Raises LogFileError, naming the files whose lines are no longer in any file.
     """
     names = list(dict.fromkeys(reading.path for reading in readings))
     found: dict[str, _FilePlan] = {}
     missing = list(readings)
-    # First by their own names: a file is read once for all of its lengths, and all files only if necessary.
+    # Files are first looked for by their own names. Each file is read once for all of its lengths, and all
+    # files are read only if necessary.
     for is_by_name in (True, False):
         if not is_by_name and not any(reading.brings_lines for reading in missing):
             break
@@ -190,7 +192,7 @@ def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
 
 
 def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None:
-    """Raise RetentionError if lines of the source are forgotten: in another zone, they have other times."""
+    """Raise RetentionError if lines of the source are forgotten, because another zone changes their times."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",

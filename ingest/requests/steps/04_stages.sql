@@ -1,4 +1,4 @@
--- The stages in and around the range that a request can have waited for.
+-- The stages in and around the range that a request may have waited for.
 SELECT
     id,
     source_id,

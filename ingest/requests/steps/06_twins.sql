@@ -1,8 +1,8 @@
--- Two logs report one transfer: `transfer_id` is in the one that is counted, `twin_id` in the other. Both
+-- Transfers that two logs report: `transfer_id` is in the log that is counted, `twin_id` in the other. Both
 -- have the same machine, direction and size, and their ends differ by no more than the clocks' slack.
 --
--- Where no line is missing, they are paired in order; elsewhere like parentheses, as opens and transfers are
--- (`pairs.py`).
+-- Where no line is missing, they are paired in order; elsewhere they are paired like parentheses, as opens
+-- and transfers are (`pairs.py`).
 WITH twin_events AS (
     SELECT
         transfers.id,
@@ -77,8 +77,8 @@ twin_pairs AS (
         )
 ),
 
--- If no line of a run is missing, the first belongs to the first, the second to the second, and so on. (A run
--- longer than the reach may continue outside the range that was read.)
+-- If no line of a run is missing, the first line in one log belongs to the first in the other, the second to
+-- the second, and so on. (A run longer than the reach may continue outside the range that was read.)
 twin_orders AS (
     SELECT
         twin_pairs.*,

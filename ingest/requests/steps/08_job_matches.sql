@@ -1,5 +1,5 @@
--- The job of a transfer has its persona and direction, and was running when the transfer ended; if there are
--- several, it is the one that ended closest to it.
+-- The job of a transfer has the same persona and direction, and was running when the transfer ended. If there
+-- are several such jobs, it is the one whose end is closest.
 SELECT DISTINCT ON (movements.id)
     movements.id AS transfer_id,
     jobs.id AS job_id

@@ -1,5 +1,5 @@
--- A stage belongs to the following gets with its persona in its log, up to the first that succeeds: a failed
--- get is tried again, and does not wait for the tape twice.
+-- A stage belongs to the gets that follow it in its log with the same persona, up to the first that succeeds:
+-- a failed get is tried again, and does not wait for the tape twice.
 WITH with_jobs AS (
     SELECT
         movements.id,
@@ -7,8 +7,8 @@ WITH with_jobs AS (
         movements.logged_source_id,
         movements.logged_at,
         job_matches.job_id,
-        -- The earliest time of a stage that can belong to it: the job's start, or if that is unknown, the
-        -- transfer's start less the longest time that queues may hold it.
+        -- The earliest time of a stage that can belong to the transfer: the job's start or, if that is
+        -- unknown, the transfer's start minus the longest time it may spend in queues.
         greatest(
             CASE
                 WHEN jobs.submitted_at IS NOT NULL THEN jobs.logged_since

@@ -1,4 +1,5 @@
--- The stage of a job without a transfer: the last one while the job was running that belongs to no transfer.
+-- The stage of a job without a transfer: the last stage that ended while the job was running and that belongs
+-- to no transfer.
 SELECT DISTINCT ON (lone_jobs.id)
     lone_jobs.id AS job_id,
     stages.id AS stage_id

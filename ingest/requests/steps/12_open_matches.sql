@@ -1,5 +1,5 @@
 -- A file is opened, or its transfer is started, and then moved: `pairs.py` decides which lines belong
--- together. (No two rows of different tables have the same id, so an `open_id` is either an open's or a
+-- together. (Rows of different tables never have the same id, so an `open_id` is either an open's or a
 -- start's.)
 SELECT
     pairs.transfer_id,

@@ -1,7 +1,7 @@
--- A stage without a persona, but with its file's path, belongs to the get of the same source, machine and
--- user that was in progress: started before the stage, and not yet ended, or (without an end) not yet started
--- again. If no line says when a get was requested, the stage may be earlier by as long as queues may hold the
--- get, but not earlier than the last get that succeeded.
+-- A stage without a persona, but with its file's path, belongs to the get from the same source, machine and
+-- user that was in progress. Such a get had started before the stage and had not yet ended or, if its end is
+-- unknown, not yet started again. If no line says when a get was requested, the stage may precede it by the
+-- longest time in queues, but must not precede the last get that succeeded.
 WITH file_gets AS (
     SELECT
         transfers.id,

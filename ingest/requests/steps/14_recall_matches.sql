@@ -1,9 +1,9 @@
 -- A stage that names neither a machine nor a user (dCache's restore) belongs to the gets of its source and
 -- file that waited for it. A line that says whether the file was on disk is written when the file is
--- requested: a get that was requested before the stage ended, and moved the file after it, waited; there may
--- be several. Among the gets without such a line, only the first one that began after the stage, within
--- `follow_limit`, waited for it: a later get may have found the file on disk or may have waited too, and
--- nothing shows which. A get that fails does not use up the stage.
+-- requested. With such a line, every get that was requested before the stage ended and moved the file after
+-- it waited. Among the gets without such a line, only the first one that began after the stage, within
+-- `follow_limit`, is taken to have waited: a later get may have found the file on disk or may have waited
+-- too, and nothing shows which. A get that fails does not use up the stage.
 WITH recalled_gets AS (
     SELECT
         transfers.id,
@@ -29,7 +29,7 @@ WITH recalled_gets AS (
 ),
 
 -- Includes gets that found the file on disk, because they use up the stage. All end within the reach of the
--- stage, so that the candidates do not depend on the range that is read.
+-- stage, so the candidates do not depend on the range that is read.
 recall_candidates AS (
     SELECT
         recalled_gets.id,

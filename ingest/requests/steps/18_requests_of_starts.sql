@@ -1,4 +1,4 @@
--- Transfers that were started and for which no end is known, so their outcome is unknown.
+-- Transfers that were started but have no known end, so their outcome is unknown.
 INSERT INTO core.requests (
     archive_id, ended_at, stage_id, source_id, interface, direction, user_id, host_id, class_of_service,
     file_key, size_bytes, stage_s, is_counted, is_size_saturated, is_time_ambiguous, submitted_at,
