@@ -127,7 +127,7 @@ class Disk(Part):
 
 
 class Purge(Part):
-    """At `high_ratio` of the disk, files are removed down to `low_ratio`, except those used in `keep_s`."""
+    """At `high_ratio` of the disk, files go until `low_ratio`, except those used in the last `keep_s`."""
 
     high_ratio: Ratio
     low_ratio: Ratio
@@ -180,7 +180,7 @@ class TwoExponentials(Part):
 
 
 class Store(Part):
-    """`interval_s` after the last list, the next lists files on disk for `min_age_s` that are not on tape."""
+    """Lists files on disk for `min_age_s` that are not on tape, each time `interval_s` after the last list."""
 
     interval_s: Interval
     min_age_s: Seconds
