@@ -155,7 +155,7 @@ def restore(
                         "the database already holds archives",
                         hint="Restore into another home or an empty database.",
                     )
-                # Any command creates the schema in an empty home. Without archives, dropping it loses nothing.
+                # Any command creates the schema in an empty home. Without archives, nothing is lost with it.
                 drop_mart(connection)
                 connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
             make_roles(connection)

@@ -109,7 +109,7 @@ def _load(
 
 
 def _make_sources(warehouse: Warehouse, formats: list[Format], timezone: str) -> dict[str, Source]:
-    """Make a source for each format. Of formats that report the same transfers only the first is counted."""
+    """Make a source for each format. If formats report the same transfers, only the first is counted."""
     names = [each.name for each in formats]
     uncounted = [name for name in SAME_TRANSFERS if name in names][1:]
     made = {}

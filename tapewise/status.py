@@ -29,7 +29,7 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, an hour without, and one that may have some: lines of its day do not report their hour.
+# An hour with lines, one without, and one that may have some, as lines of its day do not report their hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 

@@ -62,8 +62,8 @@ def locked_out(
     """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
 
     Tries for `wait_s`, and calls `on_wait` once with a description of the sessions in the way. If any are
-    still in the way after that, raises a DatabaseError that names them; `action` ("upgrade") says what waited.
-    `connect` opens another connection, to find out who they are.
+    still in the way after that, raises a DatabaseError that names them; `action` ("upgrade") says what
+    waited. `connect` opens another connection, to find out who they are.
     """
     deadline = time.monotonic() + wait_s
     connection.execute(

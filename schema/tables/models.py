@@ -93,7 +93,7 @@ sources = sa.Table(
     instant("earliest_at"),
     instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Tells the keys that turn names into pseudonyms apart, without revealing them; null: names stay.
+    # Distinguishes the keys that turn names into pseudonyms, without revealing them; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),

@@ -18,7 +18,7 @@ GAP_SHIFT_S = 1.0
 
 @dataclass(frozen=True)
 class Requests:
-    """The times of requests, the numbers of their bursts, in order, and their users."""
+    """The times of requests, the numbers of their bursts (in order), and their users."""
 
     asked_s: Floats
     burst: Integers
