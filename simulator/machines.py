@@ -128,7 +128,7 @@ class Disk(Part):
 
 class Purge(Part):
     """When the disk is `high_ratio` full, files are removed until it is `low_ratio` full.
-    
+
     Files used in the last `keep_s` stay.
     """
 
@@ -184,7 +184,7 @@ class TwoExponentials(Part):
 
 class Store(Part):
     """Storing to tape: each list is made `interval_s` after the last one.
-    
+
     It has the files that are not on tape and have been on disk for `min_age_s`.
     """
 

@@ -1,4 +1,4 @@
-"""`tapewise report`: first answers straight from log files, by way of a temporary warehouse."""
+"""`tapewise report`: first answers straight from log files, through a temporary warehouse."""
 
 import json
 from contextlib import closing

@@ -33,8 +33,8 @@ _UNITS = {
 def views(name: str | None, as_json: bool) -> None:
     """List the views and functions of mart, or describe the one called NAME.
 
-    The list has one line for each, by topic. A description has what one row is, the arguments with their
-    defaults, the columns with their units, and an example. No database is needed.
+    The list has one line for each, by topic. A description says what one row is, and shows the arguments with
+    their defaults, the columns with their units, and an example. No database is needed.
 
     \b
     Examples:

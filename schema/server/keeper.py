@@ -220,7 +220,7 @@ class Keeper:
 
     def _stop_deleted(self) -> None:
         """Stop the server of a deleted folder, but not a new server in its place.
-        
+
         Deletion takes time: our lock may go first and the data last.
         """
         deadline = time.monotonic() + STOP_TIMEOUT_S

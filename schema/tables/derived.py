@@ -67,7 +67,7 @@ requests = sa.Table(
 
 def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
     """A table derived, like requests, from several tape events of a cartridge or a file.
-    
+
     Its ids are those of events. It includes unfinished operations, with the times that are known.
     """
     return sa.Table(

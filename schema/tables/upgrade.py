@@ -103,8 +103,8 @@ def upgrade(
     `connect` opens a connection as the owner. Waits up to `wait_s` for sessions that use what it changes, in
     a transaction or another upgrade; `on_wait` is called once, with a description of them. Raises a
     DatabaseError that names them if they take longer; RevisionError if the warehouse is newer than this
-    program, or older than the first release. The views need the newest revision, so an
-    older one, which only tests request, gets no `mart`.
+    program, or older than the first release. The views need the newest revision, so an older
+    one, which only tests request, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 

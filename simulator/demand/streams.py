@@ -93,7 +93,7 @@ def make_stream(
 
 def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
     """Count the gets in a stream of `model` for whose class it is unknown where its files were.
-    
+
     A stream puts these files on disk; callers should say so.
     """
     unknown = [
