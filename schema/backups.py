@@ -44,8 +44,8 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     with warehouse.connect(Role.OWNER) as connection:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. It also repeats the
-        # revocations on PostgreSQL's own functions (`access/roles.py`), since versions differ in functions.
+        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. It also renews the
+        # revocations on PostgreSQL's own functions (`access/roles.py`): another version may have others.
         _run(
             warehouse,
             "pg_dump",

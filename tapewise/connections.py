@@ -38,7 +38,7 @@ def connect(
 
     Anything not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as for
     the command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
-    up, and stops some seconds after the last program that uses it ends. The variables of libpq (`PGHOST` and
+    up, and stops some seconds after the last program stops using it. The variables of libpq (`PGHOST` and
     so on) are then removed from this process's environment.
 
     Args:

@@ -26,7 +26,7 @@ from tapewise.schema.writing.loader import read_frames
 
 _Schema = dict[str, pl.DataType | type[pl.DataType]]
 
-# The views that are exported, with the columns that sort their rows; the first gives a row's month.
+# The views that are exported, with the columns that sort their rows; the first column gives a row's month.
 TABLES = {
     "transfers": ("ended_at", "transfer_id"),
     "opens": ("opened_at", "open_id"),

@@ -21,7 +21,7 @@ NAMES = "tapewise_names"
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
 # Our own commands log in with this to see names. It exists only on the embedded server, where whoever can
-# connect owns the warehouse, and only once a command has needed it. A site's own server decides for itself.
+# connect owns the warehouse, and only once a command has needed it. On a site's server, the site decides.
 COMMANDS_WITH_NAMES = "tapewise_query_names"
 
 STATEMENT_TIMEOUT = "10min"

@@ -472,9 +472,9 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
-# A site's own daily counts, one row for each row in its report. `reported_at` is noon of that day by the
-# source's clock, and serves only to partition the table into months. A correction adds rows; the later ones
-# count.
+# A site's own daily counts, one for each row of the tables in its report. `reported_at` is noon of that day
+# by the source's clock, and serves only to partition the table into months. A correction adds rows; the
+# later ones count.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",
