@@ -30,8 +30,8 @@ Integers = NDArray[np.int64]
 class Cells:
     """The cells of one interface and direction, ordered by size and time, and the requests in no cell.
 
-    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers: those of
-    an archive will not fit 64 bits for ever.
+    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers: the sum
+    over an archive will not fit into 64 bits for ever.
     """
 
     positions: Floats

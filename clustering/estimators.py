@@ -29,7 +29,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
     n_clusters : the number of classes; None: the candidate with the best criterion.
     resolution : the distance, as a standard deviation, of requests from their cell. For the criterion, no
         request is nearer to a centre than this; otherwise one class per cell would be best.
-    candidates : numbers of classes to try if `n_clusters` is None; the fewest of equally good ones.
+    candidates : numbers of classes to try if `n_clusters` is None; of equally good ones, the lowest.
     init, n_init, max_iter, tol, random_state : as in scikit-learn's KMeans.
 
     Attributes
@@ -65,7 +65,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002, N803
         """Find the classes of cells `X` (one row each) with `sample_weight` requests in them.
 
-        There is a single class if there are not at least two different cells.
+        There is a single class if there are fewer than two different cells.
         """
         cells: Floats = validate_data(self, X, dtype=np.float64)
         weights: Floats = _check_sample_weight(sample_weight, cells, dtype=np.float64)

@@ -18,7 +18,7 @@ from tapewise.schema.errors import WorkloadError
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What a model is to be made from; `since` and `until` are moments, or None for no limit."""
+    """What a model is made from; `since` and `until` are moments, or None for no limit."""
 
     name: str
     archive: str

@@ -13,7 +13,7 @@ CLEAR_RATIO = 0.8
 
 @dataclass(frozen=True)
 class Character:
-    """What a class is named by: its direction, its centre, and where its files were, as far as known."""
+    """What a class is named after: its direction, its centre, and where its files were, as far as known."""
 
     direction: str
     size_bytes: float
@@ -25,7 +25,7 @@ class Character:
 def name_classes(characters: Sequence[Character]) -> list[str]:
     """Return a unique name for each class of an interface and direction.
 
-    It has the size and direction, and for gets where most of the files were (omitted if no log shows it).
+    A name gives the size and direction, and for gets where most files were (omitted if no log shows it).
     Classes that would have the same name also get their centre.
     """
     names = [_name(character) for character in characters]

@@ -60,7 +60,7 @@ _QUERY = """
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What a trace is to be made from: the arguments of `mart.trace_requests`; None means no limit."""
+    """What a trace is made from: the arguments of `mart.trace_requests`; None means no limit."""
 
     archive: str
     since: datetime | None = None

@@ -1,6 +1,6 @@
 """The defaults for a dataset's arguments when the filters choose nothing: SQL with Superset's templates.
 
-Archives are never added up, and neither are interfaces if a line is drawn through their transfers. So if none
+Archives are never added up, nor are interfaces if a line is drawn through their transfers. So if none
 is chosen, the default is the first archive (measured before synthetic, and synthetic before simulated ones),
 and the interface with the most transfers.
 """

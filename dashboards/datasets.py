@@ -48,9 +48,9 @@ FUNCTIONS = [
     "stage_times",
     "user_shares",
 ]
-# In addition to the standard arguments: silences of an hour or more; the clusters of all files, not only of
-# those of about 100 MB, by SDSC's boundaries as in open_time_bins; the classes of one model (the first by
-# name if none is chosen).
+# Arguments beyond the standard ones. They select silences of an hour or more; the clusters of all files, not
+# only those of about 100 MB, by SDSC's boundaries as in open_time_bins; and the classes of one model (the
+# first by name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",

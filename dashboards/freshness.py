@@ -5,8 +5,8 @@ So Superset queries again after a load, a simulation or a new outage. Runs in Su
 
 from typing import Any
 
-# The ledger has a row for each file, and `last_read_at` changes with every load. What people record, models
-# and simulations have their own rows. `tapewise db upgrade` creates the functions of mart again.
+# The ledger has a row for each file, and `last_read_at` changes with every load. Models, simulations and
+# what people record have rows of their own. `tapewise db upgrade` creates the functions of mart again.
 LAST_CHANGE = """
     SELECT md5(concat_ws(
         ' ',

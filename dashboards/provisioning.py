@@ -3,8 +3,8 @@
 Runs in Superset's environment, after `superset db upgrade`, any number of times: the second time nothing
 changes. Like superset_config.py, it reads these variables or files:
 
-    SUPERSET_ADMIN_PASSWORD    of the user `admin`, who may do everything
-    SUPERSET_VIEWER_PASSWORD   of the user `viewer`, who sees the dashboards and nothing else
+    SUPERSET_ADMIN_PASSWORD    the password of `admin`, who may do everything
+    SUPERSET_VIEWER_PASSWORD   the password of `viewer`, who sees the dashboards and nothing else
     TAPEWISE_READER_URL        the warehouse, as the role that reads mart
 
 All assets are marked `is_managed_externally`, so that they cannot be edited on Superset's own pages. The mark
@@ -21,7 +21,7 @@ from superset_config import read_secret
 
 ASSETS = Path(__file__).parent / "assets"
 VIEWER = "Tapewise viewer"
-# The part of Superset's role Gamma that a viewer has: to look, to filter and to download numbers. A viewer
+# The part of Superset's role Gamma that lets a viewer look, filter and download numbers. A viewer
 # may not create, change or share anything, write SQL, or see who else has an account.
 VIEWER_PERMISSIONS = {
     ("can_read", "Chart"),

@@ -39,7 +39,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """As in Superset: what an answer depends on besides the query; here also the last load."""
+        """As in Superset: what an answer depends on besides the query. Adds the last load."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
             key = [*key, find_last_change(datasource.database)]

@@ -28,12 +28,12 @@ from tapewise.schema.tables.upgrade import (
     upgrade,
 )
 
-# The suffix of a file to which a backup is being written, or was when its process was killed.
+# The suffix of the file that a backup is written to until it is complete; a killed backup leaves it behind.
 UNFINISHED = ".unfinished-backup"
 
 
 def back_up(warehouse: Warehouse, file: Path) -> None:
-    """Write the warehouse to `file` in pg_dump's custom format: all of it, or no file.
+    """Write the warehouse to `file` in pg_dump's custom format, completely or not at all.
 
     Only the file's owner can read it. The warehouse may be older than this program, so that it can be backed
     up before an upgrade. Raises DatabaseError if the file exists or cannot be created or if the dump fails,
@@ -44,8 +44,8 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     with warehouse.connect(Role.OWNER) as connection:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data and is rebuilt from this program's own sql/ on restore. So are the revocations
-        # on PostgreSQL's own functions (`access/roles.py`): another version may have other functions.
+        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. It also renews the
+        # revocations on PostgreSQL's own functions (`access/roles.py`): another version may have others.
         _run(
             warehouse,
             "pg_dump",
@@ -136,9 +136,9 @@ def restore(
     """Restore `file` into a database without archives, in one transaction, then upgrade it.
 
     Returns the revision of the backup. Before anything is changed, raises DatabaseError if there are
-    archives, if the file is not a backup, or if others keep using what is to be replaced for longer than
-    `wait_s` (`on_wait` is called once and names them); RevisionError if a newer program made the file or the
-    database.
+    archives, if the file is not a backup, or if other sessions use what it replaces for longer than `wait_s`
+    (`on_wait` is called once, with a description of them); RevisionError if a newer program made the file or
+    the database.
     """
     revision = _read_revision(warehouse, file)
 
@@ -155,7 +155,7 @@ def restore(
                         "the database already holds archives",
                         hint="Restore into another home or an empty database.",
                     )
-                # Any command creates the schema in an empty home; without an archive nothing is lost with it.
+                # Any command creates the schema in an empty home. Without archives, nothing is lost with it.
                 drop_mart(connection)
                 connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
             make_roles(connection)

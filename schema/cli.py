@@ -117,8 +117,9 @@ def url(settings: Settings, role: str) -> None:
 def upgrade_command(settings: Settings, wait_s: float) -> None:
     """Bring the schema to this program's version: run the migrations and rebuild the views.
 
-    Creates the warehouse if there is none. All or nothing; running it again only rebuilds the views. If
-    somebody else's transaction is in the way for longer than --wait, it reports whose and changes nothing.
+    Creates the warehouse if there is none. It does all of this or nothing; a second run only rebuilds the
+    views. If somebody else's transaction is in the way for longer than --wait, it reports whose and changes
+    nothing.
 
     Example: tapewise db upgrade
     """

@@ -49,7 +49,7 @@ class Role(Enum):
     def limits(self) -> str:
         """The options that lift the database's default time limits for our own programs.
 
-        They never sit idle for ever, and the writing ones may take hours over one statement.
+        Our programs never sit idle for ever, and those that write may take hours over one statement.
         """
         own = "-c idle_in_transaction_session_timeout=0"
         return own if self.is_reader else f"{own} -c statement_timeout=0"

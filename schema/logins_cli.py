@@ -36,7 +36,7 @@ def logins() -> None:
 def add(
     settings: Settings, name: str, sees_names: bool, password_file: Path | None, no_password: bool
 ) -> None:
-    """Create reading login NAME, and print how it connects.
+    """Create reading login NAME, and print how to connect with it.
 
     The embedded server never asks for a password: only the operating system user who runs Tapewise can
     connect to it, as any login.

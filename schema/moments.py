@@ -12,7 +12,7 @@ YEARS = range(1985, 2200)  # anything else is a typing error
 
 
 class TypedTime(click.ParamType[datetime]):
-    """A date or time in ISO 8601; one without an offset stays so until `place_time` knows the archive."""
+    """A date or time in ISO 8601; without an offset, it has no zone until `place_time` gives it one."""
 
     name = "time"
 

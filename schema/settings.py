@@ -102,7 +102,7 @@ class Settings(BaseSettings):
 
 
 class _SecretFiles(PydanticBaseSettingsSource):
-    """The contents of the files that variables ending in `_FILE` name."""
+    """The contents of the files named by variables that end in `_FILE`."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002  # pydantic's
         variable = f"TAPEWISE_{field_name.upper()}"

@@ -15,7 +15,7 @@
     pseudonymise = false                  # true: names become pseudonyms, which needs a key
     silent_after_hours = 26               # after this time `tapewise doctor` calls the source silent
 
-Only what the file alone shows is checked here; `ingest` checks formats and zones.
+This module checks only what the file alone shows; `ingest` checks formats and zones.
 """
 
 from collections import Counter

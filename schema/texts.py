@@ -12,7 +12,7 @@ _ON_TERMINALS = re.compile(rf"(?!\x1b\[(?:0|1|31|33)m)[{_CONTROLS}]")
 
 
 def escape_controls(text: str) -> str:
-    r"""Return `text` as one line, with control characters as \x1b or \u202e: they could steer a terminal."""
+    r"""Return `text` as one line, with control characters written as \x1b: they could steer a terminal."""
     return _IN_LINES.sub(_escape, text)
 
 

@@ -1,7 +1,7 @@
 """Writes the results of a run as an archive, into the same tables as an archive whose logs were read.
 
-Each request that ended becomes a transfer and a request, and each stage a stage; users have their numbers in
-the trace. In the ledger, one file stands for the run, with its balance: each fact counts as a line of it.
+Each request that ended becomes a transfer and a request, and each stage a stage; users keep their numbers
+from the trace. In the ledger, one file stands for the run, and its balance counts each fact as a line.
 Schema `studies` gets the run itself, samples over time, and where each request's time went.
 """
 
@@ -89,7 +89,7 @@ def write_archive(
     """Write the run as archive `name`, in one transaction; returns the number of requests written.
 
     `connection` and `settling` are the loader's; `settling` is in autocommit mode and creates partitions.
-    Raises SimulationError if there is such an archive.
+    Raises SimulationError if that archive exists.
     """
     given = outcome.given
     jobs = _place_jobs(given, outcome.run)
@@ -137,7 +137,7 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
         staged_at=at(stage_ended_s),
         started_at=at(pl.col("granted_s")),
         ended_at=at(pl.col("ended_s")),
-        # As in a log: from when the port was granted, including latency and waits for room on disk.
+        # As in a log, from the moment the port was granted, including latency and waits for room on disk.
         duration_s=pl.col("ended_s") - pl.col("granted_s"),
     ).sort("ended_at", "persona")
 
@@ -229,7 +229,7 @@ def _write_study(
     given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
     origin = (given.demand_archive, given.demand_kind)
     if given.demand_kind == "simulated":
-        # What counts is where that archive's own requests came from: those from made-up logs stay made up.
+        # The origin of that archive's own requests counts: those from made-up logs stay made up.
         held = connection.execute(
             "SELECT demand_archive, demand_kind FROM studies.simulation_runs"
             " JOIN core.archives ON archives.id = archive_id WHERE name = %s AND demand_kind IS NOT NULL",

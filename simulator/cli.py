@@ -248,7 +248,7 @@ def show(settings: Settings, name: str) -> None:
 @simulate.command(name="machine")
 @click.argument("name", required=False)
 def machine_command(name: str | None) -> None:
-    """Show the file of bundled machine NAME, as a start for your own; without NAME, list the machines.
+    """Show the file of bundled machine NAME, to start your own from; without NAME, list the machines.
 
     Example: tapewise simulate machine llnl-unitree-1998 > mine.toml
     """

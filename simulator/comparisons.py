@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class ComparedArchive:
-    """One side of a comparison; its requests that count are from `began_at` to `ended_at`.
+    """One side of a comparison; its requests from `began_at` to `ended_at` count.
 
     `warnings` are those of its run, if it was simulated.
     """
@@ -68,7 +68,7 @@ class Comparison:
 
     @property
     def idle(self) -> list[Figure]:
-        """The compared figures that are exactly 0 on both sides: waits for what nobody ever waits for."""
+        """The compared figures that are exactly 0 on both sides, as for things that nobody ever waits for."""
         return [each for each in self.compared if each.a_value == each.b_value == 0]
 
     @property

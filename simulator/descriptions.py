@@ -121,7 +121,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
-    if run.unfinished_count:  # of an earlier version, which kept such runs
+    if run.unfinished_count:  # only from an earlier version, which kept such runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
             " about the machine. Run it again."

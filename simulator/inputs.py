@@ -212,9 +212,9 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
 
     First come the files that the trace says are there, in the order in which it requests them, as long as
     they stay below the high water mark: the rest are on tape. Then come made-up files of the trace's sizes,
-    which nobody requests, until the disk is `fill_ratio` full. The paper also writes the former at time 0
-    (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, the others within the
-    two weeks before it.
+    which nobody requests, until the disk is `fill_ratio` full. The paper also writes the trace's files at
+    time 0 (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, the others within
+    the two weeks before it.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")

@@ -127,7 +127,10 @@ class Disk(Part):
 
 
 class Purge(Part):
-    """At `high_ratio` of the disk, files are removed down to `low_ratio`, except those used in `keep_s`."""
+    """When the disk is `high_ratio` full, files are removed until it is `low_ratio` full.
+
+    Files used in the last `keep_s` stay.
+    """
 
     high_ratio: Ratio
     low_ratio: Ratio
@@ -180,7 +183,10 @@ class TwoExponentials(Part):
 
 
 class Store(Part):
-    """`interval_s` after the last list, the next lists files on disk for `min_age_s` that are not on tape."""
+    """Storing to tape: each list is made `interval_s` after the last one.
+
+    It has the files that are not on tape and have been on disk for `min_age_s`.
+    """
 
     interval_s: Interval
     min_age_s: Seconds

@@ -34,7 +34,7 @@ from tapewise.simulator.results import WAITS, Run, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
-# A run takes about a tenth of a second for them.
+# A run handles this many in about a tenth of a second.
 EVENTS_AT_A_TIME = 100_000
 
 # Takes the simulated time in seconds and the number of jobs submitted so far.
@@ -127,7 +127,7 @@ def _name_resources(machine: Machine) -> list[str]:
 def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
     """Return the samples, which are states at points in time: their maximum need not be the peak.
 
-    Only `..._utilisation_ratio` is a mean, since the previous sample; it is null in the first sample.
+    Only `..._utilisation_ratio` is a mean over the time since the previous sample, and null in the first.
     """
     rows = world.samples[: int(world.state.next_sample[0])]
     first = len(SAMPLE_COLUMNS)

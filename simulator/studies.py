@@ -25,7 +25,7 @@ LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
 
-# What requests can wait for without end. A request that waits for one of these may hold those below it.
+# What requests can wait for indefinitely. A request that waits for one of these may hold those below it.
 _WAITED_FOR = {
     SPACE: "room on disk",
     DRIVE: "a tape drive",
@@ -58,7 +58,7 @@ def plan_run(
     """Make a plan, which depends only on the arguments.
 
     `arrivals`: `even` spreads the requests over the time, which removes the bursts. `fill_ratio`: how full
-    the disk is at the start, by default like one in use. `options` are stored with the run as well.
+    the disk is at the start, by default as full as a disk in use. `options` are stored with the run.
     """
     given = given.fit_machine(machine)
     if arrivals == "even":

@@ -56,5 +56,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, also those that were not used yet."""
+    """The public names, including those not used yet."""
     return sorted({*globals(), *__all__})

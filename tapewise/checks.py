@@ -22,7 +22,7 @@ from tapewise.status import describe_span
 RECENT = timedelta(days=7)
 SUSPECT_LINES = 10
 SUSPECT_TIMES = 2
-RULE_OF_THREE = 3  # if none of n was seen, the share is below 3 / n with 95 % confidence
+RULE_OF_THREE = 3  # if none was seen in n, the share is below 3 / n with 95 % confidence
 CLOCK_ERROR = timedelta(hours=1)
 MONTH = timedelta(days=30)
 LEAST_FREE_RATIO = 0.1
@@ -58,7 +58,7 @@ def check_sources(
 ) -> Iterator[Finding]:
     """Check that each configured source has a recent line, and note sources that are not configured.
 
-    Silence is no fault during an outage of the archive that has begun and not ended.
+    Silence is not a fault while an outage of the archive lasts.
     """
     known = {(state.archive, state.source): state for state in states}
     for plan in plans:
@@ -94,7 +94,7 @@ def check_sources(
 
 
 def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note the archives without a source; a first load that is killed at once leaves one.
+    """Note archives without a source; a first load that is killed at once leaves such an archive.
 
     `connection` is the loader's.
     """
@@ -136,7 +136,7 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
         said += f", and {rejected_count_before / line_count_before:.2%} before that"
     else:
         said += "; there are no older files to compare with"
-    # In whole numbers, so that rounding does not move the limit. Never true if there are no older lines.
+    # Uses whole numbers, so that rounding does not move the limit. Never true if there are no older lines.
     most_before = rejected_count_before + RULE_OF_THREE
     is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
     # With few older lines, the limit above cannot be reached even if all lines are rejected.
@@ -218,8 +218,8 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
 def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: datetime) -> Iterator[Finding]:
     """Check that the disk has enough free space: a tenth of it, and as much as the last 30 days added.
 
-    The latter is estimated: the size of the database times the share of all loaded lines that are from files
-    first read in those days. For a server of the site's own, only the size of the database is known.
+    The second is an estimate: the size of the database times the share of all loaded lines that are from
+    files first read in those days. On a site's own server, only the size of the database is known.
     """
     row = connection.execute(
         "SELECT pg_database_size(current_database()),"
@@ -264,7 +264,7 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note a run over the sources that is in progress; it is wrong if it has taken more than a day.
+    """Note if a run over the sources is in progress; it is wrong if it has taken more than a day.
 
     `connection` is the loader's.
     """

@@ -36,13 +36,13 @@ def connect(
 ) -> "Connection":
     """Open a warehouse, to query it and to load logs into it.
 
-    What is not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as for
+    Anything not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as for
     the command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
-    up, and which stops some seconds after the last program that uses it. The variables of libpq (`PGHOST` and
+    up, and stops some seconds after the last program stops using it. The variables of libpq (`PGHOST` and
     so on) are then removed from this process's environment.
 
     Args:
-        home: the folder of the embedded PostgreSQL; it is made if it does not exist.
+        home: the folder of the embedded PostgreSQL; created if it does not exist.
         database_url: a PostgreSQL server of your own instead, for loading.
         reader_url: the URL with which the reading role logs in there, for queries.
         config: the settings file. None: `tapewise.toml` in the current folder, if there is one.
@@ -160,11 +160,11 @@ class Connection:
     ) -> "list[LoadedFile]":
         """Load log files, compressed or not, each line at most once.
 
-        A file that cannot be loaded has an `error` in its result, and the others are loaded. To read a file
+        A file that cannot be loaded has an `error` in its result, and the others are loaded. Reading a file
         again, or a longer copy of it, counts nothing twice.
 
         Args:
-            paths: the files; or a single one.
+            paths: the files, or a single one.
             archive: the archive that wrote the logs; created at its first load.
             timezone: the IANA zone of the times in the logs, such as `America/Los_Angeles`.
             format: the name of their format, or the path of your own layout. None: detected for each file.
@@ -178,8 +178,8 @@ class Connection:
             pseudonymise: replace the names of users, machines and files with pseudonyms, using the key that
                 the settings name.
             dry_run: return what would be loaded, and write nothing.
-            jobs: how many files to read at a time. None: half the cores, if there is much to read.
-            now: lines more than a day later than this are rejected; a time with a zone. None: the present.
+            jobs: how many files to read at once. None: half the cores, if there is much to read.
+            now: lines more than a day later than this are rejected; a time with a zone. None: the time now.
 
         Returns:
             A `LoadedFile` for each file, in the order of `paths`.
@@ -225,7 +225,7 @@ class Connection:
         )
 
     def close(self) -> None:
-        """End the use of the warehouse. It may be called more than once."""
+        """Close the warehouse. May be called more than once."""
         self._is_open = False
         self._stack.close()
 

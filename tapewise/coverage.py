@@ -22,7 +22,7 @@ def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
     """Show which views of mart an archive's logs feed.
 
     Each view or function of mart is fed, partly fed (some columns or rows are missing) or not fed, and the
-    list says what the logs lack for it. Views of what people enter, and of what is calculated or simulated,
+    list says what the logs lack for it. Views of what people record, and of what is calculated or simulated,
     are left out.
 
     Example: tapewise coverage --archive hpss

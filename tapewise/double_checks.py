@@ -1,6 +1,6 @@
 """The check of `tapewise doctor` for sources that hold the same lines, which count twice.
 
-A load refuses such files today, but warehouses that were loaded before it did may have them.
+A load now refuses such files, but warehouses that were loaded before that may have them.
 """
 
 from collections.abc import Iterator

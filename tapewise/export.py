@@ -53,8 +53,8 @@ def export(
     """Write the facts and requests of an archive as Parquet, one file per table and month.
 
     Each table is a view of mart, with all its columns. In a folder that holds an export of the archive, the
-    selected months are replaced and all others kept. The files are moved into place together at the end: an
-    export that fails changes nothing. With --as names, the names of users and files are written too.
+    selected months are replaced and all others are kept. The files are moved into place together at the end:
+    an export that fails changes nothing. With --as names, the names of users and files are written too.
 
     \b
     Examples:

@@ -3,7 +3,7 @@
     FOLDER/transfers/1998-10.parquet    the rows of October 1998 (in UTC) of `mart.transfers`
     FOLDER/export.json                  what the folder holds; a finished export has it
     FOLDER/.unfinished/                 files that are being written
-    FOLDER/.lock                        keeps two exports from writing at a time
+    FOLDER/.lock                        keeps two exports from writing at once
 
 Files are moved into place together, after the last one is written, and `export.json` after them. So an export
 that fails or is killed leaves what was there before.
@@ -72,7 +72,7 @@ def open_folder(folder: Path, request: ExportRequest) -> Iterator[Path]:
             ) from None
         _check_folder(folder, request)  # again: another export may have finished meanwhile
         unfinished = folder / _UNFINISHED
-        shutil.rmtree(unfinished, ignore_errors=True)  # of an export that was killed
+        shutil.rmtree(unfinished, ignore_errors=True)  # left by an export that was killed
         unfinished.mkdir()
         try:
             yield unfinished
@@ -133,7 +133,7 @@ def publish(unfinished: Path, request: ExportRequest, archive: Archive, row_coun
                 removed_count += 1
         if place.exists() and not any(place.iterdir()):
             place.rmdir()
-    # What is in the folder now, those months included that were not selected.
+    # What is in the folder now, including the months that were not selected.
     tables = {
         table: {
             path.stem: pq.read_metadata(path).num_rows for path in sorted((folder / table).glob("*.parquet"))

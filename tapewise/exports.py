@@ -26,7 +26,7 @@ from tapewise.schema.writing.loader import read_frames
 
 _Schema = dict[str, pl.DataType | type[pl.DataType]]
 
-# The views that are exported, with the columns that sort their rows; the month of a row is that of the first.
+# The views that are exported, with the columns that sort their rows; the first column gives a row's month.
 TABLES = {
     "transfers": ("ended_at", "transfer_id"),
     "opens": ("opened_at", "open_id"),
@@ -64,7 +64,7 @@ _TYPES: _Schema = {
 
 @dataclass(frozen=True)
 class Export:
-    """What was written: rows by table and file; and how many files were removed, as their rows are gone."""
+    """The rows written, by table and file, and how many files were removed because their rows are gone."""
 
     row_counts: RowCounts
     removed_count: int
@@ -93,7 +93,7 @@ def export_archive(
             row_counts = _write_files(connection, request, unfinished, report)
             removed_count = publish(unfinished, request, archive, row_counts)
     except OSError as error:
-        # Arrow's errors have the number, but a text of their own and no name of a file.
+        # Arrow's errors have the number, but their own text, without the file's name.
         reason = os.strerror(error.errno) if error.errno else error
         raise ExportError(f"{error.filename or folder} cannot be written: {reason}") from error
     return Export(row_counts, removed_count)
@@ -217,7 +217,7 @@ def _write_file(
     schema: _Schema,
     path: Path,
 ) -> int:
-    """Write the result of `query` to `path`, piece by piece; returns how many rows. Without any, no file."""
+    """Write the result of `query` to `path`, piece by piece, if it has rows; returns how many."""
     frames = read_frames(connection, query, None, schema, _PIECE_BYTES)
     first = next(frames, None)
     if first is None:

@@ -18,7 +18,7 @@ from tapewise.values import name_apart
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
-# How many rows are Python objects at the same time.
+# How many rows are held as Python objects at once.
 BATCH_ROWS = 50_000
 _TYPES = psycopg.adapters.types
 # All other types become text, as PostgreSQL writes them.
@@ -56,7 +56,7 @@ def read_query(
         connection.execute("SELECT set_config('TimeZone', %s, false)", [timezone])
         with connection.cursor() as cursor:
             _load_plain_values(cursor)
-            # A prepared statement is a single one: the server refuses several.
+            # The server refuses to prepare more than one statement.
             cursor.execute(text.encode(), parameters, prepare=True)
             if cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.EMPTY_QUERY:
                 raise QueryError("the query is empty")

@@ -36,7 +36,7 @@ class LoadedFile:
         rejected_samples: the first rejected lines: number, reason, text (None where names are hidden).
         waiting_bytes: the size of an unfinished last line, which is read once it is finished.
         log_date: the day that the lines were read with, if they do not contain it.
-        is_unchanged: the file is as it was when it was last read, and was not read again.
+        is_unchanged: the file has not changed since it was last read, and was not read again.
         error: why the file was not loaded, or why none of its lines could be read; otherwise None.
     """
 
@@ -101,7 +101,7 @@ def _check(request: PathsRequest, jobs: int | None, now: datetime) -> None:
 
 
 def check_now(now: datetime) -> None:
-    """Raise SettingsError for a present without a time zone."""
+    """Raise SettingsError for a `now` without a time zone."""
     if now.tzinfo is None:
         raise SettingsError("'now' has no time zone", hint="For instance: datetime.now(UTC).")
 

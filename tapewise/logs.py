@@ -75,13 +75,13 @@ def read_log(
     line is read twice, from two files, there are two records.
 
     Args:
-        path: the log file, compressed (gz, bz2, xz, zst) or not. It is read whole, into memory.
+        path: the log file, compressed (gz, bz2, xz, zst) or not. All of it is read into memory.
         format: the name of its format (`tapewise formats` lists them), or the path of your own layout
             (`./site.toml`). None: detected from its lines.
         timezone: the IANA zone of the times in the log, such as `America/Los_Angeles`.
         date: the day of the file, for formats whose lines have none. None: the day in the file's name.
-        complete: read a last line without newline too; otherwise it is taken for unfinished.
-        now: lines more than a day later than this are rejected; a time with a zone. None: the present.
+        complete: read a last line without newline too; otherwise it counts as unfinished.
+        now: lines more than a day later than this are rejected; a time with a zone. None: the time now.
 
     Returns:
         A `Log` with the frames `records`, `ignored` and `rejected`.

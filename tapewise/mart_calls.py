@@ -17,7 +17,7 @@ from tapewise.schema.tables.mart import MartObject, read_mart
 
 Ask = Callable[[sql.Composed, list[Any]], pl.DataFrame]
 
-# A function's arguments are written one a line, in sql/*/*/function.sql.
+# A function's arguments are written one per line in sql/*/*/function.sql.
 _ARGUMENTS = re.compile(r"CREATE FUNCTION mart\.\w+\(\n(.*?)\n\) RETURNS", re.DOTALL)
 _ARGUMENT = re.compile(r"^    (\w+) (.+?)( DEFAULT .+?)?,?$", re.MULTILINE)
 
@@ -106,7 +106,7 @@ def names_of(each: MartObject) -> list[str]:
 def build_query(each: MartObject, arguments: Mapping[str, Any]) -> tuple[sql.Composed, list[Any]]:
     """Return the query and its parameters; None for an argument means the same as leaving it out.
 
-    Raises QueryError for an unknown argument, or if one is missing that has no default.
+    Raises QueryError if an argument is unknown, or if one without a default is missing.
     """
     names = names_of(each)
     for name in arguments:

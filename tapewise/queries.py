@@ -28,7 +28,7 @@ from tapewise.values import (
 )
 
 TABLE_ROWS = 1000
-# Words of a query whose meaning depends, or may depend, on the time zone.
+# Words in a query whose meaning depends, or may depend, on the time zone.
 _TIMES = re.compile(
     r"\d{4}-\d|\b(date|time|timestamp|timestamptz|now|current_\w+|to_char|to_date|to_timestamp|extract|age)\b"
     r"|\bdate_\w+",

@@ -41,7 +41,7 @@ def open_reader(
 
 
 def explain_denial(error: psycopg.errors.InsufficientPrivilege) -> str:
-    """What to do about a denial: it is either of names, which some readers may see, or of all else."""
+    """What to do if access is denied, either to names, which some readers may see, or to anything else."""
     from tapewise.schema.tables.mart import read_mart  # noqa: PLC0415  # most queries are not denied
 
     # PostgreSQL names the object only in the text of the message.

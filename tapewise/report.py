@@ -1,4 +1,4 @@
-"""`tapewise report`: first answers straight from log files, by way of a temporary warehouse."""
+"""`tapewise report`: first answers straight from log files, through a temporary warehouse."""
 
 import json
 from contextlib import closing
@@ -109,7 +109,7 @@ def _load(
 
 
 def _make_sources(warehouse: Warehouse, formats: list[Format], timezone: str) -> dict[str, Source]:
-    """Make a source for each format. Of formats that report the same transfers only the first is counted."""
+    """Make a source for each format. If formats report the same transfers, only the first is counted."""
     names = [each.name for each in formats]
     uncounted = [name for name in SAME_TRANSFERS if name in names][1:]
     made = {}

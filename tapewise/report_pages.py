@@ -20,7 +20,7 @@ SHARED = (
     "NFT's log and STAT report the same transfers. NFT's are counted here, because they name users. STAT's\n"
     "failures are counted as failures of nft, because NFT's log does not report any."
 )
-# Columns of figures that a log may lack. If they were left empty, it would look as if there were none.
+# Columns of figures that a log may lack. Empty cells would look as if there were none.
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 

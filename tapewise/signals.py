@@ -4,7 +4,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-# Python raises an exception for SIGINT only: the others end a process at once, without any cleaning up.
+# Python raises an exception for SIGINT only: the others end a process at once, without any cleanup.
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -28,5 +28,5 @@ def raise_endings() -> None:
 
 def _end(number: int, _frame: FrameType | None) -> NoReturn:
     for each in _ENDINGS:
-        signal.signal(each, signal.SIG_IGN)  # a second one must not interrupt the cleaning up
+        signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     raise Ended(number)

@@ -21,8 +21,8 @@ def simulate(
 ) -> Run:
     """Run a trace on a machine. The same arguments give the same result, to the last bit.
 
-    It needs the extra `simulator`. The disk holds nothing at the start but the files of the inventory: unlike
-    `tapewise simulate run`, it is not filled up with files that nobody requests.
+    It needs the extra `simulator`. At the start, the disk holds only the files of the inventory: unlike
+    `tapewise simulate run`, this does not fill it up with files that nobody requests.
 
     Args:
         machine: a machine file, the name of a bundled one (`tapewise simulate machine` lists them), or a
@@ -41,7 +41,7 @@ def simulate(
 
     Raises:
         MachineError: the machine file is missing or wrong, or the machine is too large for a run.
-        TraceError: the trace or the inventory is wrong, or asks for what the machine cannot do.
+        TraceError: the trace or the inventory is wrong, or asks for something that the machine cannot do.
         SimulationError: the seed or `sample_s` is out of range.
         MissingExtraError: the extra `simulator` is not installed.
 

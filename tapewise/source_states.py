@@ -103,7 +103,7 @@ def read_days(connection: psycopg.Connection, state: SourceState, day_count: int
 
 
 def find_gaps(days: list[DayHours]) -> list[tuple[datetime, datetime]]:
-    """Return the times without any line, in whole hours, as pairs of beginning and end."""
+    """Return the times without any line, in whole hours, as pairs of start and end."""
     gaps: list[tuple[datetime, datetime]] = []
     for day in days:
         for number, has_lines in enumerate(day.has_lines):

@@ -29,7 +29,7 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, an hour without, and one that may have some: lines of its day do not report their hour.
+# An hour with lines, one without, and one that may have some, as lines of its day do not report their hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 
@@ -53,9 +53,9 @@ def status(
 ) -> None:
     """Show how far each source was read, and its gaps.
 
-    That is its last line, its lag, the fate of its lines, and the hours without a line. Each hour of the last
-    days, by the archive's own clock, is shown as # if it has lines, as . if it has none and as ? if it may
-    have some. The last day ends with the source's last line.
+    For each source, this is its last line, its lag, what became of its lines, and the hours without a line.
+    Each hour of the last days, by the archive's own clock, is shown as # if it has lines, as . if it has none
+    and as ? if it may have some. The last day ends with the source's last line.
 
     Example: tapewise status --archive hpss
     """

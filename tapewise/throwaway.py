@@ -25,7 +25,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
     """Open an empty warehouse of this program's revision; the home and URLs of `settings` are not touched.
 
-    When the block ends, its server is stopped and its files are deleted, also after an error, Ctrl-C,
+    When the block ends, its server is stopped and its files are deleted, even after an error, Ctrl-C,
     SIGTERM or SIGHUP (`tapewise.signals`). If the process is killed outright, the server ends by itself, but
     its files stay behind. Use it in the main thread, where signals are handled. Raises ServerError.
     """

@@ -36,7 +36,7 @@ class _CutLoader(Loader):
     def load(self, data: Buffer) -> str:
         if len(data) <= CELL_CHARACTERS:
             return bytes(data).decode()
-        # A character has up to four bytes; the last one here may be cut in two.
+        # A character has up to four bytes; the last one in this slice may be cut in two.
         begin = bytes(data[: 4 * CELL_CHARACTERS]).decode(errors="ignore")[:CELL_CHARACTERS]
         left = _count_characters(data) - len(begin)
         return f"{begin}... ({left:,} more characters)" if left else begin
@@ -84,7 +84,7 @@ def load_cells(adapters: AdaptersMap) -> None:
 
 
 def name_apart(columns: Sequence[str]) -> list[str]:
-    """Return `columns` with a number appended to repeated names, such that all names differ."""
+    """Return `columns` with a number appended to repeated names, so that all names differ."""
     taken = set(columns)
     seen: set[str] = set()
     named = []

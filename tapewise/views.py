@@ -14,7 +14,7 @@ from tapewise.schema.tables.mart import MartObject, read_mart
 from tapewise.schema.tables.mart_signatures import read_signature
 
 WIDTH = 100
-# The end of a column's name says its unit. The first that fits applies.
+# The end of a column's name gives its unit. The first match applies.
 _UNITS = {
     "_bytes_per_s": "bytes/s",
     "_bytes": "bytes",
@@ -33,8 +33,8 @@ _UNITS = {
 def views(name: str | None, as_json: bool) -> None:
     """List the views and functions of mart, or describe the one called NAME.
 
-    The list has one line for each, by topic. A description has what one row is, the arguments with their
-    defaults, the columns with their units, and an example. No database is needed.
+    The list has one line for each, by topic. A description says what one row is, and shows the arguments with
+    their defaults, the columns with their units, and an example. No database is needed.
 
     \b
     Examples:
@@ -118,7 +118,7 @@ def _explain(row: dict[str, Any]) -> str:
 
 
 def _wrap(text: str, head: str) -> list[str]:
-    """Wrap `text`, which begins after `head`; below it, what follows is indented."""
+    """Wrap `text`, which begins after `head`, and indent the lines that follow."""
     width = min(max(shutil.get_terminal_size((WIDTH, 0)).columns, len(head) + 30), WIDTH)
     return textwrap.wrap(
         text, width, initial_indent=head, subsequent_indent=" " * len(head), break_long_words=False

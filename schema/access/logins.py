@@ -20,13 +20,13 @@ from tapewise.schema.access.roles import (
 )
 from tapewise.schema.errors import DatabaseError, LookupFailedError
 
-# Enough for one person: psql, a notebook and a spreadsheet at a time.
+# Enough for one person: psql, a notebook and a spreadsheet at once.
 CONNECTION_LIMIT = 10
 
 
 @dataclass(frozen=True)
 class Login:
-    """A login that may read `mart`. It may have changed its settings itself."""
+    """A login that may read `mart`. Whoever uses it may have changed its settings."""
 
     name: str
     sees_names: bool
@@ -52,7 +52,7 @@ def add_login(
 ) -> None:
     """Create a login that reads `mart`, in the caller's transaction. Raises DatabaseError if that fails."""
     role = sql.Identifier(name)
-    # As in `make_roles`: the creator may see its sessions and end them.
+    # As in `make_roles`, lets the creator see the login's sessions and end them.
     connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
     try:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
@@ -84,7 +84,7 @@ def make_own_login_with_names(connection: psycopg.Connection) -> None:
 
 
 def check_sees_names(connection: psycopg.Connection) -> None:
-    """Raise DatabaseError, which says what to do, unless the login of this session may see names."""
+    """Raise a DatabaseError that says what to do, unless this session's login may see names."""
     login = connection.info.user
     if not _sees_names(connection, login):
         raise DatabaseError(
@@ -95,7 +95,7 @@ def check_sees_names(connection: psycopg.Connection) -> None:
 
 
 def _sees_names(connection: psycopg.Connection, login: str) -> bool:
-    """Whether there is a role `login` that has the rights of the group."""
+    """Whether the role `login` exists and has the group's rights."""
     found = connection.execute(
         "SELECT FROM pg_roles AS members, pg_roles AS groups"
         " WHERE members.rolname = %s AND groups.rolname = %s"

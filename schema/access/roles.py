@@ -20,8 +20,8 @@ NAMES = "tapewise_names"
 # Their members: our own commands, and Superset. People get their own logins (`logins.py`).
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
-# The login of our own commands that sees names. Only the embedded server has it, once a command needed it:
-# there, whoever can connect owns the warehouse. On a site's own server, the site decides who sees names.
+# Our own commands log in with this to see names. It exists only on the embedded server, where whoever can
+# connect owns the warehouse, and only once a command has needed it. On a site's server, the site decides.
 COMMANDS_WITH_NAMES = "tapewise_query_names"
 
 STATEMENT_TIMEOUT = "10min"
@@ -55,7 +55,7 @@ def make_roles(connection: psycopg.Connection) -> None:
             with connection.transaction():
                 _make_roles(connection)
             return
-        # Another database of the same server is creating them at this moment, and PostgreSQL gives us no
+        # A session in another database of this server is creating them at this moment, and PostgreSQL has no
         # lock that works across databases ("tuple concurrently updated").
         except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
             time.sleep(0.1)

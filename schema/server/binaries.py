@@ -77,7 +77,7 @@ def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
 
     Used when root runs Tapewise: the Python environment may be below /root, where the account that runs the
     server cannot read. Does nothing if the copy exists. The copy appears whole or not at all, even if several
-    processes make it.
+    processes make it at once.
 
     Raises:
         OSError: no space, no permission.

@@ -53,7 +53,7 @@ HINTS = {
 def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_lock: int) -> None:
     """Create the data folder; it gets its final name only when it is complete and on disk."""
     unfinished = cluster / f"{DATA_FOLDER}.unfinished"
-    if unfinished.exists():  # initdb was killed and is gone: while it runs, it holds the start lock
+    if unfinished.exists():  # left by an initdb that was killed: a running one holds the start lock
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account:
@@ -104,7 +104,7 @@ def write_access_files(cluster: Path, account: Account | None) -> None:
 
 
 def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
-    """Start the server and wait until it accepts connections; it inherits `server_lock` and so keeps it."""
+    """Start the server and wait until it accepts connections; it inherits `server_lock` and keeps it."""
     # Set on the command line, where neither a file nor ALTER SYSTEM can override it.
     options = {
         "listen_addresses": "",
@@ -114,7 +114,7 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
         "hba_file": "pg_hba.conf",
         "ident_file": "pg_ident.conf",
         "logging_collector": "off",
-        # For all clients, also Superset and psql: a query ends when its client is gone.
+        # For all clients, including Superset and psql: a query ends when its client is gone.
         "client_connection_check_interval": "2s",
     }
     if binaries.version >= 17:

@@ -57,7 +57,7 @@ class ServerStatus:
 
 
 class EmbeddedServer:
-    """The server of one home; any number of objects and processes may use it at a time.
+    """The server of one home; any number of objects and processes may use it at once.
 
     Creating the object changes nothing. `linger_s` is how long the server stays up after its last user; if
     users give different values, the first one counts. `system_folder` is where root keeps programs and
@@ -98,7 +98,7 @@ class EmbeddedServer:
             cluster, account = self._make_cluster()
             share = keeper.open_lock(cluster / keeper.IN_USE_LOCK)
             try:
-                # First, so that the keeper leaves the starting server alone.
+                # Comes first, so that the keeper does not stop the server while it starts.
                 keeper.lock(share, shared=True)
                 with _locked(cluster / keeper.START_LOCK) as start_lock:
                     self._ensure_running(cluster, account, start_lock)
@@ -228,7 +228,7 @@ class EmbeddedServer:
                 clusters.make_data(cluster, binaries, account, start_lock)
             socket_folder = homes.choose_socket_folder(cluster)
             homes.make_socket_folder(socket_folder, account)
-            # Nobody uses these, but PostgreSQL would give up if another process had taken their pid.
+            # Nobody uses these, but PostgreSQL would give up if another process now had their pid.
             for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
                 stale.unlink(missing_ok=True)
             clusters.write_access_files(cluster, account)
@@ -239,7 +239,7 @@ class EmbeddedServer:
         data = cluster / DATA_FOLDER
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
-            # Remaining processes of a former folder of the same name would remove the new server's socket.
+            # Processes left from an earlier folder of this name would remove the new server's socket.
             has_orphans = keeper.stop_orphans(data, account)
             if not has_orphans and keeper.try_lock(server_lock):
                 break

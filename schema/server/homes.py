@@ -83,7 +83,7 @@ def _add_account() -> str:
 
 
 def can_reach(folder: Path, account: Account) -> bool:
-    """Return whether the account may enter the folder, by trying it: access lists count, not only modes."""
+    """Return whether the account may enter the folder. Tries it, because access lists count besides modes."""
     return run(["/bin/sh", "-c", 'cd "$0"', folder], account, folder=Path("/")).returncode == 0
 
 
@@ -98,8 +98,8 @@ def name_user(uid: int) -> str:
 def check_owner(home: Path, link: Path) -> None:
     """Refuse a home that is somebody else's; `link` is the cluster's folder in it, which need not exist.
 
-    An ordinary user may create a cluster in a folder of others, but may not use theirs. Root may do
-    neither: the owner of the folder could swap the files that root is about to write to.
+    An ordinary user may create a cluster in other users' folders, but may not use their clusters. Root may
+    do neither: the owner of the folder could swap the files that root is about to write to.
 
     Raises:
         ServerOwnerError: the home belongs to somebody else.
@@ -180,7 +180,7 @@ def _link_cluster(home: Path, link: Path, base: Path) -> None:
     """Create a cluster's folder in `base` and link it from the home.
 
     Its name depends only partly on the home: otherwise a new home in the place of a deleted one would find
-    the old one's data.
+    the deleted one's data.
     """
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
     folder = Path(tempfile.mkdtemp(prefix=f"{digest}-", dir=base))

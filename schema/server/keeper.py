@@ -134,7 +134,7 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Signal processes as `account`: a pid from a file of that account must not let root kill others."""
+    """Signal processes as `account`, so that a pid in that account's file cannot make root kill others."""
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 
@@ -156,7 +156,7 @@ def stop_server(
 ) -> bool:
     """Shut the server down and wait until all its processes end; return False if they do not end in time.
 
-    First tries a fast shutdown (clients are disconnected, a checkpoint is written); after half of the time,
+    First tries a fast shutdown (clients are disconnected, a checkpoint is written); after half the time,
     one without a checkpoint. The caller holds `start.lock`. Does nothing if no server is running, and copes
     with a deleted data folder.
     """
@@ -219,9 +219,9 @@ class Keeper:
             unlock(self.start_lock)
 
     def _stop_deleted(self) -> None:
-        """Stop the server of a deleted folder, and leave alone a new one in its place.
+        """Stop the server of a deleted folder, but not a new server in its place.
 
-        Deleting takes time: our lock may go first and the data last.
+        Deletion takes time: our lock may go first and the data last.
         """
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not try_lock(self.server_lock) and time.monotonic() < deadline:

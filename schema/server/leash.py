@@ -2,9 +2,10 @@
 
     python -I -S leash.py PID PROGRAM ARGUMENTS...
 
-PID is the process that starts this one. The kernel sends SIGTERM to the program at the end of the thread that
-started it. This process becomes the program by `exec`, which keeps that setting. Setting it in subprocess's
-`preexec_fn` instead could hang if there are threads, because that code runs in the forked process.
+PID is the process that starts this one. The kernel sends SIGTERM to the program when the thread that
+started it ends. This process becomes the program by `exec`, which keeps that setting. Setting it in
+subprocess's `preexec_fn` instead could hang if there are threads, because that code runs in the forked
+process.
 
 Needs only the standard library and imports none of our modules, like `keeper.py`. Linux only.
 """

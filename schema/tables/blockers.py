@@ -62,7 +62,7 @@ def _watch(connection: psycopg.Connection, pid: int, found: list[Blocker], is_ov
             if seen := _find_blockers(connection, pid):
                 found[:] = seen
     except psycopg.Error:
-        pass  # the connection is gone; the waiting one finds out by itself
+        pass  # the connection is lost; the waiting one will notice too
 
 
 def _find_blockers(connection: psycopg.Connection, pid: int) -> list[Blocker]:

@@ -21,7 +21,7 @@ requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # When the transfer, or else the job or the open, ended; requests are looked up by it.
+    # When the transfer ended, or else the job or the open; requests are looked up by this time.
     instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
     # The other log's line about the same transfer; of the two, `transfer_id` is the one that counts.
@@ -44,7 +44,7 @@ requests = sa.Table(
     sa.Column("duration_s", DOUBLE_PRECISION),
     sa.Column("open_s", DOUBLE_PRECISION),
     sa.Column("stage_s", DOUBLE_PRECISION),
-    # False where only lines that are not counted report the transfer: another log counts it.
+    # False if only lines that are not counted report the transfer, because another log counts it.
     flag("is_counted"),
     sa.Column("is_failed", sa.Boolean),
     sa.Column("is_cached", sa.Boolean),
@@ -66,9 +66,9 @@ requests = sa.Table(
 
 
 def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """A table of what the tape events of a cartridge or a file show together; derived, like requests.
+    """A table derived, like requests, from several tape events of a cartridge or a file.
 
-    The ids are those of events. Unfinished operations are here too, with the times that are known.
+    Its ids are those of events. It includes unfinished operations, with the times that are known.
     """
     return sa.Table(
         table,
@@ -95,7 +95,7 @@ def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Ta
 mounts = _of_tapes(
     "mounts",
     "One row per cartridge in a drive, from the request to mount it to its dismount; derived",
-    # The id of the first event that is known.
+    # The id of the first known event.
     sa.Column("mount_id", sa.BigInteger, nullable=False),
     # When the file that the cartridge was mounted for was requested.
     instant("received_at", nullable=True),
@@ -104,7 +104,7 @@ mounts = _of_tapes(
     instant("transferred_at", nullable=True),
     instant("dismount_requested_at", nullable=True),
     instant("dismounted_at", nullable=True),
-    # The files read or written during the mount: all, those that failed, the repacker's.
+    # The files read or written during the mount: all of them, those that failed, and the repacker's.
     sa.Column("transfer_count", sa.BigInteger, nullable=False),
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("repacker_count", sa.BigInteger, nullable=False),
@@ -183,9 +183,9 @@ activity_cells = sa.Table(
     sa.Column("duration_us", sa.BigInteger, nullable=False),
     # Transfers of which only the day is known have their own cells at noon: they count by day and month.
     sa.Column("is_time_of_day_unknown", sa.Boolean, primary_key=True, server_default=sa.false()),
-    # From logs that report no failures.
+    # How many transfers come from logs that report no failures.
     sa.Column("failures_unlogged_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    # Those that did not fail but have no size or no duration, and so are missing from its sum.
+    # Transfers that did not fail but have no size, or no duration, and so are missing from that sum.
     sa.Column("unknown_size_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",

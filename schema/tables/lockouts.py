@@ -15,7 +15,7 @@ from psycopg import errors, sql
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.blockers import Blocker, watch_blockers
 
-# Less than `deadlock_timeout`, after which PostgreSQL might end the other one's query, not ours.
+# Less than `deadlock_timeout`, after which PostgreSQL might end the other session's query, not ours.
 ATTEMPT_MS = 500
 PAUSE_S = 1.0
 WAIT_S = 30.0
@@ -24,12 +24,12 @@ WAIT_S = 30.0
 def lock_warehouse(connection: psycopg.Connection, *, is_altered: bool) -> None:
     """Become the only session that changes the schema, and drop `mart`, in the caller's transaction.
 
-    `is_altered` means that tables are to be changed too: then nobody else can read or write them.
+    If `is_altered`, tables will change too, and nobody else can read or write them.
     """
     from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # reads YAML, which few commands need
 
     connection.execute("CREATE SCHEMA IF NOT EXISTS ledger")
-    # Alembic's own table, as Alembic creates it: of two first upgrades, the second waits here for the first.
+    # Alembic's own table, as Alembic creates it. If two first upgrades run at once, one waits here.
     connection.execute(
         "CREATE TABLE IF NOT EXISTS ledger.revisions"
         " (version_num varchar(32) NOT NULL, CONSTRAINT revisions_pkc PRIMARY KEY (version_num))"
@@ -61,9 +61,9 @@ def locked_out(
 ) -> Iterator[None]:
     """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
 
-    Tries for `wait_s`, and calls `on_wait` once with the sessions in the way. If they are still in the way
-    then, raises a DatabaseError that names them; `action` ("upgrade") says what waited. `connect` opens
-    another connection, to find out who they are.
+    Tries for `wait_s`, and calls `on_wait` once with a description of the sessions in the way. If any are
+    still in the way after that, raises a DatabaseError that names them; `action` ("upgrade") says what
+    waited. `connect` opens another connection, to find out who they are.
     """
     deadline = time.monotonic() + wait_s
     connection.execute(

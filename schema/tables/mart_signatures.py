@@ -29,7 +29,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives: columns with their types in order, or the type of its one value."""
+    """What a function takes and returns: columns with their types in order, or the type of its one value."""
 
     arguments: tuple[Argument, ...]
     columns: dict[str, str]

@@ -86,23 +86,23 @@ sources = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("format", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
-    # The step of the durations in the log; coarser durations inside it are flagged line by line.
+    # The resolution of the log's durations; lines with coarser ones are flagged.
     sa.Column("clock_resolution_s", DOUBLE_PRECISION, nullable=False),
     # False if another source of the archive reports the same transfers and is the one counted.
     sa.Column("is_counted", sa.Boolean, nullable=False),
     instant("earliest_at"),
     instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Distinguishes the keys by which names become pseudonyms, without revealing them; null: names stay.
+    # Distinguishes the keys that turn names into pseudonyms, without revealing them; null: names stay.
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),
-    # Its files contain lines in other sources' formats: lines that one source has, the other does not load.
+    # Its files also contain lines in other sources' formats. A line that one source has, no other loads.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
     # The fact tables for which the log reports failures. For others, failed attempts are unknown.
     sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
-    # Failed transfers of a source that is not counted are counted under this interface all the same, because
-    # the log that is counted does not report them. Null: they are not counted.
+    # Even if the source is not counted, its failed transfers count, under this interface, because the log
+    # that is counted does not report them. Null: they do not count.
     sa.Column("failures_as", sa.Text),
     # Its transfers are reads and writes within files: none of them creates or fetches a file.
     sa.Column("is_of_parts", sa.Boolean, nullable=False, server_default=sa.false()),
@@ -160,7 +160,7 @@ segments = sa.Table(
     sa.Column("digest", UUID, nullable=False),
     sa.Column("line_count", sa.Integer, nullable=False),
     sa.Column("fact_count", sa.Integer, nullable=False),
-    # By reason.
+    # Counts by reason.
     sa.Column("ignored_counts", JSONB, nullable=False),
     sa.Column("rejected_counts", JSONB, nullable=False),
     instant("first_event_at", nullable=True),
@@ -188,12 +188,12 @@ rounds = sa.Table(
     comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
 )
 
-# No foreign keys: they are checked row by row. Commands that delete log files delete these by their source.
+# No foreign keys: they are checked row by row. Commands that delete log files delete these rows by source.
 landmarks = sa.Table(
     "landmarks",
     metadata,
     sa.Column("source_id", sa.Integer, primary_key=True, autoincrement=False),
-    # Of four consecutive lines, with the file's date if lines have none.
+    # The digest of four consecutive lines, and of the file's date if lines have none.
     sa.Column("digest", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("log_file_id", sa.Integer, nullable=False),
     # One bit for each of the lines, the lowest for the first: whether it is a fact.
@@ -202,8 +202,8 @@ landmarks = sa.Table(
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
-# Allows a load's rows of one month to be found and recounted, and one day to be stored elsewhere. No foreign
-# keys, as for landmarks.
+# With this, the rows that a load wrote to one month can be found and recounted, and perhaps one day be stored
+# elsewhere. No foreign keys, as for landmarks.
 loaded_rows = sa.Table(
     "loaded_rows",
     metadata,
@@ -472,9 +472,9 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
-# A site's own daily counts: a row of the tables in its report. `reported_at` is noon of that day by the
-# source's clock, and serves only to partition the table into months. A correction adds rows; the later ones
-# count.
+# A site's own daily counts, one for each row of the tables in its report. `reported_at` is noon of that day
+# by the source's clock, and serves only to partition the table into months. A correction adds rows; the
+# later ones count.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",

@@ -11,7 +11,7 @@ workload_models = sa.Table(
     identity(),
     sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    # The second dimension besides the size: the transfer's own time, or the time that opening the file took.
+    # The dimension besides the size: the transfer's own time, or the time that opening the file took.
     sa.Column("measure", sa.Text, nullable=False),
     instant("since", nullable=True),
     instant("until", nullable=True),
@@ -37,7 +37,7 @@ workload_groups = sa.Table(
     # The requests that are in classes; those without a size or time are set apart, by reason.
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("set_apart", JSONB, nullable=False),
-    # By number of classes; null where there were too few different requests for that many.
+    # The criterion by number of classes; null if there were too few different requests for that many.
     sa.Column("criterion_values", JSONB, nullable=False),
     sa.Column("bursts", JSONB, nullable=False),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations"
-# The first command in a new home creates the warehouse; other first commands wait only for that one.
+# The first command in a new home creates the warehouse; others at the same time wait only for that one.
 _FIRST_WAIT_S = 300.0
 
 
@@ -74,10 +74,10 @@ def is_unreleased(revision: str) -> bool:
 
 @contextmanager
 def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
-    """Open the warehouse, which has the revision that this program expects.
+    """Open the warehouse, and check that it has the revision that this program expects.
 
     If an embedded server's database is empty, its schema is created here, so that a new user's first command
-    works. Raises RevisionError if the revision is another one.
+    works. Raises RevisionError if it has another revision.
     """
     with open_warehouse(settings) as warehouse:
         with closing(
@@ -100,11 +100,11 @@ def upgrade(
 ) -> None:
     """Create roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
 
-    `connect` opens a connection as the owner. Waits `wait_s` for others who use what is changed, in a
-    transaction or another upgrade; `on_wait` is called once and names them. Raises a DatabaseError that names
-    them if they take longer; RevisionError if the warehouse is newer than this program, or older than the
-    first release. The views are those of the newest revision, so an older one, which only tests request, gets
-    no `mart`.
+    `connect` opens a connection as the owner. Waits up to `wait_s` for sessions that use what it changes, in
+    a transaction or another upgrade; `on_wait` is called once, with a description of them. Raises a
+    DatabaseError that names them if they take longer; RevisionError if the warehouse is newer than this
+    program, or older than the first release. The views need the newest revision, so an older
+    one, which only tests request, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 

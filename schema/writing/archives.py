@@ -51,7 +51,7 @@ def lock_archive(
 def analyze_archives(connection: psycopg.Connection) -> None:
     """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
 
-    Every view joins them. Without statistics, the planner expects a two-hundredth of all rows for an archive,
-    and compares every row with every other; autovacuum runs within a minute, but queries may come first.
+    Every view joins them. Without statistics, the planner expects an archive to have one row in 200, and
+    compares every row with every other; autovacuum runs within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")

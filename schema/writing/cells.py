@@ -28,7 +28,7 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
 
     A cell begins at a multiple of ten minutes of the archive's local clock: local days begin with a
     cell even if the zone is 5:45 from UTC. Sums cover the transfers that did not fail, in whole
-    bytes and microseconds, so that they equal a recount whatever the order of addition.
+    bytes and microseconds, so that they equal a recount in whatever order they are added.
     """
     moved = pl.col("is_failed").not_()
     # Clocks differ from UTC by whole minutes, so all transfers of one minute are in one cell. There are few
@@ -66,7 +66,7 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
     if not cells:
         return
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
-    # Formatted by polars: after years of logs there are tens of thousands, and psycopg formats one by one.
+    # Polars formats them: years of logs give tens of thousands, which psycopg would format one by one.
     numbers = [_write_array(sums[name]) for name in _SUMS]
     groups = [sums[name].to_list() for name in _GROUP]
     connection.execute(

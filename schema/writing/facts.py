@@ -24,7 +24,7 @@ _NOTE = """
     SELECT %s, %s, fact_table, month, %s, row_count
     FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
 """
-# The load of a row is the latest load of its file whose first row does not come after it.
+# A row belongs to the latest load of its file that begins at or before it.
 _MOVED = sql.SQL("""
     WITH moved AS (
         SELECT log_file_id, month, load_id, count(*) AS row_count
@@ -99,9 +99,9 @@ class EncodedFacts:
 class FactWriter:
     """Writes the facts of one load of a log file.
 
-    `encode` is for the thread that makes the rows. It may run ahead of `write`, which is for the thread that
-    has the load's transaction. `settling` is a connection of the former, in autocommit mode: row numbers
-    and month partitions must exist before the rows.
+    The thread that makes the rows calls `encode`, and may run ahead of the thread that has the load's
+    transaction, which calls `write`. `settling` belongs to the first thread and is in autocommit mode: row
+    numbers and month partitions must exist before the rows.
     """
 
     def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
@@ -132,7 +132,7 @@ class FactWriter:
         return encoded
 
     def write(self, connection: psycopg.Connection, facts: EncodedFacts) -> None:
-        """Send encoded facts, in the transaction of `connection`. Raises DatabaseError if some get lost."""
+        """Send encoded facts, in the transaction of `connection`. Raises DatabaseError if any are lost."""
         written = copy_encoded(connection, facts.table, facts.columns, facts.pieces)
         if written != facts.rows.height:
             raise DatabaseError(

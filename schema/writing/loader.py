@@ -2,8 +2,8 @@
 
 pgpq encodes Arrow batches into PostgreSQL's binary format, and psycopg sends them. Encoding holds the
 interpreter lock, sending waits without it, so a producer thread encodes small batches while the main thread
-sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC; hence
-`check_frame` before anything is encoded.
+sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC, so
+`check_frame` runs before anything is encoded.
 """
 
 import io
@@ -147,7 +147,7 @@ def read_frames(
 ) -> Iterator[pl.DataFrame]:
     """Yield the result of `query` as `read_frame` does, in frames of about `piece_bytes` of CSV.
 
-    None is empty. Without `piece_bytes` there is at most one.
+    No frame is empty. Without `piece_bytes` there is at most one.
     """
     # The types in COPY's output: a time is written as a number, which is exact.
     written = {

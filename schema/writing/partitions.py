@@ -31,7 +31,7 @@ def make_months(
     """
     months = make_partitions(settling, table, days)
     # A transaction that has all its locks learns of other connections' partitions only when it looks up a
-    # name that is new to it, and a prepared statement, such as one that is repeated often, looks up nothing.
+    # name that is new to it. A prepared statement looks up nothing, and psycopg prepares repeated ones.
     names = [f"core.{table}_{month:%Y_%m}" for month in months]
     connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
@@ -68,7 +68,7 @@ class Partitions:
 
     def end(self) -> None:
         """Summarise the rest after all rows are written."""
-        # For all months: rows that were only queued at an earlier summary may be in any of them.
+        # Covers all months: rows that were only queued at an earlier summary may be in any of them.
         self._summarize(self._months)
 
     def _summarize(self, months: dict[str, set[date]]) -> None:

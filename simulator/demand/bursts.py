@@ -10,7 +10,7 @@ from tapewise.simulator.demand.models import QUANTILE_LEVELS, Bursts, Group, Use
 from tapewise.simulator.demand.weeks import DRAW_LIMIT
 from tapewise.simulator.kernel.tables import Floats, Integers
 
-# As in a machine file: above it a float no longer counts single bytes.
+# As in a machine file: above this, a float no longer counts single bytes.
 LARGEST_BYTES = 1 << 53
 # Added to gaps before their logarithm is taken: in logs with whole seconds, many gaps are 0.
 GAP_SHIFT_S = 1.0
@@ -18,7 +18,7 @@ GAP_SHIFT_S = 1.0
 
 @dataclass(frozen=True)
 class Requests:
-    """The times of requests, the numbers of their bursts, in order, and their users."""
+    """The times of requests, the numbers of their bursts (in order), and their users."""
 
     asked_s: Floats
     burst: Integers
@@ -38,7 +38,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
         bursts.request_count_quantiles,
         mean=bursts.request_count / bursts.burst_count,
         smallest=1.0,
-        # One burst may have all the requests except one for each other burst.
+        # One burst may have all requests but one for each of the other bursts.
         largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
     )
     counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
@@ -64,7 +64,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
 
 
 def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: int) -> Integers:
-    """Draw users, from 1, by their shares of requests; those between two given ranks have equal shares."""
+    """Draw users, from 1, by their shares of requests; users between two given ranks have equal shares."""
     ratios = np.array([0.0, *(share.running_ratio for share in shares)])
     ranks = np.array([0, *(share.user_rank for share in shares)])
     drawn = np.interp(rng.random(count) * ratios[-1], ratios, ranks)
@@ -73,7 +73,7 @@ def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: i
 
 
 def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Integers:
-    """Draw the class of each request, as an index into `group.classes`; `burst` has their bursts, in order.
+    """Draw the class of each request, as an index into `group.classes`; `burst` gives their bursts, in order.
 
     A request has the class of the one before it in its burst, or else one drawn by the classes' shares, so
     that two in a row have the same class as often as `same_class_ratio` says; this keeps the shares too. If
@@ -96,7 +96,7 @@ def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integ
     for number, one in enumerate(group.classes):
         here = label == number
         if here.any():
-            # Among fewer than a hundred, the highest quantile is the largest value.
+            # Among fewer than a hundred requests, the highest quantile is the largest value.
             is_whole = one.request_count * (1 - QUANTILE_LEVELS[-1]) < 1
             law = Law.from_mean(
                 QUANTILE_LEVELS,

@@ -2,8 +2,8 @@
 
 Between two levels, the logarithm of the value is interpolated over the quantiles of the normal distribution,
 which is exact for lognormal values. Below the lowest level, every value equals that quantile. Most of
-an archive's bytes are in files above the highest level. There the quantiles give no information, but the mean
-does: the values continue exponentially, which assumes least, up to where the mean is right.
+an archive's bytes are in files above the highest level. The quantiles say nothing about those, but the mean
+does: the values continue exponentially, which assumes least, as far as the mean requires.
 """
 
 import math
@@ -54,7 +54,7 @@ class Law:
         smallest: float,
         largest_excess: float,
     ) -> Self:
-        """The distribution with this mean, of values from `smallest` (above 0).
+        """The distribution of values from `smallest` (above 0) that has this mean.
 
         If the quantiles alone make the mean too high, or `largest_excess` leaves it too low, all values are
         scaled.

@@ -4,7 +4,7 @@ A stream is a trace (traces.py) with these additional columns:
 
     submitted_at   the moment of the request, in UTC
     interface      the program that makes the request
-    user           from 1, the busiest first; below 0 for requests of unknown users, one user each
+    user           from 1, the busiest first; below 0 for unknown users, a different one for each request
     origin         put, or where a get finds its file: disk or tape
     class_number   the request's class among those of its interface and direction
 
@@ -79,7 +79,7 @@ def make_stream(
     is_single = pl.col("user") == _NOBODY
     return stream.select(
         moments,
-        # Exact to the same microsecond as the moment.
+        # Agrees with the moment to the microsecond.
         ((moments - began_at).dt.total_microseconds() / 1e6).alias("submitted_s"),
         "direction",
         "interface",
@@ -92,9 +92,9 @@ def make_stream(
 
 
 def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
-    """Count the gets of a stream of `model` whose class has no known origin of its files.
+    """Count the gets in a stream of `model` for whose class it is unknown where its files were.
 
-    A stream has these files on disk; callers should say so.
+    A stream puts these files on disk; callers should say so.
     """
     unknown = [
         (group.interface, one.class_number)

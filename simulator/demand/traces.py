@@ -4,7 +4,7 @@ A trace has one row per job, in the order of submission:
 
     submitted_s   seconds since the trace began
     direction     put (a client writes) or get (it reads)
-    user, file    whose, and which: numbers or strings
+    user, file    the user and the file, as numbers or strings
     size_bytes
 
 A file is put at most once, before its gets. A file that is neither put nor in the inventory is on tape. A
@@ -72,7 +72,7 @@ def read_trace(path: Path) -> pl.DataFrame:
 def read_origin(path: Path) -> dict[str, Any]:
     """Return where the requests of a Parquet file come from, as written by `tapewise workload trace`, or {}.
 
-    `archive`, `kind` and `timezone` are those of the archive.
+    `archive`, `kind` and `timezone` describe the archive.
     """
     if path.name.endswith((".csv", ".csv.gz")):
         return {}

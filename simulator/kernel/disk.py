@@ -83,7 +83,7 @@ def is_purge_wanted(world: World) -> bool:
 
 @compiled
 def purge_if_wanted(world: World) -> None:
-    """Purge, unless there is no need, or no file that may go."""
+    """Purge if there is a need, and a file that may be removed."""
     if is_purge_wanted(world) and not world.state[0].is_purge_spent:
         purge(world)
 

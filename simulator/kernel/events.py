@@ -4,7 +4,7 @@ A put goes through user token, port, latency, space on disk and transfer; a get 
 token, port, latency and transfer. Any other get first has its file staged (drive, load, space, transfer from
 tape), or waits for the job that writes or stages it.
 
-Only + - * /, square roots and comparisons, so that it gives the same bits without the compiler. All random
+It uses only + - * /, square roots and comparisons, so it gives the same bits without the compiler. All random
 numbers are drawn beforehand and come with the jobs.
 """
 
@@ -33,7 +33,7 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch a kind of event
     """Run until every job is done, or until the remaining ones wait for something that cannot come.
 
-    After `event_limit` events it pauses and returns True; called again it continues, to the same bits.
+    After `event_limit` events it pauses and returns True; the next call continues, and gives the same bits.
     """
     state = world.state[0]
     last = state.event_count + event_limit

@@ -1,8 +1,8 @@
 """Sharing bandwidth: flows are fluids, each with its max-min fair share, calculated by class.
 
 Flows that use the same resources under the same cap form a class with one rate. So the class keeps the work
-that each of its flows has done, and a heap of the amounts of work at which flows end. The cost of an event
-does not grow with the number of flows.
+that each of its flows has done, and a heap of the amounts of work at which flows end, and the cost of an
+event does not grow with the number of flows.
 """
 
 from tapewise.simulator.kernel.compiler import compiled
@@ -40,7 +40,7 @@ def end_flow(world: World, index: int) -> int:
 
 @compiled
 def find_next_end(world: World) -> tuple[float, int]:
-    """Return in how many seconds the next flow ends, and its class; class -1 if no flow ends."""
+    """Return the seconds until the next flow ends, and its class; class -1 if no flow ends."""
     found, least_s = -1, 0.0
     for place in range(world.state[0].active_count):
         index = world.active[place]

@@ -36,7 +36,7 @@ ON_TAPE, COMING, ON_DISK = range(3)
 # The kinds of events on the heap.
 LATENCY_ENDS, LOAD_ENDS = range(2)
 
-# The first columns of a sample; then follow one column per phase and one per resource.
+# The first columns of a sample; one column per phase and one per resource follow.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
 
 _QUEUE = [("head", "i8"), ("tail", "i8")]
@@ -80,7 +80,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next_sample", "i8"),
         ("next_ticket", "i8"),
         ("heap_count", "i8"),
-        ("active_count", "i8"),  # of classes that have flows
+        ("active_count", "i8"),  # how many classes have flows
         ("is_dirty", "?"),  # flows began or ended since the rates were calculated
         ("busy_ports", "i8"),
         ("busy_drives", "i8"),
@@ -88,7 +88,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("steady_s", "f8"),  # when the disk was first as full as its low mark; -1: not yet
         ("next_lv", "i8"),
         ("purge_s", "f8"),  # when a file becomes old enough for a purge that is waiting
-        ("is_purge_spent", "?"),  # no file that may go is left
+        ("is_purge_spent", "?"),  # no file is left that may be removed
         ("purge_count", "i8"),
         ("purged_bytes", "f8"),
         ("purged_count", "i8"),
@@ -98,8 +98,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("unstored_count", "i8"),
         ("list_count", "i8"),
         ("list_place", "i8"),
-        ("left_bytes", "f8"),  # of the file that is being stored
-        ("piece_bytes", "f8"),  # the part of it that goes onto this cartridge
+        ("left_bytes", "f8"),  # what is left of the file being stored
+        ("piece_bytes", "f8"),  # the part of that file that goes onto this cartridge
         ("cartridge_left_bytes", "f8"),
         ("next_draw", "i8"),
         ("stored_bytes", "f8"),
@@ -120,7 +120,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
-        ("joined_job", "i8"),  # whose stage it waited for
+        ("joined_job", "i8"),  # the job whose stage it waited for
         ("transfer_alone_s", "f8"),
         ("staging_alone_s", "f8"),
         ("stage_began_s", "f8"),
@@ -160,7 +160,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("cap", "f8"),
         ("alone", "f8"),  # the rate of a flow that shares nothing
         ("flow_count", "i8"),
-        ("rate", "f8"),  # of each flow
+        ("rate", "f8"),  # the rate of each flow
         ("work", "f8"),  # what each flow has moved since the class was last empty
         ("is_fixed", "?"),
     ],

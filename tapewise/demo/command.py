@@ -40,7 +40,7 @@ QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 def demo(settings: Settings) -> None:
     """Load the example logs and answer questions from them.
 
-    The logs go into the archive 'example'. They are made up: two weeks of an archive like LLNL's of 1998.
+    The logs go into the archive 'example'. They are made up: two weeks of an archive like LLNL's in 1998.
     Results are shown next to the truth from which the logs were made. Running it again counts nothing twice.
 
     Example: tapewise --home .demo demo
