@@ -74,7 +74,7 @@ SELECT
     END AS failed_count,
     count(*) FILTER (WHERE NOT asked_for.is_failure_logged) AS failures_unknown_count,
     count(*) FILTER (WHERE asked_for.is_size_saturated AND NOT asked_for.is_failed) AS saturated_count,
-    -- If all transfers failed it is 0; if the others have no sizes it is not known.
+    -- 0 if all transfers failed; unknown if the others have no sizes.
     CASE
         WHEN bool_and(asked_for.is_failed) THEN 0
         ELSE sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed)

@@ -89,7 +89,7 @@ placed AS (
     FROM asked_for
 ),
 
--- Materialized, so that each transfer is read once, and not again to find which archives there are.
+-- Materialized, so that each transfer is read only once; finding the archives does not read them again.
 counts AS MATERIALIZED (
     SELECT
         placed.archive,

@@ -39,7 +39,7 @@ AS $function$
 -- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each that began
 --    after all earlier ones had ended.
 -- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
--- 5. hour_unknown: transfers whose time of day is unknown; they bound no gap, and may be in one.
+-- 5. hour_unknown: transfers whose time of day is unknown. They bound no gap, but may lie in one.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -55,7 +55,7 @@ outages AS (
 
 -- The query reads from first_at up to last_at, a margin beyond the range on both sides: a gap across an edge
 -- of the range is then whole, and a transfer that was under way at `until` is seen by its end. The margin is
--- a day, or `shortest_s` if that is longer. archive_number: names take twice as long to sort as numbers.
+-- a day, or `shortest_s` if that is longer. archive_number exists because names take twice as long to sort.
 ranges AS (
     SELECT
         archives.archive,
@@ -71,8 +71,8 @@ ranges AS (
     WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
 ),
 
--- Times that an archive has forgotten have cells, but no transfers: that is not silence. They are not
--- reported, and a gap begins at their end at the earliest. (`greatest` ignores nulls.)
+-- Times that an archive has forgotten have cells but no transfers. That is not silence: they are not
+-- reported, and no gap begins before they end. (`greatest` ignores nulls.)
 archives AS (
     SELECT
         ranges.archive,
@@ -166,9 +166,9 @@ activity AS (
     FROM marks
 ),
 
--- heard_until: the latest end of all transfers that began earlier, null for the first. Not simply the end of
--- the previous one: a long transfer goes on while short ones begin and end. Ties are broken by the contents
--- of the log, so that the order of loading does not matter.
+-- heard_until is the latest end of all transfers that began earlier, and null for the first. The end of the
+-- previous one would not do: a long transfer goes on while short ones begin and end. Ties are broken by the
+-- contents of the log, so that the order of loading does not matter.
 heard AS (
     SELECT
         activity.*,
@@ -232,7 +232,7 @@ silences AS (
         >= coalesce(idle_intervals.shortest_s, 600) * interval '1 second'
         AND neighbours.started_at > coalesce(idle_intervals.since, timestamptz '-infinity')
         AND neighbours.heard_until < coalesce(idle_intervals.until, timestamptz 'infinity')
-        -- Both bounds are marks: no transfers of the client or class were read, and it may well not exist.
+        -- If both bounds are marks, no transfers of the client or class were read, and it may not even exist.
         AND (
             coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
             OR neighbours.last_transfer_id IS NOT NULL

@@ -25,7 +25,7 @@ AS $function$
 -- 1. asked_archives, archives, ranges: the local days that are read, for each archive.
 -- 2. asked_for, fives, dated, active, unknown: the windows in which a transfer ended, and the days on which a
 --    transfer ended at an unknown hour.
--- 3. seen, spans, days, windows: all windows of the days that are given, active or not.
+-- 3. seen, spans, days, windows: all windows of the days that are returned, active or not.
 -- 4. recorded, fates, counts: the two joined; a window without a match is idle, and perhaps explained by
 --    outages.
 WITH transfers AS (
@@ -86,8 +86,8 @@ ranges AS (
 ),
 
 -- The cells do not distinguish clients and classes; otherwise they give the same answer as the transfers, and
--- faster. The two days only keep other partitions from being read, and are more than the longest local day:
--- anything outside the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions
+-- faster. The two days, more than the longest local day, only keep other partitions from being read; anything
+-- outside the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions
 -- are also pruned by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
@@ -211,7 +211,7 @@ spans AS MATERIALIZED (
         ) AS is_end
     FROM ranges
     LEFT JOIN seen ON ranges.archive_number = seen.archive_number
-    -- A client or class without any transfers read may well not exist.
+    -- If no transfers of a client or class were read, it may not even exist.
     WHERE coalesce(idle_windows.client, idle_windows.class_of_service) IS NULL OR seen.first_on IS NOT NULL
 ),
 
@@ -268,8 +268,8 @@ fates AS (
     SELECT
         windows.*,
         active.window_number IS NULL AS is_idle,
-        -- In seconds: a difference of times contains days, which an addition would take as days of the
-        -- session's zone.
+        -- In seconds, because a difference of times contains days, and adding it would count them as days in
+        -- the session's zone.
         windows.window_at AT TIME ZONE windows.timezone = (
             windows.window_at
             - make_interval(secs => extract(EPOCH FROM windows.ends_at - windows.starts_at) - 86400)

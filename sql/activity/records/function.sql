@@ -62,8 +62,8 @@ asked_for AS (
         AND (records.class_of_service IS NULL OR transfers.class_of_service = records.class_of_service)
 ),
 
--- Each transfer is read once, and the records are found among these. Arrays are compared by their first
--- elements, and where these are equal by the next: of equals the earliest. Exact below 2^53 bytes.
+-- Each transfer is read once for all records. Arrays are compared by their first elements, and where these
+-- are equal, by the next, so the earliest of several equals wins. Sizes are exact below 2^53 bytes.
 cells AS MATERIALIZED (
     SELECT
         asked_for.archive,

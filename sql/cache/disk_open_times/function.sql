@@ -104,7 +104,7 @@ SELECT
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- Where all were bypassed, one row shows it.
+-- If all requests were bypassed, one row shows it.
 WHERE running.bin IS NOT NULL OR running.total_count IS NULL
 
 $function$;

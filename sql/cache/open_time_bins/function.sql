@@ -23,8 +23,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- As decimals first, which are exact, so that an edge is the same float as in a log. Not materialized: it is
--- used twice, and a parallel plan cannot read a materialized CTE.
+-- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized: it
+-- is used twice, and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -84,7 +84,7 @@ spans AS (
     GROUP BY occupied.archive, occupied.kind
 ),
 
--- An axis with gaps is not logarithmic, so empty bins are included, in the group of their lower edge.
+-- A logarithmic axis must have no gaps, so empty bins are included, in the group of their lower edge.
 empty_bins AS (
     SELECT
         spans.archive,

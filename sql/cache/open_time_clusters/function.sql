@@ -34,7 +34,7 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- With one of the two sizes the other end is open; with neither, the range is that of SDSC's files.
+-- If only one of the two sizes is given, the other end is open; with neither, the range is SDSC's.
 sizes AS NOT MATERIALIZED (
     SELECT
         coalesce(
@@ -191,7 +191,7 @@ counts AS (
         count(*) FILTER (WHERE placed.open_s < 8) AS disk_count,
         min(placed.open_s) AS min_open_s,
         max(placed.open_s) AS max_open_s,
-        -- In order, so that the mean is the same bits every time.
+        -- Added in order, so that the mean has the same bits every time.
         avg(placed.open_s ORDER BY placed.open_s) AS mean_open_s
     FROM placed
     GROUP BY placed.archive, placed.group_number

@@ -81,9 +81,9 @@ archives AS (
     GROUP BY bins.archive, bins.kind
 ),
 
--- Smoothed with a Gaussian of four bins (0.08 on the scale of log10, a factor of 1.2), with its variance: the
--- variance of a count is the count itself. In order, so that the sums are the same bits every time; beyond
--- e^-700 PostgreSQL would raise an error.
+-- The density, smoothed with a Gaussian of four bins (0.08 on the scale of log10, a factor of 1.2), and its
+-- variance: the variance of a count is the count itself. Added in order, so that the sums have the same bits
+-- every time. Beyond e^-700 PostgreSQL would raise an error.
 curve AS (
     SELECT
         archives.archive,

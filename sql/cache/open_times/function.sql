@@ -25,8 +25,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Bypassed requests are under no second. `coalesce`, not `or`: it also prunes partitions by times known only
--- at execution (now() - ...).
+-- Bypassed requests are counted in no second. `coalesce`, not `or`: it also prunes partitions by times known
+-- only at execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -103,7 +103,7 @@ SELECT
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- Where all were bypassed, one row shows it.
+-- If all requests were bypassed, one row shows it.
 WHERE running.open_floor_s IS NOT NULL OR running.total_count IS NULL
 
 $function$;

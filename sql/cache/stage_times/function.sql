@@ -27,8 +27,8 @@ requests AS (
     SELECT * FROM mart.requests
 ),
 
--- As decimals first, which are exact, so that an edge is the same float as in a log. Not materialized: it is
--- used twice, and a parallel plan cannot read a materialized CTE.
+-- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized: it
+-- is used twice, and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -99,7 +99,7 @@ spans AS (
     GROUP BY occupied.archive, occupied.kind, occupied.interface
 ),
 
--- An axis with gaps is not logarithmic, so empty bins are included.
+-- A logarithmic axis must have no gaps, so empty bins are included.
 counts AS (
     SELECT
         spans.archive,

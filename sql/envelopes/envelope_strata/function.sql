@@ -73,7 +73,7 @@ strata AS (
         stratified.stratum,
         stratified.is_filtered,
         count(*) AS transfer_count,
-        -- The fastest; of several equally short ones the largest. Exact below 2^53 bytes.
+        -- The shortest; of several equally short ones, the largest. Sizes are exact below 2^53 bytes.
         min(ARRAY[stratified.duration_s, -stratified.size_bytes]) AS fastest
     FROM stratified
     GROUP BY

@@ -24,8 +24,8 @@ WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so that two of a
--- few dozen interfaces do not share one.
+-- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so no two of a few dozen
+-- interfaces share one.
 archives AS (
     SELECT
         archives.archive,

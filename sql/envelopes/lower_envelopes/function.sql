@@ -65,7 +65,7 @@ WITH strata AS (
         )
 ),
 
--- Each archive, interface and direction, including those of which the filter leaves out every transfer.
+-- Each archive, interface and direction, including those that lose every transfer to the filter.
 counts AS (
     SELECT
         strata.archive,
@@ -88,7 +88,7 @@ counts AS (
 ),
 
 -- Measured from the smallest and the shortest, so that a quantity that does not vary is exactly zero and not
--- the rounding error of a mean; in order, so that the sums are the same bits every time.
+-- the rounding error of a mean. Added in order, so that the sums have the same bits every time.
 points AS (
     SELECT
         strata.archive,

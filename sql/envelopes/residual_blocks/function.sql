@@ -49,7 +49,7 @@ WITH lines AS MATERIALIZED (
         ) AS envelopes
 ),
 
--- Their GB is 10^9 bytes, as their MB is 10^6.
+-- LLNL's GB is 10^9 bytes, as its MB is 10^6.
 transfers AS (
     SELECT
         candidates.*,
@@ -106,7 +106,7 @@ blocked AS (
     FROM ranked
 )
 
--- Means in order, so that they are the same bits every time.
+-- Added in order, so that the means have the same bits every time.
 SELECT
     blocked.archive,
     blocked.kind,

@@ -59,8 +59,8 @@ transfers AS (
     WHERE NOT candidates.is_filtered
 ),
 
--- 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. Numeric, so that an edge is exact; rounded,
--- because a power has decimals.
+-- The edges are 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. They are numeric, to be exact,
+-- and rounded, because a power has decimals.
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL
@@ -106,7 +106,7 @@ times AS (
         percentile_cont(0.5) WITHIN GROUP (ORDER BY binned.duration_s) AS p50_duration_s,
         percentile_cont(0.9) WITHIN GROUP (ORDER BY binned.duration_s) AS p90_duration_s
     FROM binned
-    -- The number stands for archive, interface and direction, and sorts faster.
+    -- The number stands for archive, interface and direction, and sorts faster than they do.
     GROUP BY
         binned.group_number,
         binned.bin,

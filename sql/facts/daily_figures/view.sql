@@ -18,7 +18,7 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- A line with figures of several parts names them part/figure.
+-- If a line has figures of several parts, their keys are part/figure.
 figures AS (
     SELECT
         daily_reports.id,
@@ -65,7 +65,7 @@ SELECT
     archives.name AS archive,
     archives.kind,
     ranked.source,
-    -- "Archive LTO8": the drives of a library are those of a system and of a type.
+    -- "Archive LTO8": a library's drives are reported by system and drive type.
     CASE
         WHEN ranked.section = 'library_drives' THEN substring(ranked.part FROM '^[^ ]+')
         ELSE ranked.system

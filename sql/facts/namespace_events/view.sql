@@ -24,7 +24,7 @@ SELECT
     archives.kind,
     sources.name AS source,
     namespace_events.interface,
-    -- `kind` is that of the archive in every view.
+    -- In every view, `kind` is the archive's.
     namespace_events.kind AS event_kind,
     namespace_events.operation,
     namespace_events.user_id,

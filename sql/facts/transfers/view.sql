@@ -15,7 +15,7 @@ sources AS (
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- Such other logs: the interface and the time for which they report failures.
+-- Logs that are not counted, but whose failures are: the interface and the time for which they report them.
 failure_logs AS (
     SELECT
         sources.archive_id,
@@ -54,7 +54,7 @@ SELECT
     transfers.size_bytes,
     transfers.duration_s,
     transfers.open_s,
-    -- A saturated size would give a wrong rate without any sign of it.
+    -- A saturated size would silently give a wrong rate.
     coalesce(
         transfers.rate_bytes_per_s,
         CASE

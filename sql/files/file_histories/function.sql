@@ -86,7 +86,7 @@ numbered AS (
         )
 ),
 
--- The span that an event found, which it ends unless it is a get. Name and number of a span are one key.
+-- The span that an event found, which it ends unless it is a get. A span's name and number form its key.
 found AS (
     SELECT
         numbered.*,
@@ -96,8 +96,7 @@ found AS (
     FROM numbered
 ),
 
--- Spans in which there is a file: it was put, was renamed to this name, or an operation shows that it
--- existed.
+-- Spans in which a file exists: it was put or renamed to this name, or an operation shows that it existed.
 begun AS (
     SELECT
         found.span_key,
@@ -225,7 +224,7 @@ aged AS (
             ELSE first_value(described.event) OVER lives
         END AS origin,
         CASE WHEN NOT described.is_presumed THEN first_value(described.happened_at) OVER lives END AS born_at,
-        -- As it was put; otherwise as it was last got or as its delete reports it.
+        -- The size when it was put; otherwise when it was last got, or as its delete reports it.
         CASE
             WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
                 THEN first_value(described.size_bytes) OVER lives

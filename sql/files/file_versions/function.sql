@@ -29,7 +29,7 @@ CREATE FUNCTION mart.file_versions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- These come from the first event of a version: its put, or the first event that mentions it.
+-- `interface` to `file_key` come from a version's first event: its put, or the first event that mentions it.
 WITH versions AS (
     SELECT
         histories.archive,

@@ -55,7 +55,7 @@ changes AS (
         ) AS histories
     WHERE histories.event IN ('put', 'copy', 'delete', 'overwrite')
     UNION ALL
-    -- Logs without names of files show what was added, but never what it replaced.
+    -- Logs without file names show what was added, but never what it replaced.
     SELECT
         events.archive,
         events.kind,

@@ -9,8 +9,8 @@ sources AS (
     WHERE is_counted
 ),
 
--- The same sources as in mart.stages: those that are not counted have stages where no counted log of their
--- format has them.
+-- The same sources as in mart.stages: sources that are not counted are included where no counted log of their
+-- format has stages.
 stage_sources AS (
     SELECT * FROM ledger.sources
     WHERE
@@ -30,7 +30,7 @@ transfer_sources AS (
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- One pass over all of them: a fact that is missing could not be found any faster.
+-- One pass over all transfers: to find that a fact is missing, all must be read anyway.
 transfers AS (
     SELECT
         transfers.archive_id,
@@ -39,7 +39,7 @@ transfers AS (
         bool_or(transfers.user_id IS NOT NULL) AS has_users,
         bool_or(transfers.host_id IS NOT NULL) AS has_clients,
         bool_or(NOT transfer_sources.is_of_parts) AS has_whole_files,
-        -- Views of files need transfers of whole files, if there are any.
+        -- Views of files need transfers of whole files if there are any.
         CASE
             WHEN bool_or(NOT transfer_sources.is_of_parts)
                 THEN bool_or(transfers.file_key IS NOT NULL AND NOT transfer_sources.is_of_parts)
@@ -67,7 +67,7 @@ requests AS (
     GROUP BY requests.archive_id
 ),
 
--- In the other tables a row or two is enough, and few archives have many.
+-- In the other tables, a row or two settles it, and few archives have many rows.
 opens AS (
     SELECT DISTINCT opens.archive_id
     FROM core.opens
@@ -128,7 +128,7 @@ daily_reports AS (
     INNER JOIN sources ON daily_reports.source_id = sources.id
 ),
 
--- Of all sources, as in mart.user_names.
+-- Names from all sources, as in mart.user_names.
 users AS (
     SELECT DISTINCT archive_id FROM core.users
 ),

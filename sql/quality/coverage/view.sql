@@ -4,7 +4,7 @@ WITH archive_facts AS (
     SELECT * FROM mart.archive_facts
 ),
 
--- The `needs` of all metadata.yaml: `db upgrade` puts them here.
+-- `db upgrade` inserts the `needs` of every metadata.yaml here.
 needs AS (
     SELECT
         said.need ->> 'view_name' AS view_name,
@@ -13,7 +13,7 @@ needs AS (
     FROM jsonb_array_elements('[]'::jsonb) AS said (need)
 ),
 
--- A need is met by one of its facts.
+-- A need is met by any one of its facts.
 met AS (
     SELECT
         archive_facts.archive,
@@ -43,7 +43,7 @@ SELECT
         WHEN bool_and(met.is_met OR met.extent = 'part') THEN 'partly'
         ELSE 'not'
     END AS state,
-    -- Facts that are needed for all of a view come first.
+    -- Facts that the whole view needs come first.
     'not in this log: ' || string_agg(
         replace(met.need, '_', ' '), ', '
         ORDER BY met.extent, met.need

@@ -24,8 +24,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- The report's names of its figures, their names here, and the logs that report them. A gigabyte is taken as
--- 10^9 bytes. No log reports purges.
+-- The report's name for each figure, its name here, and the logs that report it. A gigabyte is taken as 10^9
+-- bytes. No log reports purges.
 names (section, figure, name, direction, factor) AS (
     VALUES
     ('io_by_application', 'put_count', 'put_count', 'put', 1),
@@ -41,8 +41,8 @@ names (section, figure, name, direction, factor) AS (
     ('migration', 'purged_gb', 'purged_bytes', NULL, 1e9)
 ),
 
--- One system, or all of them together; one application, or all. The rows of a table and not its total: a sum
--- made by the report itself is not independent evidence.
+-- One system, or all of them together; one application, or all. The rows of a table are added here, because a
+-- total from the report itself is not independent evidence.
 reported AS (
     SELECT
         figures.archive,
@@ -56,7 +56,7 @@ reported AS (
         END AS interface,
         names.name AS figure,
         min(names.direction) AS direction,
-        -- In order, so that the sum is the same bits every time.
+        -- Added in order, so that the sum has the same bits every time.
         sum(figures.value * names.factor ORDER BY figures.value * names.factor) AS reported
     FROM figures
     INNER JOIN names ON figures.section = names.section AND figures.figure = names.figure
@@ -146,7 +146,8 @@ compared AS (
         reported.interface,
         reported.figure,
         reported.reported,
-        -- Copies of a forgotten time are not stored anywhere, whereas the rollup still counts its transfers.
+        -- Copies from a forgotten time are not stored anywhere, whereas the rollup still counts its
+        -- transfers.
         reported.direction IS NOT NULL
         AND count(logged.interface) > 0
         AND (

@@ -48,7 +48,7 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- Whether a source is counted does not matter: these are lines, not movements.
+-- Sources that are not counted are included: these are lines, not movements.
 events AS (
     SELECT
         transfers.source_id,

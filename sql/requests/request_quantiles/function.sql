@@ -47,8 +47,8 @@ asked_for AS (
         )
 ),
 
--- Logged values, without interpolation, as in mart.compared_quantiles. One list per quantity, since all
--- values in one list would be sorted by names. Unknown values are not included.
+-- Logged values, without interpolation, as in mart.compared_quantiles. One list per quantity, because a
+-- single list would have to be sorted by the quantities' names. Unknown values are not included.
 summaries AS (
     SELECT
         asked_for.archive,

@@ -148,7 +148,7 @@ reported AS (
     INNER JOIN sources ON transfers.source_id = sources.id
     WHERE
         (sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL))
-        -- By its end too, so that only requests of the same time are searched.
+        -- Joined by its end too, so that only requests of the same time are searched.
         AND NOT EXISTS (
             SELECT 1 FROM core.requests AS reported_with_others
             WHERE
@@ -196,10 +196,9 @@ with_evidence AS (
     FROM judged
 ),
 
--- The times of several lines can come from two clocks. A time without a fraction of a second comes from a
--- clock of whole seconds: a wait below one second is then known only to be that short, and can come out a
--- little below 0. A wait that comes out further below 0 shows that the clocks disagree, and not how long it
--- was.
+-- The times of several lines can come from two clocks. A time without a fraction of a second counts as coming
+-- from a clock of whole seconds: a wait below one second is then known only to be that short, and can come
+-- out a little below 0. If it comes out further below 0, the clocks disagree, and the wait is unknown.
 measured AS (
     SELECT
         with_evidence.*,
@@ -301,7 +300,7 @@ SELECT
         WHEN 'stage' THEN FALSE
         WHEN 'no stage' THEN TRUE
         WHEN 'log' THEN measured.is_logged_as_cached
-        -- The least frequent whole seconds of SDSC's open times, between disk and tape, are here.
+        -- Between disk and tape, SDSC's open times are rarest from 7 to 8 s.
         WHEN 'open time' THEN measured.open_s < 8
     END AS is_cached,
     measured.cache_evidence,

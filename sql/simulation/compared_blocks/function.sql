@@ -122,7 +122,7 @@ changes AS (
     CROSS JOIN directions
 ),
 
--- If a log never records when a transfer began, none is seen under way, which does not mean that none was.
+-- If a log never records when a transfer began, none is seen under way. That does not mean that none was.
 not_known AS (
     SELECT
         requests.side,

@@ -190,7 +190,8 @@ parts AS (
             ('transfer alone', 'share', '1', 1, sums.transfer_count, sums.waits_count, sums.waits_count),
             ('contention', 'share', '1', 1, sums.contention_count, sums.waits_count, sums.waits_count)
         ) AS part (quantity, statistic, unit, factor, numerator, denominator, request_count)
-    -- Puts neither find a file on disk nor wait for a stage, and figures of gets are not repeated for all.
+    -- Puts neither find a file on disk nor wait for a stage, and the gets' figures are not repeated for both
+    -- directions together.
     WHERE
         part.denominator > 0
         AND (

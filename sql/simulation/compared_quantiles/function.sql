@@ -175,8 +175,8 @@ ranks AS (
         weights.replicate
 ),
 
--- If the quantile of the replicate is still there, it stays. Otherwise it is searched for among all requests,
--- as far up or down as the share at the quantile has moved down or up.
+-- If the replicate's quantile still has the same value, it stays. Otherwise it is looked up among all
+-- requests, as far up or down as the share at the quantile has moved down or up.
 shifted AS (
     SELECT
         ranks.*,

@@ -75,8 +75,8 @@ sides AS (
 
 -- An archive with the same requests as a simulated one is compared with it over the same time. An archive
 -- that had ended before the other was steady is from another time, and is kept whole. (greatest ignores
--- nulls: an archive that is not a simulation is steady from its first request.) The days of both are those of
--- a, so that they share them.
+-- nulls: an archive that is not a simulation is steady from its first request.) Both are divided into the
+-- days of a, so that the days match.
 cuts AS (
     SELECT
         mine.side,
@@ -117,7 +117,8 @@ SELECT
     requests.size_bytes,
     requests.duration_s,
     requests.stage_s,
-    -- As with waits: within a step of the clock it took no measurable time; beyond it, the clocks disagree.
+    -- As with waits: within a step of the clock, it took no measurable time; beyond that, the clocks
+    -- disagree.
     CASE
         WHEN requests.measured_total_s >= 0 THEN requests.measured_total_s
         WHEN requests.measured_total_s > -requests.clock_step_s THEN 0

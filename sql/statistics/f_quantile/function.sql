@@ -16,7 +16,8 @@ WITH logs AS MATERIALIZED (
         ) AS log_f
 )
 
--- exp() of a number outside the range of a double is an error, and neither zero nor infinity.
+-- exp() raises an error where the result is outside the range of a double, instead of giving zero or
+-- infinity.
 SELECT
     CASE
         WHEN logs.log_f < -745 THEN 0

@@ -90,7 +90,7 @@ SELECT
     mart.student_t_tail(ends.slope_t, ends.residual_df) AS slope_p,
     ends.slope_low_s_per_byte,
     ends.slope_high_s_per_byte,
-    -- Inverted. Slopes that reach zero or below give no interval.
+    -- The slope's interval, inverted. A slope's interval that reaches zero or below gives none.
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_high_s_per_byte END AS rate_low_bytes_per_s,
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_low_s_per_byte END AS rate_high_bytes_per_s,
 
@@ -98,7 +98,7 @@ SELECT
     ends.residual_df,
     ends.total_df,
     ends.total_squares_s2,
-    -- Over one degree of freedom.
+    -- Divided by its one degree of freedom.
     line_statistics.regression_squares_s2 AS regression_mean_square_s2,
     ends.residual_mean_square_s2,
     ends.f,

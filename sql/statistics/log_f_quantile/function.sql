@@ -42,9 +42,9 @@ sides AS MATERIALIZED (
     WHERE log_f_quantile.upper_tail > centres.upper_tail
 ),
 
--- Newton's method on the logarithm of the area. That is concave, so the second and all later steps come from
--- beyond the quantile and never pass it. Each error is about the square of the previous one: after a gap of
--- 1e-8 no further step is needed.
+-- Newton's method on the logarithm of the area. The logarithm is concave, so the second and all later steps
+-- come from beyond the quantile and never pass it. Each error is about the square of the previous one: after
+-- a gap of 1e-8 no further step is needed.
 steps AS (
     SELECT
         0 AS number,

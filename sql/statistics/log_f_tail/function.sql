@@ -35,7 +35,7 @@ logs AS (
     CROSS JOIN LATERAL mart.log_f_area(0, sides.df2, sides.df1) AS below
 ),
 
--- exp() of a number outside the range of a double is an error and not zero.
+-- exp() raises an error where the result is below the range of a double, instead of giving zero.
 tails AS (
     SELECT
         logs.is_above,

@@ -5,8 +5,8 @@ CREATE FUNCTION mart.student_t_tail(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- The square of t is F with one degree of freedom in the numerator; the logarithm, because a square may
--- overflow.
+-- The square of t is F with one degree of freedom in the numerator. Its logarithm is used, because the square
+-- may overflow.
 SELECT
     mart.log_f_tail(
         CASE

@@ -60,7 +60,7 @@ WITH requests AS (
         NOT coalesce(
             requests.is_cached, coalesce(trace_requests.unknown_origins, 'disk') <> 'tape'
         ) AS is_from_tape,
-        -- A request whose end alone is known has no time of submission.
+        -- If only the end of a request is known, it has no time of submission.
         coalesce(requests.submitted_at, requests.started_at) AS submitted_at,
         requests.ended_at
     FROM mart.requests
@@ -152,7 +152,7 @@ judged AS (
             WHEN retried.submitted_at IS NULL THEN 'unknown time'
         END AS unfit_for,
         CASE WHEN trace_requests.files = 'key' THEN retried.file_key END AS known_key,
-        -- A source puts a file on disk, for requests that come after it; a put that failed does not.
+        -- A source is a request that puts a file on disk for later requests; a failed put is not one.
         retried.direction = 'put' AND NOT retried.is_failed AS is_source
     FROM retried
 ),
@@ -250,8 +250,7 @@ found AS (
 with_first AS (
     SELECT
         found.*,
-        -- For a file from before the trace. Requests that find a file of the trace come after all that do
-        -- not.
+        -- For a file from before the trace. Requests that find a file of the trace come after all others.
         min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
             PARTITION BY found.archive, found.known_key, found.size_bytes
         ) AS first_file_number

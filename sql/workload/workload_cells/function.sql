@@ -37,7 +37,7 @@ WITH requests AS (
         CASE
             WHEN requests.set_apart IS NULL THEN floor(8 * requests.time_log10 / log(2::double precision))
         END::integer AS time_bucket,
-        -- In whole hundred-millionths of a decade: their sum does not depend on the order of the rows.
+        -- In whole hundred-millionths of a decade, whose sum does not depend on the order of the rows.
         round(1e8::double precision * requests.size_log10)::integer AS size_units,
         round(1e8::double precision * requests.time_log10)::integer AS time_units
     FROM

@@ -32,7 +32,7 @@ WITH requests AS (
         requests.*,
         CASE workload_requests.measure WHEN 'open' THEN requests.open_s ELSE requests.duration_s END AS time_s
     FROM mart.requests
-    -- Jobs and opens alone are not known to have moved anything.
+    -- A job or open alone is not known to have moved anything.
     WHERE requests.transfer_id IS NOT NULL
 )
 
@@ -50,7 +50,7 @@ SELECT
     log(CASE WHEN requests.time_s > 0 THEN requests.time_s END) AS time_log10,
 
     requests.is_cached,
-    -- The first that applies; the logarithm of an unknown value would be a guess.
+    -- The first reason that applies; the logarithm of an unknown value would be a guess.
     CASE
         WHEN requests.is_failed THEN 'failed'
         WHEN requests.size_bytes IS NULL THEN 'unknown size'
