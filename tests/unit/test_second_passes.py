@@ -14,7 +14,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
-# When clocks go back: the zone, the local time at which the repeated span begins, and its minutes.
+# When clocks go back: the zone, the local time at which the repeated time begins, and its minutes.
 CHANGES = {
     "America/Los_Angeles": (datetime(1997, 10, 26, 1), 60),
     "Europe/Berlin": (datetime(2030, 10, 27, 2), 60),
@@ -28,8 +28,8 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """NFT's records for lines at these minutes, counted by the clock from the start of the repeated hour: minute
-    70 is ten minutes after its end, and minutes repeat in the second pass.
+    """NFT's records for lines at these minutes, which the clock shows since the start of the repeated hour:
+    minute 70 of a 60-minute hour is ten minutes after its end, and the second pass has the same minutes.
     """
     begin, _ = CHANGES[zone]
     lines = [
