@@ -1,4 +1,4 @@
-"""The estimator passes scikit-learn's own checks and recovers known mixtures; the criterion on shuffled data."""
+"""The estimator: scikit-learn's own checks, recovery of known mixtures, the criterion on shuffled data."""
 
 import numpy as np
 import pytest
