@@ -30,7 +30,7 @@ MUTANTS: list[Mutant | DerivedMutant] = [
 ]
 CASES = find_cases()
 # Trying them all takes half as long as the other tests, so only `make mutants` does. A branch that touches
-# objects tries only their mutants. Otherwise one in ONE_IN is tried, a different choice whenever sql/ changes.
+# objects tries only their mutants. Otherwise, one in ONE_IN is tried: others whenever sql/ changes.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
