@@ -14,7 +14,7 @@ WEEKS = 8
 
 
 def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
-    """A class with lognormal sizes around 10 ** (3 + number) bytes, half on disk, half on tape."""
+    """A class of lognormal sizes around 10 ** (3 + number) bytes, half known to be on disk, half on tape."""
     logs = np.array([-2.3263, -1.6449, -1.2816, -0.6745, 0, 0.6745, 1.2816, 1.6449, 2.3263])
     values = {
         "class_number": number,
