@@ -1,6 +1,6 @@
-"""The tests' databases: one server a session, one upgraded template, and a clone of it for each test.
+"""The tests' databases: one server per session, one upgraded template, and a clone of it for each test.
 
-The server is the tests' own embedded PostgreSQL, of version TAPEWISE_TEST_POSTGRES (18 or 16), or the one at
+The server is the tests' own embedded PostgreSQL, version TAPEWISE_TEST_POSTGRES (18 or 16), or the one at
 TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password). TAPEWISE_DATABASE_URL
 and the user's other settings are removed first: no test may touch a real warehouse.
 
@@ -42,8 +42,8 @@ hypothesis.settings.register_profile("tapewise", deadline=None)
 hypothesis.settings.load_profile("tapewise")
 
 
-# A database is four hundred files, which take ten times as long to create on a disk, and there are hundreds
-# of databases. If TMPDIR is set, the tests work there instead.
+# The tests create hundreds of databases of four hundred files each, which takes ten times as long on a disk
+# as in memory. If TMPDIR is set, the tests work there instead.
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
@@ -57,7 +57,7 @@ for variable in [name for name in os.environ if name.startswith("TAPEWISE_") and
 
 
 def has_room(folder: Path) -> bool:
-    """Whether the tests can work in `folder`, which is in memory."""
+    """Whether `folder`, which is in memory, has room for the tests."""
     meminfo = Path("/proc/meminfo")
     if not (meminfo.exists() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         return False
@@ -67,29 +67,29 @@ def has_room(folder: Path) -> bool:
 
 if "TMPDIR" not in os.environ and has_room(MEMORY):
     os.environ["TMPDIR"] = str(MEMORY)
-    tempfile.tempdir = None  # have it determined again
+    tempfile.tempdir = None  # makes `tempfile` determine it again
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave some studies to the next commits."""
+    """Skip the studies whose turn comes with a later commit."""
     skip_studies(items)
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the thousands of tests themselves from garbage collection, which would scan them repeatedly."""
+    """Exclude the thousands of test items from garbage collection, which would scan them repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 def find_demo_home(basetemp: Path) -> Path:
-    """The home that the demo leaves for the tests of a session, shared by all its processes."""
-    # When run by root, the server's account cannot enter pytest's own folders.
+    """The home that the demo leaves for the tests; all processes of a session share it."""
+    # When the tests run as root, the server's account cannot enter pytest's own folders.
     return Path(tempfile.gettempdir()) / f"tapewise-demo-{hashlib.sha256(bytes(basetemp)).hexdigest()[:16]}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove the demo's home when all processes are done."""
-    # Here and not next to its fixture: the process that distributes the tests reads no other conftest.
+    # This cannot be next to the fixture: the process that distributes the tests reads no other conftest.
     if not hasattr(session.config, "workerinput"):
         base = session.config._tmp_path_factory.getbasetemp()  # from which the fixture derives the path
         shutil.rmtree(find_demo_home(base), ignore_errors=True)
@@ -157,16 +157,16 @@ def site() -> Iterator[Site]:
         yield from _prepare(Site(None, url, password))
         return
     home = Path(tempfile.mkdtemp(prefix="tapewise-tests-"))
-    home.chmod(0o755)  # as root, the server's own account must get in
+    home.chmod(0o755)  # if we are root, the server's own account must get in
     version = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
     server = EmbeddedServer(home, version, system_folder=home / "system")
     try:
         with server:
             site = Site(server, None, password)
-            # Creating a database for each test would mostly wait for the disk; no test cuts the power.
+            # Creating a database for each test would mostly wait for the disk, and no test cuts the power.
             with psycopg.connect(site.maintenance, autocommit=True) as connection:
                 connection.execute("ALTER SYSTEM SET fsync = off")
-                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # half of what a database costs
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # half the cost of a database
                 connection.execute("SELECT pg_reload_conf()")
             yield from _prepare(site)
     finally:

@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a disk of `size` (as for tmpfs) at `folder` for the block; skip the test if not allowed to."""
+    """Mount a tmpfs of `size` at `folder` for the block; skip the test if mounting is not allowed."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
     folder.mkdir()
@@ -22,12 +22,12 @@ def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # The embedded server's keeper may still have it open for a moment.
+        # The embedded server's keeper may still have files open for a moment.
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def fill_disk(folder: Path, left_bytes: int = 0) -> Path:
-    """Fill the disk with a file up to `left_bytes`, and return the file."""
+    """Fill the disk with one file until only `left_bytes` are free; return the file."""
     filler = folder / "filler"
     room = os.statvfs(folder)
     left = room.f_bavail * room.f_frsize - left_bytes

@@ -1,4 +1,4 @@
-"""Runs `tapewise` without its second of imports: a server process has imported it and forks for each command.
+"""Runs `tapewise` without its second of imports: a server process imports it once and forks per command.
 
 Hundreds of tests run a command. A fork is a separate process with arguments, folder, environment, streams and
 exit status as a shell would give them; only the imported modules are shared. Tests that depend on how Python
@@ -18,7 +18,7 @@ from tapewise.cli import COMMANDS
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
-# Modules that commands import only when they need them; each fork would import them again, for seconds.
+# Modules that commands import only when they need them; each fork would spend seconds importing them again.
 LATE = [
     "alembic.context",
     "numpy.ma",
@@ -30,7 +30,7 @@ LATE = [
 FORKS.set_forkserver_preload(
     ["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()}), *LATE]
 )
-# What `ingest/__init__.py` sets for libraries that read it later.
+# Variables that `ingest/__init__.py` sets for libraries that read them later.
 _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 
 
@@ -78,7 +78,7 @@ class Fork:
         self._process.kill()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait until it has ended; return its stdout and stderr. Call only once."""
+        """Wait for the command to end; return its stdout and stderr. Call only once."""
         self._process.join(timeout)
         if self._process.exitcode is None:
             assert timeout is not None
@@ -91,7 +91,7 @@ class Fork:
 def run_forked(
     arguments: Sequence[object], folder: Path, environment: Mapping[str, str], *, is_merged: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; return its exit status, stdout and stderr. `is_merged` as for Fork."""
+    """Run a command to its end; return its exit status, stdout and stderr. `is_merged` is as for Fork."""
     with Fork(arguments, folder, environment, is_merged=is_merged) as fork:
         output, errors = fork.communicate()
         assert fork.returncode is not None  # it has ended

@@ -25,9 +25,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """Work in a folder with a link to the examples; a server that was started there is stopped at the end."""
+    """Work in a new folder with a link to the examples; stop any server started there at the end."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-notebook-"))
-    folder.chmod(0o755)  # as root, the server's own account must get in
+    folder.chmod(0o755)  # if we are root, the server's own account must get in
     (folder / "examples").symlink_to(TREE / "examples")
     try:
         with chdir(folder):
@@ -50,7 +50,7 @@ def run_cell(source: str, namespace: dict[str, Any]) -> tuple[str, str | None]:
 
 
 def run_notebook(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
-    """Return the outputs of each code cell, in the form in which a notebook stores them."""
+    """Return the outputs of each code cell, in the form that notebooks store."""
     namespace: dict[str, Any] = {"__name__": "__main__"}
     outputs = []
     for number, cell in enumerate(find_code(notebook), 1):

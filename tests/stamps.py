@@ -16,8 +16,8 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     """Return a layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` that is
     not a valid time.
 
-    Lines without a time are returned unchanged. Times since 1970 can only be set to valid times, which are
-    taken as UTC.
+    Lines without a time are returned unchanged. Times counted from 1970 can only be set to valid times, which
+    are taken as UTC.
     """
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
@@ -29,12 +29,12 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
 
 
 def python_regex(kind: Line) -> re.Pattern[str]:
-    """The pattern of such lines in Python's syntax."""
+    """The pattern of this kind of line, in Python's syntax."""
     return re.compile(kind.regex.replace("(?<", "(?P<"))
 
 
 def has_local_times(log_format: Format) -> bool:
-    """Whether the times of its lines depend on the source's zone."""
+    """Whether the times in this format depend on the source's zone."""
     layout = find_layout(log_format)
     if layout is None:
         return True

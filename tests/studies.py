@@ -1,4 +1,4 @@
-"""Which studies of many seeds run: those of code that a branch changes, and one in three of the others.
+"""Chooses which studies of many seeds run: those of code that a branch changes, and a third of the others.
 
 A study is marked `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Each
 commit runs another third of them. `make studies` runs all.
@@ -15,7 +15,7 @@ ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "3"))
 
 
 def skip_studies(items: list[pytest.Item]) -> None:
-    """Mark as skipped the studies whose turn it is not."""
+    """Mark the studies that are not due as skipped."""
     commit = ask_git(TREE, "rev-parse", "HEAD")
     if ONE_IN == 1 or commit is None:
         return
@@ -32,7 +32,7 @@ def skip_studies(items: list[pytest.Item]) -> None:
 
 
 def list_changed() -> list[str]:
-    """Return the files that differ from those where the branch began, also new ones."""
+    """Return the files that have changed since the branch began, including new ones."""
     base = find_base()
     if base is None:
         return []

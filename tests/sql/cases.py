@@ -1,4 +1,4 @@
-"""Tests of views as data: given rows, a query, and the rows that it must return, in one file for each case.
+"""Tests of views as data: each case is a file with given rows, a query, and the rows that it must return.
 
     # tests/sql/open_times/whole_seconds.yaml
     given:                        # rows of core, ledger and studies, by table
@@ -9,12 +9,12 @@
     expect:
       - {open_floor_s: 0, request_count: 1}
 
-In `given` a row names its archive, source, client and user by name, as the logs do. Missing values are
-filled in: one measured archive `llnl` in UTC, one counted source for each archive, and for facts the values
-below. `copies: 25` stands for 25 such rows. If jobs, stages, opens or sources that are not counted are
-given, requests are derived from them as in a load.
+In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
+filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
+facts. `copies: 25` stands for 25 copies of the row. If jobs, stages, opens or sources that are not counted
+are given, requests are derived from them as in a load.
 
-In `expect` the columns of each row are exactly those of the query. Floats may differ by
+In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
 fraction ("3/7"). Times and dates are strings in ISO format. The session is in UTC.
 """
@@ -39,9 +39,9 @@ from tapewise.schema.tables.models import event_time_columns
 Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
-# Other files in the folder of an object.
+# Files in an object's folder that are not cases.
 NO_CASES = {"mutants.yaml", "equivalent.yaml", "putting_together.yaml"}
-ELSEWHERE = "America/Los_Angeles"  # the zone of sessions if their archives are in UTC
+ELSEWHERE = "America/Los_Angeles"  # the session's zone if all archives are in UTC
 
 _COMMON = {
     "interface": "nft",
@@ -398,14 +398,14 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
 
 
 def restart_numbers(connection: psycopg.Connection) -> None:
-    """Restart the sequences: they do not roll back, and cases use the ids that a new warehouse assigns."""
+    """Restart the sequences: they do not roll back, and cases rely on the ids of a new warehouse."""
     connection.execute(_RESTART_NUMBERS)
 
 
 def run_case(connection: psycopg.Connection, case: Case, timezone: str) -> list[Row]:
-    """Run the query of a case in a session of that zone, which must not matter."""
+    """Run a case's query in a session in that zone, which must not affect the result."""
     with connection.transaction():
-        # Literals become times when a statement is prepared: in UTC. `mart` runs afterwards, in `timezone`.
+        # Literals become times when a statement is prepared: here, in UTC. `mart` then runs in `timezone`.
         connection.execute("SET LOCAL timezone = 'UTC'")
         connection.execute(f"PREPARE query_of_case AS {case.query}".encode())
         connection.execute("SELECT set_config('timezone', %s, true)", [timezone])
@@ -491,7 +491,7 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
         )
     for row in rows:
         _check_time(row)
-    # Rows of the same columns together, by COPY: one statement per row would take most of the tests' time.
+    # Copy rows with the same columns together: one statement per row would take most of the tests' time.
     by_columns: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         by_columns.setdefault(tuple(row), []).append(row)

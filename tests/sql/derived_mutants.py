@@ -2,23 +2,23 @@
 
     left out: <term>              a term of a WHERE (also of a FILTER), a HAVING or the ON of a join
     boundary: <comparison>        < instead of <=, and so on
-    not asked for: <coalesce>     of an argument and its replacement; the mutant has only the replacement
-    not passed on: <argument>     left out of a call of another function with the same argument
-    INNER JOIN: <join>            instead of a LEFT one
-    not distinct: <query>         without DISTINCT; also an aggregate of distinct values
-    without the key <key>         of a window's partition
+    not asked for: <coalesce>     a COALESCE of an argument and its replacement, cut to the replacement
+    not passed on: <argument>     left out of a call to another function that takes the same argument
+    INNER JOIN: <join>            instead of LEFT JOIN
+    not distinct: <query>         without DISTINCT; also for an aggregate of distinct values
+    without the key <key>         left out of a window's PARTITION BY
     not negated: <condition>      without its NOT
 
 Mutants that need knowledge of the archive are written by hand (`mutants.py`). Mutants that no case can
-notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`, with
-those that differ only by chance or that another test notices:
+notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`. So are
+those that differ only by chance, and those that another test notices:
 
     - because: a null is never among the ids searched for
       changes:
         - "left out: requests.stage_id IS NOT NULL"
 
-Not derived are a LEFT JOIN in place of an INNER one, which foreign keys make equivalent nearly everywhere,
-UNION in place of UNION ALL, and other defaults, orders and aggregates: which of those matter is a judgement.
+Some changes are not derived: LEFT JOIN for INNER JOIN, which foreign keys make equivalent nearly everywhere,
+UNION for UNION ALL, and other defaults, orders and aggregates. Which of those matter is a judgement.
 """
 
 import functools
@@ -44,7 +44,7 @@ _NEIGHBOURS: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.GTE: exp.GT,
 }
 
-# The description of the change; the node that is replaced; its replacement.
+# The description of the change, the node to replace, and its replacement.
 _Change = tuple[str, exp.Expr, exp.Expr]
 
 

@@ -1,7 +1,7 @@
 """`python -m tests.sql.lint`: run sqlfluff over sql/, including the bodies of functions.
 
-sqlfluff ignores text between `$function$` marks, so each body is also linted by itself. Exits with 1 if
-there is a complaint.
+sqlfluff ignores text between `$function$` marks, so each body is also linted separately. Exits with 1 if
+there are complaints.
 """
 
 import re
@@ -11,7 +11,7 @@ import sqlfluff
 
 from tapewise.schema.tables.mart import SQL_FOLDER
 
-FOLDER = SQL_FOLDER.resolve()  # behind the link of the package
+FOLDER = SQL_FOLDER.resolve()  # the package only has a link to it
 CONFIG = str(FOLDER.parent / ".sqlfluff")
 BODY = re.compile(r"\$function\$\n(.*?)\$function\$", re.DOTALL)
 
@@ -33,7 +33,7 @@ def main() -> int:
             complaints += [
                 (offset + line, what)
                 for line, what in complain_about(body[1].strip("\n") + "\n")
-                # Arguments are qualified with the function's name, which the body alone does not contain.
+                # Arguments are qualified with the function's name, which is not in the body.
                 if not what.startswith(f"RF01 Reference '{path.parent.name}.")
             ]
         for line, what in complaints:

@@ -12,10 +12,10 @@ result must be SQL that PostgreSQL accepts, with the columns that the metadata d
 cannot be created proves nothing. At least one case of the same object must then fail.
 
 `derived_mutants.py` already breaks everything that a syntax tree shows: filters, boundaries, arguments, LEFT
-JOINs, DISTINCT, NOT, keys of windows. Write a mutant for each other rule of the object: whatever depends on
-the archive's zone or on counted sources, keys of a grouping, defaults, orders, columns that could be
-confused. If a mutant survives, either the cases lack a row that distinguishes the two (add it), or the rule
-has no effect (remove it from the SQL).
+JOINs, DISTINCT, NOT, window keys. Write a mutant for every other rule of the object: whatever depends on the
+archive's zone or on counted sources, grouping keys, defaults, orders, columns that could be confused. If a
+mutant survives, either the cases lack a row that shows the difference (add it), or the rule has no effect
+(remove it from the SQL).
 """
 
 import re
@@ -54,7 +54,7 @@ def find_mutants() -> list[Mutant]:
 
 
 def read_mutants(path: Path) -> list[Mutant]:
-    """Read the mutants of the object in whose folder the file is."""
+    """Read the mutants of the object whose folder contains the file."""
     found = []
     for entry in yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader):
         assert list(entry) == ["change", "replace", "with"], f"{path}: {entry}"
@@ -64,7 +64,7 @@ def read_mutants(path: Path) -> list[Mutant]:
 
 
 def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
-    """Return the objects that `cases` query, and their dependencies: building all of mart is far slower."""
+    """Return the objects that `cases` query and their dependencies: building all of mart is far slower."""
     by_name = {each.name: each for each in objects}
     needed: set[str] = set()
     waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]

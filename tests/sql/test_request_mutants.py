@@ -16,7 +16,7 @@ from tests.sql import test_mutants as mutants_of_mart
 from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, read_mutants
 
-# The derived tables; the view of the same name shows each.
+# The derived tables. Each is shown by the view of the same name.
 STATEMENTS = ("requests", "mounts", "tape_operations")
 OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
 CASES = {name: [case for case in find_cases() if case.object_name == name] for name in STATEMENTS}
@@ -25,13 +25,13 @@ MUTANTS = [
 ]
 
 
-# By derived table: the dictionaries that hold its queries, and the keys.
+# For each derived table, the dictionaries that hold its queries, and their keys.
 QUERIES = {
     "requests": [(held, name) for held in (requests.LINES, requests.STEPS) for name in held],
     **{name: [(mounts._STATEMENTS, name)] for name in mounts._STATEMENTS},
 }
 
-# As in test_mutants.py, but more of them.
+# As in test_mutants.py, but a larger share of them.
 ONE_IN = min(4, mutants_of_mart.ONE_IN)
 TURN = zlib.crc32(repr(QUERIES).encode()) % ONE_IN
 

@@ -12,8 +12,8 @@ BASES = ("origin/main", "main")
 def find_touched(tree: Path = TREE) -> set[str] | None:
     """Return the names of objects whose SQL or cases have changed since the branch began; None if none has.
 
-    A folder or file that only moved is not touched. Also None if there is nothing to compare with: no git, no
-    main branch, or a clone of the main branch itself.
+    A folder or file that only moved does not count. The result is also None if there is nothing to compare
+    with: no git, no main branch, or a clone of the main branch itself.
     """
     base = find_base(tree)
     if base is None:
@@ -22,7 +22,7 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
     untracked = ask_git(tree, "ls-files", "--others", "--exclude-standard", "--", "sql", "tests/sql") or ""
     touched = _name_objects(untracked.splitlines())
     for line in changed.splitlines():
-        status, *paths = line.split("\t")  # two paths if it was renamed
+        status, *paths = line.split("\t")  # two paths for a renamed file
         names = _name_objects(paths)
         if status != "R100" or len(names) > 1:
             touched |= names
@@ -46,7 +46,7 @@ def _name_objects(paths: list[str]) -> set[str]:
 def ask_git(tree: Path, *arguments: str) -> str | None:
     """Return what git prints, or None if it fails or is missing."""
     try:
-        # A git hook passes its own repository to the processes that it starts.
+        # A git hook passes its own repository on to the processes that it starts.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = subprocess.run(
             ["git", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False

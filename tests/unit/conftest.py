@@ -1,4 +1,4 @@
-"""Fewer Hypothesis examples when somebody is waiting for them (`make check`)."""
+"""Runs fewer Hypothesis examples when somebody is waiting (`make check`)."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Which views a log feeds, judged by its lines alone."""
+"""Which views a log feeds, judging by its lines alone."""
 
 import pytest
 

@@ -71,8 +71,8 @@ def test_a_line_rejected_for_its_values_still_fits_the_format(tmp_path):
     lines = [
         "002718 97/13/05 14:07:31 ks 73400320 41.902",  # no such date
         "002718 97/11/05 14:07:31 ks 99999999999999999999 41.902",  # no such size
-        "002718 97/11/05 14:07:31 kw 73400320 41.902",  # ignored: no archive involved
-        "002718 97/11/05 14:07:31 ks 73400320",  # no line of NFT's
+        "002718 97/11/05 14:07:31 kw 73400320 41.902",  # ignored: it does not involve the archive
+        "002718 97/11/05 14:07:31 ks 73400320",  # not one of NFT's lines
     ]
     found = detect_format(write(tmp_path, "\n".join(lines) + "\n"))
     assert (fits(found), found.line_count) == ({"nft": 3}, 4)
@@ -178,7 +178,7 @@ def test_the_beginning_middle_and_end_of_a_large_file_are_sampled(tmp_path, monk
         assert found.places == ("beginning", "middle", "end")
         assert set(fits(found)) == {"nft", "hsi"}
         assert found.format is None
-        # Only whole lines, and no more of them than three pieces contain.
+        # Only whole lines are counted, and no more than three pieces contain.
         assert sum(fits(found).values()) == found.line_count < 3 * 10_000 / len(NFT)
 
 
@@ -202,7 +202,7 @@ def test_no_line_is_sampled_twice(tmp_path, monkeypatch):
 
 
 def test_lines_of_megabytes_are_read_to_their_end(tmp_path):
-    # A line of NFT's may be arbitrarily long: blanks between its fields.
+    # An NFT line may be arbitrarily long, because of the blanks between its fields.
     long = NFT.replace(" ks ", " ks" + " " * 3_000_000)
     found = detect_format(write(tmp_path, long + NFT * 20_000))
     assert (found.places, fits(found)) == (("beginning", "middle", "end"), {"nft": found.line_count})

@@ -1,4 +1,4 @@
-"""The errors: the tree in the module's docstring shows all of them, each with its exit status."""
+"""The tree in the docstring of the errors' module shows every error with its exit status."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The example logs are what their generator makes, and `truth.json` is true of them.
+"""The example logs are what their generator makes, and `truth.json` describes them correctly.
 
 The lines are counted here with plain splitting and searching, as with grep, and not with our readers: the
 readers are tested against `truth.json`, so it must not depend on them.
@@ -36,7 +36,7 @@ OPEN_LINE = re.compile(CTIME + rb"\S+ /.* b POPN_Cmd r r ftp \w+ fd 0")
 HSI_LINE = re.compile(CTIME + rb"\S+ hsi \d+ \d+\t(LH|HL|HH|FU|FR)\t(0|-1)\t\d+\.\d\d\t\d+\t\d+\.\d\t.*")
 HTAR_LINE = re.compile(CTIME + rb"\S+ htar \d+ \d+\t(create|extract)\t(LH|HL)\t(0|-1)\t\d+\t\d+\.\d\d\t.*")
 
-# Clock times of the day: COND's lines have no days other than their file's.
+# Times of day: COND's lines have no date; their file has it.
 CLOCK = rb"(?:[01]\d|2[0-3]):\d\d:\d\d"
 COND_COLUMNS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4} |\d{5})(\d{3}) ([ \d]{6}) (\w+) .+" % (CLOCK, CLOCK))
 COND_BLANKS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4,5}) (\d{3}) (\d+) (\w+) .+" % (CLOCK, CLOCK))
@@ -71,7 +71,7 @@ def good_lines(name: str) -> list[bytes]:
 
 
 def cond_jobs(name: str) -> list[tuple[bytes, ...]]:
-    """User, start, end, persona, session, number and verb of a day's jobs."""
+    """The user, start, end, persona, session, number and verb of each of a day's jobs."""
     matches = [COND_COLUMNS.fullmatch(line) or COND_BLANKS.fullmatch(line) for line in lines_of(name)]
     return [tuple(field.strip() for field in match.groups()) for match in matches if match]
 
@@ -86,25 +86,25 @@ def stat_moves() -> list[re.Match[bytes]]:
 
 
 def nft_transfers() -> list[list[str]]:
-    """NFT's lines between the archive and a client, in fields."""
+    """The fields of NFT's lines for transfers between the archive and a client."""
     fields = [line.decode().split() for line in good_lines("nft.log")]
     return [f for f in fields if (f[3][0] == "s") != (f[3][1] == "s")]
 
 
 def pftp_transfers() -> list[tuple[str, str, str, int]]:
-    """Day, direction, duration and size of PFTP's transfers."""
+    """The day, direction, duration and size of each of PFTP's transfers."""
     found = [line.decode().split(" ") for line in good_lines("pftp.log.gz") if b" b POPN_Cmd " not in line]
     return [(f"1998-10-{f[2]}", "put" if " i " in " ".join(f[8:]) else "get", f[5], int(f[7])) for f in found]
 
 
 def hsi_fields(interface: bytes) -> list[list[bytes]]:
-    """HSI's or HTAR's lines as fields; the first one holds the stamp."""
+    """The fields of HSI's or HTAR's lines; the first field holds the stamp."""
     found = [line.split(b"\t") for line in good_lines("hsi.log")]
     return [fields for fields in found if fields[0].split()[6] == interface]
 
 
 def hsi_transfers() -> list[tuple[str, str, str, bool, int]]:
-    """Day, interface, direction, failure and size of the transfers in HSI's log."""
+    """The day, interface, direction, failure and size of each transfer in HSI's log."""
     found = []
     for interface, operation, code, size in ((b"hsi", 1, 2, 4), (b"htar", 2, 3, 4)):
         for fields in hsi_fields(interface):
@@ -150,7 +150,7 @@ def test_the_regenerated_compressed_log_has_the_committed_content(regenerated: P
     # The compressed bytes may differ if Python was built with another zlib.
     again, committed = regenerated / name, LOGS / name
     assert read(again) == read(committed)
-    # Magic, deflate, no flags (so no name), time 0.
+    # The magic number, deflate, no flags (so no file name), and time 0.
     assert again.read_bytes()[:8] == committed.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
@@ -358,7 +358,7 @@ def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
             observed.append(("htar", direction, int(fields[4]), float(fields[5]), 0.006))
     for fields in hsi_fields(b"hsi"):
         if fields[1] in (b"LH", b"HL") and int(fields[4]) > 0:
-            # The rate is rounded, so the time can be as much as this.
+            # The rate is rounded, so the true time may be up to this.
             longest_s = int(fields[4]) / (float(fields[5]) - 0.051) / 1000
             if longest_s > 0:
                 observed.append(
@@ -419,7 +419,7 @@ def test_cond_lines(truth: dict[str, Any]) -> None:
     assert backward == {name: truth["files"][name]["flagged"]["start_after_end"] for name in COND_NAMES}
     assert sum(facts["start_after_end"].values()) == sum(backward.values())
     assert all(facts["start_after_end"].values())
-    # A job that ran past midnight has lost a day: no job took longer than one.
+    # A job that ran past midnight seems to end before it starts, as no job took longer than a day.
     assert facts["start_after_end"]["over_midnight"] == facts["over_midnight"]
     for name, found in jobs.items():
         # Ends are in order, except in the hour that occurred twice.
@@ -482,7 +482,7 @@ def test_stages_follow_their_law(truth: dict[str, Any]) -> None:
     assert facts["seconds"] == sum(stages)
     assert min(stages) >= 60
     assert facts["under_120_s"] == sum(seconds < 120 for seconds in stages)
-    # Drawn with probability 0.224, for this many: within three standard deviations.
+    # Each was drawn with probability 0.224: the share is within three standard deviations of that.
     assert abs(facts["under_120_s"] / facts["count"] - 0.224) < 3 * (0.224 * 0.776 / facts["count"]) ** 0.5
 
 
@@ -499,7 +499,7 @@ def test_stat_reports_the_transfers_in_nft_log_by_a_clock_slightly_ahead(
             ended = datetime.strptime(match[1].decode(), "%y/%m/%d %H:%M:%S.%f")
             key = ((match[4] + match[5]).decode(), int(match[6]))
             by_stat.setdefault(key, []).append((ended, float(match[7])))
-    # Where a size and machine occur once in each log, there is no doubt.
+    # If a size and machine occur only once in each log, the match is certain.
     sure = [key for key, found in by_nft.items() if len(found) == 1 == len(by_stat.get(key, []))]
     assert len(sure) > 8000
     ahead_s = truth["unitree"]["server_clock_ahead_s"]
@@ -537,7 +537,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     assert lines["stage"] == stat["stages"]
     verbs = Counter(job[6] for name in COND_NAMES for job in cond_jobs(name))
     assert lines["job"] == verbs[b"put"] + verbs[b"get"]
-    # Gets from tape waited for it: a minute or more, plus a queue.
+    # Gets from tape waited for the tape: a minute or more, plus time in a queue.
     waits = facts["waits"]["of_gets_before_their_transfer"]
     assert waits["tape"]["mean_s"] > 120 > waits["disk"]["mean_s"]
 
@@ -601,5 +601,5 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         assert len(personas) <= 1
         assert not staged or link["origin"] == "tape"
     port_s = truth["unitree"]["waits"]["for_a_port_in_seconds_of_nft_but_not_of_stat"]["longest_s"]
-    # It may have been an FTP transfer, whose seconds are rounded to whole ones.
+    # It may have been an FTP transfer, and FTP rounds to whole seconds.
     assert max(port_waits_s) == pytest.approx(port_s, abs=0.502)

@@ -1,4 +1,4 @@
-"""The modules that `tapewise.extras` lists for an extra are what pyproject.toml installs with it."""
+"""The modules that `tapewise.extras` lists for an extra are those that pyproject.toml installs with it."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that are not logs, endless lines, damage: reported with file and line, in bounded memory."""
+"""Files that are not logs, endless lines and damage are reported with file and line, in bounded memory."""
 
 import bz2
 import gzip
@@ -147,7 +147,7 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
         [sys.executable, "-c", program, path], capture_output=True, text=True, check=True, timeout=60
     )
     assert f"{path}: line 1 is longer than 16,777,216 bytes" in done.stderr
-    assert int(done.stdout) < 80_000  # kB; the file has 400 MB
+    assert int(done.stdout) < 80_000  # kB; the file holds 400 MB
 
 
 @EVERY_COMPRESSION
@@ -182,7 +182,7 @@ def test_a_compressed_file_that_has_just_begun_has_no_lines_yet(header: bytes, t
     with open_log(path) as reader:
         assert list(reader.blocks()) == []
         assert (reader.read_bytes, reader.waiting_bytes) == (0, 0)
-    # If data follow the header, the file has not been copied to its end.
+    # If there is data after the header, the file has not been copied completely.
     path.write_bytes(gzip.compress(LINES)[:40])
     with pytest.raises(LogFileError, match="cannot be read beyond line 0"):
         read_lines(path)
@@ -250,7 +250,7 @@ def test_a_file_may_grow_while_it_is_read(pack, tmp_path: Path) -> None:
     texts, identity = read_and_change(path, lambda: append(path, pack(b"more\n") + pack(b"half")))
     assert texts[:1000] == LINES.decode().splitlines()
     assert texts[1000:] in ([], ["more"])
-    assert identity is None  # it is now a different file: there is more to read
+    assert identity is None  # the file has changed, so there is more to read
 
 
 def test_a_file_may_be_renamed_or_deleted_while_it_is_read(tmp_path: Path) -> None:
@@ -316,5 +316,5 @@ def test_a_clock_of_whole_seconds_gives_no_identity(tmp_path: Path, monkeypatch:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     assert read_and_change(path, lambda: None) == (LINES.decode().splitlines(), None)
-    with pytest.raises(RewrittenFileError):  # within the second, and of the same length
+    with pytest.raises(RewrittenFileError):  # within the same second, and of the same length
         read_and_change(path, lambda: path.write_bytes(OTHER))

@@ -13,7 +13,7 @@ from tapewise.ingest.requests.ranges import REACH
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 
-# Crowded: few files, users and machines, or some of them missing; lines of one moment, and a day apart.
+# Crowded: there are few files, users and machines, some are missing, and lines coincide or are a day apart.
 LINES = st.lists(
     st.fixed_dictionaries(
         {

@@ -67,7 +67,7 @@ def test_names_like_conds_own_may_have_two_digit_years(name):
         ("cond.681231", date(2068, 12, 31)),
         ("cond.000229", date(2000, 2, 29)),
         ("cond.991231", date(1999, 12, 31)),
-        # The year 2005 without a day, or a day of the year 2020.
+        # This could be a month of 2005, but is read as a day of 2020.
         ("cond.200505", date(2020, 5, 5)),
         ("cond.20050505", date(2005, 5, 5)),
         ("cond.19050505", date(1905, 5, 5)),
@@ -117,19 +117,19 @@ def test_a_number_in_a_name_is_not_a_date(name, log_format):
         ("cond.98-5-5", "no date"),
         ("cond980505x", "no date"),
         ("cond.x980505", "no date"),
-        # Digits next to it: another number.
+        # Digits next to it make it another number.
         ("cond.9805051", "no date"),
         ("cond.1980505", "no date"),
         ("cond.199805051", "no date"),
         ("cond.19980505120000", "no date"),
         ("cond.21980505", "no date"),
-        # The same separator between year, month and day.
+        # Year, month and day need the same separator between them.
         ("cond.98-0505", "no date"),
         ("cond.1998-05.05", "no date"),
         ("cond.1998--05--05", "no date"),
         ("cond.980505-980506", "several dates"),
         ("cond.980505.121110", "several dates"),
-        # 5 October 2003, or 5 May 2010 of machine 3.
+        # This is 5 October 2003, or 5 May 2010 on machine 3.
         ("cond-03-10-05-05", "several dates"),
         ("cond.1998-05-05-1998-05-06", "several dates"),
         ("cond.19980505-19980506", "several dates"),

@@ -1,4 +1,4 @@
-"""What a typed date or time means by the clock of an archive."""
+"""What a typed date or time means on an archive's clock."""
 
 from datetime import datetime
 

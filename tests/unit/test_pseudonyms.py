@@ -177,7 +177,7 @@ def test_a_short_key_a_missing_file_and_a_key_in_the_configuration_are_refused(m
     assert SECRET[1:] not in f"{short.value} {short.value.hint}"
     monkeypatch.delenv("TAPEWISE_PSEUDONYM_KEY")
     monkeypatch.setenv("TAPEWISE_PSEUDONYM_KEY_FILE", "nowhere")
-    unread = read_settings()  # a command that needs no key is not stopped
+    unread = read_settings()  # a command that needs no key still runs
     with pytest.raises(SettingsError, match="nowhere cannot be read"):
         get_key(unread)
     monkeypatch.delenv("TAPEWISE_PSEUDONYM_KEY_FILE")

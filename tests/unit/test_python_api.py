@@ -1,4 +1,4 @@
-"""The public interface in Python, as far as it needs no database."""
+"""The part of the public Python interface that needs no database."""
 
 import gzip
 import importlib.util

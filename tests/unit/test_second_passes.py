@@ -14,7 +14,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
-# When clocks go back: the zone, the local time at which the repetition begins, and for how many minutes.
+# When clocks go back: the zone, the local time at which the repeated time begins, and its minutes.
 CHANGES = {
     "America/Los_Angeles": (datetime(1997, 10, 26, 1), 60),
     "Europe/Berlin": (datetime(2030, 10, 27, 2), 60),
@@ -28,8 +28,8 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """NFT's records of lines, given in minutes after the repeated hour began, by a clock that shows it once:
-    minute 70 of 60 is ten past its end.
+    """NFT's records for lines at these minutes, which the clock shows since the start of the repeated hour:
+    minute 70 of a 60-minute hour is ten minutes after its end, and the second pass has the same minutes.
     """
     begin, _ = CHANGES[zone]
     lines = [
@@ -47,7 +47,7 @@ def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
 
 
 def find_second(minutes: Iterable[float], zone: str = US, *, cuts: Iterable[int] = ()) -> list[int]:
-    """The numbers of the lines that are recognised as of the second pass."""
+    """The numbers of the lines that are recognised as belonging to the second pass."""
     records, passes = read(minutes, zone), SecondPasses(zone)
     found: list[int] = []
     bounds = [0, *sorted(cuts), records.height]
@@ -80,7 +80,7 @@ def test_the_second_pass_follows_the_step_back(zone: str) -> None:
 @EVERY_CHANGE
 @given(data=st.data())
 def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
-    """Whatever is missing, found lines are of the second pass, and after the first all of them are found."""
+    """Whatever is missing, every line found is in the second pass, and none is missed after the first one."""
     length = CHANGES[zone][1]
     ticks = sorted(data.draw(st.lists(st.integers(-length, 3 * length - 1), max_size=30)))
     minutes = [tick - length * (tick >= length) for tick in ticks]
@@ -88,14 +88,14 @@ def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data:
     second = [number for number, tick in enumerate(ticks) if length <= tick < 2 * length]
     assert set(found) <= set(second)
     late = [number for number in second if number >= min(found, default=len(ticks))]
-    # The others may be stragglers of the first pass, just after the second has begun.
+    # The exceptions may be stragglers of the first pass, just after the second has begun.
     for number in set(late) - set(found):
         assert max(ticks[n] for n in found if n < number) - (ticks[number] - length) <= 5
 
 
 def test_nothing_is_found_without_a_step_back() -> None:
     assert find_second(range(60)) == []
-    assert find_second([30, 45, 59, 60, 70]) == []  # may be either pass
+    assert find_second([30, 45, 59, 60, 70]) == []  # could be in either pass
     assert find_second([-30, 10, 20, 15, 59, 60]) == []
 
 
@@ -112,7 +112,7 @@ def test_a_quiet_second_pass_continues_after_its_gaps() -> None:
 @pytest.mark.parametrize(
     "minutes",
     [
-        [30, 90, 150, 0, 30, 59],  # from after the hour, back into it
+        [30, 90, 150, 0, 30, 59],  # goes back into the hour after its end
         [*range(0, 60, 5), *range(60, 200, 5), *range(-60, 0, 5), *range(0, 60, 5)],  # the second pass first
         range(200, -200, -1),  # backwards
         range(200, -200, -7),

@@ -1,4 +1,4 @@
-"""Segments: every line is in exactly one, and a piece that two files share is cut in the same way in both."""
+"""Every line is in exactly one segment, and a piece that two files share is cut in the same way in both."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,7 +113,7 @@ def test_copies_with_other_first_lines_share_most_segments(tmp_path: Path) -> No
     lines = [b"%d" % number for number in numbers]
     whole = {digest for digest, _, _ in pieces(cut(write(tmp_path, lines), 100_000))}
     part = {digest for digest, _, _ in pieces(cut(write(tmp_path, lines[777:]), 100_000))}
-    assert 6 <= len(whole) <= 14  # one in 16,384, and 4,096 more
+    assert 6 <= len(whole) <= 14  # a cut every 16,384 lines on average, after at least 4,096
     assert len(whole & part) >= len(whole) - 2
 
 

@@ -20,7 +20,7 @@ CHANGE = ["config-changes", "add", "--archive", "west", "--note", "x"]
         ("1998-10-19", "America/Los_Angeles", "1998-10-19T07:00:00Z"),
         ("1998-10-19T08:00", "Asia/Kathmandu", "1998-10-19T02:15:00Z"),
         ("1998-10-19T08:00:00.5Z", "Asia/Kathmandu", "1998-10-19T08:00:00.5Z"),
-        # A time with an offset is unambiguous, also in an hour that the clock shows twice or never.
+        # A time with an offset is unambiguous, even in an hour that the clock shows twice or never.
         ("1998-10-25T01:30-07:00", "America/Los_Angeles", "1998-10-25T08:30:00Z"),
         ("1998-10-25T01:30-08:00", "America/Los_Angeles", "1998-10-25T09:30:00Z"),
         ("1998-04-05T02:30-08:00", "America/Los_Angeles", "1998-04-05T10:30:00Z"),

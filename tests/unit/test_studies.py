@@ -1,4 +1,4 @@
-"""Studies run when their code has changed, and otherwise in turns, so that all of them run now and then."""
+"""Studies run when their code has changed, and otherwise in turns, so all of them run now and then."""
 
 from collections.abc import Sequence
 from typing import Any

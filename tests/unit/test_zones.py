@@ -1,4 +1,4 @@
-"""Conversion of local times to UTC: the fast way against polars' own, and both against Python's zones."""
+"""Conversion of local times to UTC: the fast way agrees with polars' own, and both with Python's zones."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ QUARTERS = 45 * 365 * 96
 
 
 def check(zone: str, local: pl.Series) -> bool:
-    """Whether the fast way was taken; asserts that both ways agree."""
+    """Assert that both ways agree; return whether the fast way was taken."""
     slow = local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     certain = local.dt.replace_time_zone(zone, ambiguous="null", non_existent="null")
     assert base._settle(zone, local).to_list() == slow.dt.convert_time_zone("UTC").to_list()
@@ -45,7 +45,7 @@ def test_both_ways_agree(zone: str, quarter: int, count: int) -> None:
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Australia/Lord_Howe", "Europe/Berlin", "UTC"])
 def test_both_ways_agree_day_by_day_over_years_of_changes(zone: str) -> None:
     quick = [check(zone, quarters(datetime(1996, 1, 1) + timedelta(days=day), 96)) for day in range(800)]
-    # Slow only on days with four changes and those next to them.
+    # The slow way is taken only on the four days with changes and those next to them.
     assert 0 <= quick.count(False) <= 16
     assert (quick.count(False) == 0) == (zone == "UTC")
 
@@ -91,11 +91,11 @@ def read_nft(zone: str, times: list[datetime]) -> pl.DataFrame:
 
 
 def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float) -> None:
-    """Check lines just before and after a clock change, and somewhere in what it skips or repeats."""
+    """Check lines just before and after a clock change, and within the time that it skips or repeats."""
     here, second = ZoneInfo(zone), timedelta(seconds=1)
     before = (changed_at - second).replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
     after = changed_at.replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
-    first = min(before + second, after)  # what is skipped or repeated, and what follows it
+    first = min(before + second, after)  # the skipped or repeated time begins here, and ends at `behind`
     behind = first + abs(shift)
     inside = first + timedelta(seconds=int((abs(shift).total_seconds() - 1) * into))
     times = [first - second, first, inside, behind - second, behind]
@@ -152,7 +152,7 @@ def test_known_changes(zone: str, year: int, shifts_minutes: list[int]) -> None:
 
 @pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Kolkata"])
 def test_two_digit_years_at_their_limits(zone: str) -> None:
-    """69 to 99 belong to the last century; NFT and STAT write years so, and the window begins in 1985."""
+    """Years 69 to 99, as NFT and STAT write them, are in the last century, and the window begins in 1985."""
     years = {"69": None, "84": None, "85": 1985, "99": 1999, "00": 2000, "30": 2030, "68": None}
     for text, year in years.items():
         line = f"000001 {text}/06/15 12:00:00 ks 1000 1.000"

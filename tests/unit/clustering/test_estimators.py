@@ -22,7 +22,7 @@ def draw_mixture(seed: int, count: int = 20_000, spread: float = 0.15) -> tuple[
 
 
 def bin_rows(rows: Floats) -> tuple[Floats, Floats]:
-    """As mart.workload_cells does: means and counts of buckets of an eighth of an octave."""
+    """Return means and counts of buckets an eighth of an octave wide, as mart.workload_cells does."""
     buckets = np.floor(8 * rows / np.log10(2))
     _, inverse, counts = np.unique(buckets, axis=0, return_inverse=True, return_counts=True)
     means = np.column_stack([np.bincount(inverse, rows[:, feature]) / counts for feature in (0, 1)])
@@ -40,11 +40,11 @@ def test_a_known_mixture_is_recovered(seed):
     cells, counts = bin_rows(rows)
     found = CellKMeans(random_state=seed).fit(cells, sample_weight=counts)
     assert found.n_clusters_ == len(CENTERS)
-    # Five standard errors of a mean of the smallest class, and of a share, for the drawn sample.
+    # Within five standard errors of the mean of the smallest class, and of a share, for this sample size.
     assert np.abs(found.cluster_centers_ - CENTERS).max() < 5 * 0.15 / np.sqrt(SHARES.min() * len(rows))
     shares = np.bincount(found.labels_, counts) / counts.sum()
     assert np.abs(shares - SHARES).max() < 5 * np.sqrt(0.25 / len(rows))
-    # Nearly all requests get the class from which they were drawn.
+    # Nearly all requests get the class that they were drawn from.
     assert (found.predict(rows) == labels).mean() > 0.999
 
 
@@ -77,7 +77,7 @@ def test_a_cell_counts_as_often_as_it_has_requests():
     found = CellKMeans(2, random_state=0).fit(cells, sample_weight=[3, 1, 1, 1])
     assert found.cluster_centers_.tolist() == [[0.25, 0.0], [10.5, 0.0]]
     assert found.inertia_ == pytest.approx(3 * 0.25**2 + 0.75**2 + 2 * 0.5**2)
-    # For each: its distance to its own centre over that to the other centre.
+    # For each request, the distance to its own centre divided by the distance to the other centre.
     expected = 1 - (3 * 0.25 / 10.5 + 0.75 / 9.5 + 0.5 / 9.75 + 0.5 / 10.75) / 6
     assert found.criterion_values_ == {2: pytest.approx(expected)}
 

@@ -19,7 +19,7 @@ from tapewise.ingest.records.format import (
 from tapewise.schema.errors import FormatError
 
 DAY = date(1998, 5, 5)
-# Without control characters, which no log shows raw, and surrogates, which are not text.
+# No control characters, which no log shows raw, and no surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 DESCRIPTIONS = st.builds(
     lambda word, rest: f"{word} {rest}".strip(" "),
@@ -48,7 +48,7 @@ def line_of(tail: str = "2360 103     35 put -d /a", start: str = "00:20:29", en
 
 
 def read_tail(tail: str) -> tuple[object, ...] | None:
-    """Persona, session, job and description of a line with this tail; None if it is rejected."""
+    """The persona, session, job and description of a line with this tail; None if it is rejected."""
     [record] = parse(line_of(tail))
     if record["rejected"] is not None:
         return None
@@ -160,7 +160,7 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
 @pytest.mark.parametrize(
     ("tail", "expected"),
     [
-        # Five digits abut the session; separated by blanks in the same columns, they would be one number.
+        # A persona of five digits abuts the session; without fixed columns, they would be one number.
         ("12361100      1 get x", (12361, 0, 1, "get x")),
         ("12361100 123456 get x", (12361, 0, 123456, "get x")),
         ("12361100 123456get x", (12361, 0, 123456, "get x")),
@@ -174,7 +174,7 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
         ("12361100 1 get x", None),
         ("  12361100     17 get x", None),
         (" 12361100 17 2 get x", None),
-        # A blank where a column has a digit, a digit where it has a blank.
+        # A blank where a column needs a digit, or a digit where it needs a blank.
         ("23 0103     35 put x", None),
         ("2360 103 35 1 put x", (2360, 3, 35, "1 put x")),
         ("2360 103     3 5 put x", (2360, 3, 3, "5 put x")),
@@ -276,7 +276,7 @@ def test_a_start_after_the_end_is_kept_and_flagged(
 
 
 def test_equal_lines_are_equal_records() -> None:
-    # A persona that repeats in a day links nothing, but each of its jobs has it.
+    # A persona that repeats within a day links no lines, but each of its jobs still has it.
     lines = [line_of(), line_of(), line_of(start="09:00:00", end="09:00:01")]
     records = parse(*lines)
     assert [record["persona"] for record in records] == [2360] * 3
@@ -288,7 +288,7 @@ def test_equal_lines_are_equal_records() -> None:
     [
         ("00:59:59", "00:59:59", False, 0.0, False),
         ("01:10:00", "01:30:00", True, 1200.0, False),
-        # Either may have been in the second of the two hours.
+        # Either time may have been in the second of the two hours.
         ("00:59:00", "01:30:00", True, 1860.0, False),
         ("01:30:00", "02:00:00", True, 5400.0, False),
         ("01:50:00", "01:10:00", True, None, True),

@@ -46,7 +46,7 @@ KINDS = {
         *("dismount requested", "dismounted"),
     },
 }
-# Whether a job, a tape operation or a session failed is not always known, nor whether a file was on disk.
+# It is not always known whether a job, tape operation or session failed, or whether a file was on disk.
 UNKNOWN = {("is_failed", table) for table in ("unitree_jobs", "tape_events", "srb_sessions")} | {
     ("is_cached", table) for table in TABLES
 }
@@ -67,15 +67,14 @@ REJECTED = {
     JOINED,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
-# Build machines are slow at times; and most of these many formats are read by the same code.
+# Build machines are slow at times, and the same code reads most of these many formats.
 EXAMPLE_COUNT = settings(deadline=None, max_examples=20)
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
-# Formats whose times are those of clocks in the source's zone. (A report covers a day, and has no clock
-# times.)
+# Formats whose times come from clocks in the source's zone. (A report covers a day and has no clock times.)
 LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) and name != "hpss-daily"}
 # Formats whose lines have no time at all and are dated at noon of their file's day.
 TIMELESS = {"hsi-client", "hpss-daily"}
-# The formats with code of their own, and one layout for the many that layouts describe.
+# The formats with their own code, and one layout that stands for the many formats that layouts describe.
 CODES = {
     name: each for name, each in FORMATS.items() if name == "dcache" or name not in {*LAYOUTS, *TIMELESS}
 }
@@ -104,7 +103,7 @@ def parse(format_: Format, lines: list[str], settings: LineSettings | None = Non
 
 
 def line_at(format_: Format, date_text: str, clock: str) -> str:
-    """A line of the format with the time `YYYY-MM-DD` and `HH:MM:SS`, which need not be valid.
+    """A line of the format with the date `YYYY-MM-DD` and time `HH:MM:SS`, which need not be valid.
 
     If the lines have no date, the file has to give it.
     """
@@ -153,7 +152,7 @@ def record_at(
 
 
 def lines_of_every_fate(format_: Format) -> list[str]:
-    """Lines of every fate, mostly facts, so that two that could affect each other often meet."""
+    """Lines of every fate, mostly facts, so that lines that could affect each other often meet."""
     times = ["1997-10-26 01:30:00", "1998-04-05 02:30:00", "2031-01-01 00:00:00"]
     times += ["1998-02-30 12:00:00"] * (format_.name in LOCAL)
     return [*format_.examples, *(line_at(format_, *time.split()) for time in times), "", "no line"]
@@ -161,7 +160,7 @@ def lines_of_every_fate(format_: Format) -> list[str]:
 
 @st.composite
 def mutated_lines(draw: st.DrawFn, lines: list[str]) -> str:
-    """One of the lines, truncated, or with a piece of it replaced."""
+    """One of the lines, truncated or with a piece replaced."""
     line = draw(st.sampled_from(lines))
     start, end = sorted(draw(st.tuples(*[st.integers(0, len(line))] * 2)))
     pieces = ["", " ", "\t", "\r", "-1", "9" * 30, "1e5", "nan", "60", "Feb 30", "_Cmd", "0" * 400]
@@ -262,8 +261,8 @@ def test_a_line_belongs_to_only_one_format(format_: Format) -> None:
     assert parse(format_, others)["rejected"].to_list() == [UNRECOGNISED] * len(others)
 
 
-# What can be left of a first line and look like a part of the second one: then the second line is read, with
-# more digits in the user's or the cartridge's number, or with a prefix that no record depends on.
+# The rest of a first line can look like part of the second one. The second line is then read, with more
+# digits in the user's or the cartridge's number, or with a prefix that no record depends on.
 UNDECIDABLE = {
     "nft": r"[0-9]{1,9}",
     "cond": r"[0-9]{1,9}",
@@ -273,7 +272,7 @@ UNDECIDABLE = {
 }
 
 
-# The lines of a report are unfolded: a line of the file outside its tables never becomes such a line.
+# A report's lines are unfolded from its tables: a line of the file outside the tables never becomes one.
 WRITTEN = {name: each for name, each in FORMATS.items() if name != "hpss-daily"}
 EVERY_WRITTEN_FORMAT = pytest.mark.parametrize("format_", WRITTEN.values(), ids=WRITTEN)
 

@@ -33,7 +33,7 @@ def test_a_clients_line_is_dated_by_its_file_with_an_unknown_time_of_day():
         found = record("hsi-client", line)
         assert found["event_at"] == datetime(2019, 3, 5, 12, tzinfo=UTC)
         assert found["is_time_of_day_unknown"] is True
-        # Changes of the clocks do not matter.
+        # Clock changes do not matter.
         assert found["is_time_ambiguous"] is False
         assert found["started_at"] is None
 
@@ -50,7 +50,7 @@ def test_the_stamp_of_a_get_is_the_files_and_not_the_time_of_the_event():
         for stamp in ("2011/10/04 16:28:50", "2018/12/31 23:59:59")
     )
     assert stamped == other
-    # Whatever the stamp refers to, it need not be a valid time.
+    # The stamp need not be a valid time.
     assert record("hsi-client", GET.replace("2011/10/04", "2011/13/44")) == stamped
 
 

@@ -150,7 +150,7 @@ def test_every_line_of_the_real_report_has_its_fate(sample_logs):
     assert dict(records.group_by("ignored").len().drop_nulls().iter_rows()) == {
         BLANK: 20,
         TABLE_HEADING: 58,
-        NO_FIGURES: 6,  # no configuration changes, twice; LSMs that no cartridge left
+        NO_FIGURES: 6,  # no configuration changes (twice), and LSMs that no cartridge has left
     }
     facts = records.filter(table="daily_reports")
     assert dict(facts.group_by("operation").len().iter_rows()) == {

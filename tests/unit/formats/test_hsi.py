@@ -21,7 +21,7 @@ SETTINGS = LineSettings(
     earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
     latest_at=datetime(2030, 1, 1, tzinfo=UTC),
 )
-# Without control characters, which no log shows raw, and surrogates, which are not text.
+# No control characters, which no log shows raw, and no surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
 PATHS = st.text(PRINTED, min_size=1, max_size=30) | st.sampled_from(["<stdin>", "/a htar b", " a ", "LH"])
@@ -42,7 +42,7 @@ def records(draw: st.DrawFn) -> dict[str, object]:
         "process": draw(st.integers(0, 2**22)),
         "status_code": draw(st.sampled_from([0, -1, 78, -(2**31), 2**31 - 1])),
         "size_bytes": draw(st.integers(0, 2**40)),
-        "rate_tenths": draw(st.just(0) | st.integers(10**5, 10**8)),  # of 1000 bytes a second
+        "rate_tenths": draw(st.just(0) | st.integers(10**5, 10**8)),  # tenths of 1000 bytes per second
         "class_of_service": draw(st.integers(0, 999).map(str)),
         "first": draw(PATHS),
         "second": draw(PATHS),
@@ -222,8 +222,8 @@ def htar_line(
         ("25.60", "212000.0", True),  # 1.1 % more
         ("25.60", "207400.0", True),
         ("25.60", "204800.0", True),  # in units of 1024 bytes
-        ("2", "2236962.1", False),  # of 2.4 s
-        ("2", "3355443.2", False),  # of 1.6 s
+        ("2", "2236962.1", False),  # for 2.4 s
+        ("2", "3355443.2", False),  # for 1.6 s
         ("2", "2120000.0", True),
         ("2", "3620000.0", True),
         ("26", "209715.2", False),
@@ -253,7 +253,7 @@ def test_a_rate_that_rounding_cannot_explain_is_flagged(
         (hsi_line(rate="9" * 400), NUMBER_OUT_OF_RANGE),
         (hsi_line(rate="9007199254741.0"), NUMBER_OUT_OF_RANGE),
         (hsi_line(rate="nan"), UNRECOGNISED),
-        # Each number is valid, but together they would make a transfer of three thousand years.
+        # Each number is valid, but together they would mean a transfer of three thousand years.
         (hsi_line(size=str(10**13), rate="0.1"), NUMBER_OUT_OF_RANGE),
         (htar_line(seconds="100000000.01"), NUMBER_OUT_OF_RANGE),
         (htar_line(size="9" * 30), SIZE_OUT_OF_RANGE),

@@ -100,7 +100,7 @@ def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     assert first["operation"] == "js"
     assert first["user"] == "005041"
     assert first["size_bytes"] == 7700
-    # The stamp is the end: the second transfer, of 20.415 s, had begun before the first.
+    # The stamp is the end: the second transfer took 20.415 s, so it began before the first.
     assert second["event_at"] == datetime(1997, 10, 1, 7, 1, 42, tzinfo=UTC)
     started_at = [record["event_at"] - timedelta(seconds=record["duration_s"]) for record in (first, second)]
     assert started_at == [

@@ -33,10 +33,10 @@ INTERFACES = {
     "LFRTR_Cmd": "pftp",
 }
 PUTS = {"STOR_Cmd", "PSTO_Cmd", "LFSTO_Cmd", "APPE_Cmd"}
-# Without control characters, which no log shows raw, and surrogates, which are not text.
+# No control characters, which no log shows raw, and no surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
-# Including paths that contain what looks like the rest of a line.
+# Some paths contain what looks like the rest of a line.
 PATHS = st.text(PRINTED, min_size=1, max_size=30) | st.sampled_from(
     [
         "/a b o RETR_Cmd r ftp bob",

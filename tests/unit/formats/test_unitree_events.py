@@ -117,12 +117,12 @@ def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
         ("start op=RETR cache=miss", "purge", UNKNOWN_EVENT),
         ("uftpd", "nftd", UNRECOGNISED),
         ("op=RETR", "op=DELE", UNRECOGNISED),
-        # A field of one event in another.
+        # One event has another event's field.
         ("start", "stage", UNRECOGNISED),
         ("cache=miss", "tape_s=1.5", UNRECOGNISED),
         ("start op=RETR cache=miss", "stage op=STOR tape_s=1.5", UNRECOGNISED),
         ("cap=4f21.0007 uid=2718", "uid=2718 cap=4f21.0007", UNRECOGNISED),
-        # Events are combined by who asked for them.
+        # Events are combined by the user who asked for them.
         ("uid=2718", "uid=-", UNRECOGNISED),
         ("host=cray", "host=-", UNRECOGNISED),
         (" path=/run 7/out.tar", "", UNRECOGNISED),

@@ -39,7 +39,7 @@ def read(stamp: str, day: date, layout: str = LAYOUT) -> datetime | None:
         ("Dec 31 23:59:59", date(2018, 12, 31), 2018),
         ("Jan  1 00:00:01", date(2018, 12, 31), 2019),
         ("Mar  5 09:14:22", date(2019, 3, 5), 2019),
-        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # just as far from 2019: a log is about the past
+        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # equally near in 2019, but a log is about the past
         ("Dec 29 23:59:59", date(2019, 6, 30), 2019),
         ("Jan  1 00:00:00", date(2019, 7, 2), 2019),
         ("Dec 31 23:59:59", date(2019, 7, 2), 2019),
@@ -66,7 +66,7 @@ def test_a_time_less_than_half_a_year_from_the_files_day_is_read_as_written(
 ) -> None:
     day = local.date() + timedelta(days=days)
     assert read(f"{local:%m.%d %H:%M:%S}", day, "%m.%d %H:%M:%S") == local
-    # It must never be wrong about whether another day reads the same, whatever the zone.
+    # `is_same_year` must never wrongly say that a file of another day gives the same year, whatever the zone.
     if is_same_year(day, local - timedelta(hours=14), local + timedelta(hours=12)):
         assert abs(days) < REACH.days
 

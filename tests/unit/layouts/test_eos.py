@@ -1,4 +1,4 @@
-"""EOS's report log: lines of its versions, files written through fuse, deletions, requests to tape."""
+"""EOS's report log: lines of each version, files written through fuse, deletions, requests to tape."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_lines_of_current_versions_give_their_records(sample_logs: Path) -> None
     put, rm, rm_with_path, _, stage, *_ = found
     assert (put["direction"], put["size_bytes"], put["archive_path"]) == ("put", 2202, "/eos/testfile")
     assert "archive_path" not in rm and rm["size_bytes"] == 2202
-    # Written `%2Feos%2Ftestfile`: it is the file that was put.
+    # The line has `%2Feos%2Ftestfile`, which is the file that was put.
     assert rm_with_path["archive_path"] == put["archive_path"]
     assert rm["event_at"] == rm_with_path["event_at"] == datetime(2018, 5, 4, 9, 23, 39, tzinfo=UTC)
     assert (stage["direction"], stage.get("is_cached"), stage["user"]) == ("get", None, "kim")
@@ -60,12 +60,12 @@ def test_a_path_on_the_disk_server_changes_nothing() -> None:
 def test_writes_counted_only_in_calls_are_a_put(osize: int, csize: int, size_bytes: int | None) -> None:
     found = record(FUSE.replace("osize=0", f"osize={osize}").replace("csize=31744", f"csize={csize}"))
     assert found["direction"] == "put"
-    # The bytes moved are only known if the file was empty before.
+    # The number of bytes moved is known only if the file was empty before.
     assert found.get("size_bytes") == size_bytes
 
 
 def test_counts_of_calls_may_follow_the_bytes() -> None:
-    # As before 2018.
+    # This was the order before 2018.
     calls = "nrc=0&nwc=3&"
     old = FUSE.replace(calls, "").replace("&rt=0.00", f"&{calls}nfwds=0&rt=0.00")
     assert record(old) == record(FUSE)

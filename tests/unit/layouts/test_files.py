@@ -1,4 +1,4 @@
-"""A layout's file: errors name file and key, and the version is a number derived from its meaning."""
+"""A layout's file: errors name the file and the key, and the version is a number derived from its meaning."""
 
 import pickle
 
@@ -211,7 +211,7 @@ def test_bundled_layouts_are_valid_and_have_an_example_of_each_pattern(name, tmp
         for kind in layout.lines
         if not any(_owner(layout, each) is kind for each in layout.examples)
     ]
-    # A comment of dCache's has no time, which every example must have.
+    # Every example must have a time, but a comment in dCache's log has none.
     assert rest in ([], ["get before vector reads were logged"], ["comment"])
 
 

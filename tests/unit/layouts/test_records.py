@@ -1,4 +1,4 @@
-"""What a layout makes of lines: values, units and times, or the reason why it can make none."""
+"""What a layout makes of lines: values, units and times, or the reason why it makes no record."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -86,7 +86,7 @@ def test_the_first_pattern_that_matches_decides(tmp_path):
     behind, before = make(tmp_path, SITE + whole), make(tmp_path, SITE[:at] + whole + SITE[at:])
     assert [row.get("table") for row in read(behind, line, "x")] == ["transfers", None]
     assert read(before, line, "x") == [{"ignored": "of no interest"}] * 2
-    # Even if it can make nothing of the line: a pattern added at the end changes no record.
+    # It decides even if the line is then rejected, so a pattern added at the end changes no record.
     assert read(behind, line.replace("put", "move")) == [{"rejected": UNRECOGNISED}]
 
 
@@ -339,7 +339,7 @@ def test_xferlog_is_read_back(
         ("%2fhome%2F%C3%A9", "/home/é"),
         ("100%25%41", "100%A"),
         ("/a", "/a"),
-        # Not a valid escape, so it is the name itself.
+        # This is not a valid escape, so it is part of the name.
         ("/a%2", "/a%2"),
         ("/a%", "/a%"),
         ("/a%zz%20", "/a%zz%20"),

@@ -1,4 +1,4 @@
-"""The same arguments give the same bits: again, and without the compiler."""
+"""The same arguments give the same bits, every time and without the compiler too."""
 
 import hashlib
 import os

@@ -20,7 +20,7 @@ def test_it_is_in_the_users_cache_and_never_in_the_tree(tmp_path: Path):
     folder = Path(cache_folder(XDG_CACHE_HOME=str(tmp_path)))
     assert folder.parent == tmp_path / "tapewise" / "numba"
     assert folder.is_dir()
-    # A folder for each state of the code, and the same one for the same state.
+    # Each state of the code has its own folder.
     assert cache_folder(XDG_CACHE_HOME=str(tmp_path)) == str(folder)
     assert cache_folder(NUMBA_CACHE_DIR=str(tmp_path / "own")) == str(tmp_path / "own")
 

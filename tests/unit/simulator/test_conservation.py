@@ -85,12 +85,12 @@ def check(run: Run, machine: Machine) -> None:
     done = jobs.filter(pl.col("ended_s").is_not_null())
     assert done.height == jobs.height - totals.unfinished_count
     assert (done["stuck_in"].null_count(), jobs["stuck_in"].null_count()) == (done.height, done.height)
-    # The parts of every job's time add up to all of it.
+    # The parts of each job's time add up to the whole.
     assert all((jobs[name] >= 0).all() for name in TIME_COLUMNS)
     split = jobs.select(pl.sum_horizontal(TIME_COLUMNS)).to_series().to_numpy()
     whole = jobs["ended_s"].fill_null(totals.ended_s).to_numpy() - jobs["submitted_s"].to_numpy()
     assert split == pytest.approx(whole, abs=1e-6)
-    # A job that joined a stage waited for one of the same file that was in progress, and started none.
+    # A job that joined a stage waited for one in progress for the same file, and started none itself.
     numbered = jobs.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     joined = numbered.filter(pl.col("joined_row").is_not_null()).join(
         numbered, left_on="joined_row", right_on="row", suffix="_stager"
@@ -109,7 +109,7 @@ def check(run: Run, machine: Machine) -> None:
     tape = sum(value for name, value in moved.items() if name.startswith("tape"))
     disk = sum(value for name, value in moved.items() if name.startswith("disk"))
     assert tape >= staged + totals.stored_bytes - 1e-6
-    if totals.unfinished_count == 0:  # otherwise something may be half moved
+    if totals.unfinished_count == 0:  # otherwise something may be only partly moved
         # Only storing can still be in progress at the end.
         assert moved["network_in"] == pytest.approx(put + staged, abs=1e-6)
         under_way = tape - staged - totals.stored_bytes
@@ -139,7 +139,7 @@ def check(run: Run, machine: Machine) -> None:
 
 
 def most_at_a_time(held: pl.DataFrame) -> int:
-    # Because of rounding, a job may begin just before the one ends that it waited for.
+    # Because of rounding, a job may begin just before the end of the job that it waited for.
     changes = [(at + 1e-6, 1) for at in held["begun_s"]] + [(at, -1) for at in held["ended_s"]]
     return max(np.cumsum([change for _, change in sorted(changes)]), default=0)
 

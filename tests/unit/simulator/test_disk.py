@@ -52,8 +52,7 @@ def test_a_file_that_was_put_and_purged_is_joined_like_any_other():
 def test_a_drive_serves_one_stage_at_a_time():
     jobs = run(make_machine(tapes=make_tapes()), (0, "get", 1, 1, 100), (0, "get", 1, 2, 100)).jobs
     assert jobs["drive_wait_s"].to_list() == [0, 27]
-    # While the second is staged, from 34 s, it takes half of the disk chain away from the first one's
-    # transfer.
+    # From 34 s on, staging the second file takes half of the disk chain from the first one's transfer.
     assert jobs["ended_s"].to_list() == [40, 64]
 
 
@@ -67,8 +66,8 @@ def test_drives_are_pooled_by_silo_or_by_chain(drive_queue, is_waiting):
 
 
 def test_files_are_stored_after_a_sleep_once_they_are_old_enough():
-    # Both files arrive before 50 s, so they are old enough at 100 s; the cartridge of 300 bytes is full in
-    # the middle of the second: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next one.
+    # Both files arrive before 50 s, so they are old enough at 100 s. The cartridge of 300 bytes is full in
+    # the middle of the second file: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next cartridge.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 200), (25, "put", 1, 2, 200), (1000, "get", 1, 1, 200)]
     result = run(machine, *jobs, sample_s=0.5)
@@ -81,7 +80,7 @@ def test_files_are_stored_after_a_sleep_once_they_are_old_enough():
 
 
 def test_a_file_too_young_at_one_wake_up_waits_for_the_next():
-    # Old enough at 90 + 50 s; the sleeps end at 100 and 200 s.
+    # The file is old enough at 90 + 50 s; the sleeps end at 100 and 200 s.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(80, "put", 1, 1, 100), (500, "put", 1, 2, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -90,8 +89,8 @@ def test_a_file_too_young_at_one_wake_up_waits_for_the_next():
 
 
 def test_a_list_holds_the_files_that_were_old_enough_when_it_was_made():
-    # The second is old enough only at 140 s; the next list is made a sleep after the end of the first, at 127
-    # s.
+    # The second file is old enough only at 140 s. The first list ends at 127 s; the next is made one
+    # sleep later.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 100), (80, "put", 1, 2, 100), (500, "put", 1, 3, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -120,8 +119,8 @@ def purging(**changes):
 
 
 def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
-    # Of files of equal size the least recently used weighs most. 10 B on top of 790 make 800: two of 200 go,
-    # down to 400.
+    # Of files of equal size, the least recently used weighs most. 10 B on top of 790 B make 800 B, so two of
+    # the files of 200 B are purged, down to 400 B.
     held = make_held(
         (1, 200, 9000, True), (2, 200, 90_000, True), (3, 200, 50_000, True), (4, 190, 100, True)
     )
@@ -138,8 +137,8 @@ def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
 
 
 def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
-    # 400 B are there at first; 110 more pass the mark of 500 at 30 s and 300 the high one at 60 s, and a
-    # purge empties the disk to 410, all between two samples.
+    # 400 B are there at first. 110 more pass the low mark of 500 at 30 s, 300 more the high mark at 60 s, and
+    # a purge empties the disk to 410, all between two samples.
     held = make_held((1, 400, 90_000, True))
     jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
     result = run(purging(), *jobs, held=held, sample_s=1000)
@@ -152,8 +151,8 @@ def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
 
 def test_young_unstored_and_locked_files_stay():
     held = make_held((1, 300, 3000, True), (2, 300, 90_000, False), (3, 190, 90_000, True))
-    # At 1 s the mark is reached: file 1 is young, 2 is not on tape, 3 is being read. At 167 s file 2 has been
-    # stored.
+    # The mark is reached at 1 s: file 1 is young, file 2 is not on tape, and file 3 is being read. File 2 has
+    # been stored by 167 s.
     jobs = [(0, "get", 1, 3, 190), (0, "put", 1, 9, 10), (500, "put", 1, 10, 1)]
     before, after = (run(purging(), *jobs[:count], held=held).totals for count in (2, 3))
     assert before.purged_bytes == 0
@@ -200,12 +199,12 @@ def test_weights_grow_with_size_and_faster_with_age(size, is_staged):
 
 
 def test_a_deadlock_is_reported_and_the_run_ends():
-    # Without a purge nothing frees space.
+    # Without purging, nothing frees space.
     jobs = run(make_machine(disk__lvs_per_chain=1, disk__largest_file_bytes=1000),
                (0, "put", 1, 1, 900), (1, "put", 1, 2, 200), (2, "get", 1, 2, 200)).jobs  # fmt: skip
     assert jobs["stuck_in"].to_list() == [None, "space", "file"]
     assert jobs["ended_s"].to_list() == [90, None, None]
-    # Both drives are held by stages that wait for space, which storing could free if it had a drive.
+    # The only drive is held by a stage that waits for space, which storing could free if it had a drive.
     held = make_held((1, 999, 90_000, False))
     run_ = run(purging(), (0, "get", 1, 2, 100), held=held)
     assert run_.jobs["stuck_in"].to_list() == ["space"]

@@ -59,8 +59,8 @@ def test_the_stored_waits_agree_with_erlangs_formula(load):
 )
 @pytest.mark.parametrize("load", WAIT_S)
 def test_mean_waits_are_within_the_interval_of_the_replications(load, count, replications):
-    # A 95 % interval misses one time in twenty: of seeds 0 to 39, 200,000 jobs each, the one at load 0.95
-    # does; that of 160 other seeds holds Erlang's wait near its middle.
+    # A 95 % interval misses one time in twenty. With seeds 0 to 39 and 200,000 jobs each, the one at load
+    # 0.95 misses; the interval of 160 other seeds has Erlang's wait near its middle.
     begin = 0 if count < 60_000 else 1000
     means = np.array([mean_wait_s(load, count, begin + seed) for seed in range(replications)])
     half = stats.t.ppf(0.975, replications - 1) * means.std(ddof=1) / math.sqrt(replications)

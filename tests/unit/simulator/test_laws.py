@@ -34,7 +34,7 @@ def test_a_lognormal_law_is_reproduced_between_its_levels():
     law = make_law(np.exp(SCORES + 10).tolist(), np.exp(10.5), smallest=1.0)
     assert law.scale == pytest.approx(1)
     drawn = np.log(law.draw(np.random.default_rng(1), COUNT)) - 10
-    # Also the quantiles between the levels: within five standard errors of each.
+    # Quantiles between the levels are also right, within five standard errors of each.
     for level, score in ((0.3, -0.5244), (0.6, 0.2533), (0.8, 0.8416), (0.97, 1.8808)):
         density = np.exp(-(score**2) / 2) / np.sqrt(2 * np.pi)
         error = 5 * np.sqrt(level * (1 - level) / COUNT) / density

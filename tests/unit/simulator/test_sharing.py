@@ -16,7 +16,7 @@ def test_one_flow_alone_takes_its_latency_and_the_slowest_resource():
 
 
 def test_two_flows_on_one_chain_get_half_each_until_one_ends():
-    # Both at 5 B/s until the smaller ends at 4 s; the other's 80 bytes left then move at 10 B/s.
+    # Both move at 5 B/s until the smaller ends at 4 s; the other's remaining 80 bytes then move at 10 B/s.
     run = run_trace(make_machine(), make_trace((0, "put", 1, 1, 20), (0, "put", 1, 2, 100)), seed=1)
     assert run.jobs["ended_s"].to_list() == pytest.approx([4, 12])
     assert run.jobs["transfer_s"].to_list() == pytest.approx([2, 10])
@@ -73,5 +73,5 @@ def test_a_file_larger_than_a_volume_takes_two():
     )  # fmt: skip
     # The first takes volumes 1 and 2, so the second is on the other chain.
     assert ends(machine, (0, "put", 1, 1, 150), (0, "put", 1, 2, 50)) == pytest.approx([15, 5])
-    # One that exactly fills a volume takes no other.
+    # A file that exactly fills a volume takes no other.
     assert ends(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 100)) == pytest.approx([20, 20])

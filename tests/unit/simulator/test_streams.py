@@ -22,7 +22,7 @@ from tests.unit.simulator.workloads import FIRST, WEEKS, make_class, make_group,
 
 SPAN_S = WEEKS * 7 * 86_400.0
 SEEDS = range(8)
-# Every burst of one request: then requests are a Poisson process, and counts have its variance.
+# If every burst has one request, requests are a Poisson process, and counts have its variance.
 ONES = {"request_count_quantiles": (1.0,) * 9, "gap_quantiles_s": ()}
 
 
@@ -71,7 +71,7 @@ def test_a_stream_has_the_columns_that_its_module_documents():
 
 
 def test_the_number_of_requests_is_right_in_expectation():
-    # Of 6720 requests in bursts 6000 are in classes.
+    # Of the 6720 requests in bursts, 6000 are in classes.
     counts = draw(make_group()).group_by("seed").len()["len"].to_numpy()
     assert counts.mean() == pytest.approx(6000, abs=5 * counts.std(ddof=1) / np.sqrt(len(counts)))
     assert counts.std(ddof=1) / np.sqrt(len(counts)) < 100
@@ -88,7 +88,7 @@ def test_bursts_begin_in_the_hours_that_the_model_says():
     hours = np.arange(168)
     begun = 3 * (hours % 24) * (hours < 120) + 4
     group = make_singles(week_burst_counts=tuple(begun.tolist()), in_bursts=int(begun.sum()))
-    # Many bursts are set apart; what counts is the hours' shares.
+    # Many bursts are set apart, but the hours' shares must be right.
     found = count_by_hour(draw(group))
     assert stats.chisquare(found, begun * found.sum() / begun.sum()).pvalue > 1e-3
 
@@ -99,7 +99,7 @@ def test_bursts_are_as_large_and_as_dense_as_in_the_model():
     counts = np.bincount(found.burst)
     assert counts.mean() == pytest.approx(5, abs=5 * counts.std() / np.sqrt(len(counts)))
     for level, value in zip(QUANTILE_LEVELS, bursts.request_count_quantiles, strict=True):
-        # Each whole number covers half a request to either side.
+        # Each whole number covers half a request on either side.
         assert np.mean(counts <= value) >= level - 0.01
         assert np.mean(counts < value) <= level + 0.01
     gaps = np.diff(found.asked_s)[np.diff(found.burst) == 0]
@@ -156,10 +156,10 @@ def test_classes_repeat_in_a_burst_as_often_as_the_model_says(said, wanted):
     pairs = stream.with_columns(last=pl.col("class_number").shift(1).over("seed", "user")).drop_nulls("last")
     assert same.height == pairs.height
     ratio = (pairs["class_number"] == pairs["last"]).mean()
-    # Pairs of one burst are not independent, but bursts are, so the number of bursts is used.
+    # Pairs within a burst are not independent, but bursts are, so the error is based on the number of bursts.
     error = 5 * np.sqrt(wanted * (1 - wanted) / (1344 * len(SEEDS)))
     assert ratio == pytest.approx(wanted, abs=error + 1e-12)
-    # At worst each burst has one class, and the large ones count for more.
+    # At worst, each burst has only one class, and large bursts count for more.
     lengths = stream.group_by("seed", "user").len()["len"].to_numpy()
     error = 5 * np.sqrt(0.24 * (lengths**2).sum()) / stream.height
     assert (stream["class_number"] == 1).mean() == pytest.approx(0.6, abs=error)
@@ -220,7 +220,7 @@ def test_the_same_seed_gives_the_same_bits_and_another_does_not():
     assert first.equals(again)
     assert first.height > 100
     assert not set(first["submitted_s"]) & set(other["submitted_s"])
-    # One group more does not change what the others ask for.
+    # An additional group does not change the requests of the others.
     alone = make_stream(replace(model, groups=model.groups[:1]), began_at=FIRST, duration_s=86_400, seed=1)
     columns = ["submitted_at", "user", "size_bytes", "class_number", "origin"]
     assert first.filter(direction="get").select(columns).equals(alone.select(columns))

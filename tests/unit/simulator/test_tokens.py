@@ -1,4 +1,4 @@
-"""User limits and ports, checked by hand: all puts of 100 bytes, each 10 s alone on a chain."""
+"""User limits and ports, checked by hand, mostly with puts of 100 bytes that take 10 s alone on a chain."""
 
 import pytest
 
@@ -46,8 +46,8 @@ def test_joint_no_waiting_job_holds_a_token():
 
 
 def test_joint_the_wait_is_split_by_its_cause():
-    # Two ports, limit 1. Job 2 waits for its user until 10 s. Meanwhile job 3 has had the other port; user
-    # 3's job 4 waits for a port from 2 s to 10 s, and job 2, first in the queue, takes the port first.
+    # Two ports, limit 1. Job 2 waits for its user's token until 10 s. Job 3 has the other port, so job 4 of
+    # user 3 waits for a port from 2 s on. At 10 s job 2, first in the queue, takes the port before job 4.
     jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (1, "put", 2, 3, 100), (2, "put", 3, 4, 100)]
     user, port, ended = run(machine_of(2, 1, "joint"), *jobs)
     assert user == [0, 10, 0, 0]
@@ -64,7 +64,7 @@ def test_large_files_use_few_ports_and_small_ones_the_lowest_free():
     machine = make_machine(
         disk__chain_count=10, ports=ports, network={"in_bytes_per_s": 1000, "out_bytes_per_s": 1}
     )
-    # 100 bytes are not over 100. The two large files follow each other on port 2, small ones use port 1.
+    # 100 bytes are not over 100. The two large files use port 2 one after the other; small ones use port 1.
     jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 200), (0, "put", 1, 3, 100), (10, "put", 1, 4, 100)]
     _, port, ended = run(machine, *jobs)
     assert port == [0, 20, 0, 0]
@@ -85,7 +85,7 @@ def test_a_freed_port_goes_to_the_longest_waiting_job_whatever_its_size(large_s,
     waiting = sorted([(large_s, "put", 1, 3, 200), (small_s, "put", 1, 4, 100)])
     _, port, _ = run(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 50), *waiting)
     first_waited_s = 5 - waiting[0][0]
-    # The second gets the other port at 10 s if it is small, otherwise this one again at 15 s.
+    # The second job gets the other port at 10 s if it is small, otherwise the same port at 15 s.
     second_waited_s = (10 if large_s < small_s else 15) - waiting[1][0]
     assert port == [0, 0, first_waited_s, second_waited_s]
 

@@ -1,4 +1,4 @@
-"""Rates by the hour of the archive's own week, checked by hand."""
+"""Rates by hour of the week in the archive's zone, checked by hand."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -57,15 +57,15 @@ def test_an_hour_is_observed_twice_where_clocks_go_back_and_never_where_they_go_
 
 def test_an_unobserved_hour_is_like_that_hour_of_other_days():
     counts, observed = np.zeros(168), np.zeros(168, np.int64)
-    # Monday and Tuesday from 00:00 to 02:00; 4 and 8 at midnight, none at one.
+    # Observed on Monday and Tuesday from 00:00 to 02:00: 4 and 8 requests at midnight, none at one.
     observed[[0, 1, 24, 25]] = [1, 1, 3, 1]
     counts[[0, 24]] = [4, 8]
-    # Asked for on Wednesday at five, though nothing ended at that time.
+    # Requests were made on Wednesday at five, though none ended at that time.
     counts[53] = 7
     rates = find_rates(counts, observed)
     assert (rates[0], rates[1], rates[24], rates[25]) == (4, 0, 8 / 3, 0)
     assert rates[53] == 7
-    # 12 in 4 hours at midnight; at one none; at five 7; at noon 19 in all 7 hours.
+    # At midnight 12 in 4 hours, at one none, at five 7, and at noon the mean of all: 19 in 7 hours.
     assert (rates[48], rates[49], rates[77], rates[60]) == (3, 0, 7, 19 / 7)
 
 

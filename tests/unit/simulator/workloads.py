@@ -14,7 +14,7 @@ WEEKS = 8
 
 
 def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
-    """Lognormal sizes around 10 ** (3 + number) bytes, known to be on disk or on tape in equal parts."""
+    """A class of lognormal sizes around 10 ** (3 + number) bytes, half known to be on disk, half on tape."""
     logs = np.array([-2.3263, -1.6449, -1.2816, -0.6745, 0, 0.6745, 1.2816, 1.6449, 2.3263])
     values = {
         "class_number": number,
@@ -29,7 +29,7 @@ def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
 
 
 def make_group(**changes: Any) -> Group:
-    """6720 requests in 1344 bursts, by day only; one in nine gets is set apart."""
+    """A group with 6720 requests in 1344 bursts, only in daytime; one get in nine is set apart."""
     hours = np.arange(168)
     begun = tuple((16 * ((hours % 24 >= 8) & (hours % 24 < 20))).tolist())
     bursts = {
