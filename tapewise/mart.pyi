@@ -32,9 +32,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, account and local day or month with events.
 
-        How much each account moved, and how much of its data was deleted; only for people whom the site
-        lets see names, since an account is one. A delete is charged to the account that put the file;
-        where its put is not in the log, to none. Reads all events of the archive from the beginning.
+        How much each account moved, and how much of its data was deleted; only for people who may see
+        names, since an account is one. A delete is charged to the account that put the file; where its
+        put is not in the log, to none. Reads all events of the archive from the beginning.
 
         Args:
             archive: only this archive (null = all)
@@ -4010,7 +4010,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per transfer of mart.transfers.
 
-        The names of the files that were transferred; only for people whom the site lets see names.
+        The names of the files that were transferred; only for people who may see names.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -4132,8 +4132,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per job of mart.unitree_jobs.
 
-        The requests behind UniTree's jobs, with the names of files; only for people whom the site lets
-        see names.
+        The requests behind UniTree's jobs, with the names of files; only for people who may see names.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -4271,7 +4270,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per user of an archive.
 
-        The names of the users; only for people whom the site lets see names.
+        The names of the users; only for people who may see names.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 

@@ -13,8 +13,8 @@ We do not know which machine a letter stands for, so letters are kept as they ar
 no archive is involved.
 
 FTP transfers are in the same file, rounded to whole seconds, or given as 0.499 if they took less than
-a second. Nothing else tells them apart, so the flags only say how a duration is written: one NFT
-transfer in a thousand looks coarse by chance.
+a second. Nothing else tells them apart. So `is_duration_coarse` says only how a duration is written, and
+not that FTP was used: one NFT transfer in a thousand takes whole seconds by chance.
 """
 
 from functools import partial

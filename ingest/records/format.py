@@ -163,7 +163,8 @@ def _find_ambiguous(zone: str, local: pl.Series) -> pl.Series:
 
 
 DAY_US = 86_400_000_000
-# A zone's offset is checked over at most this many days, in steps: no zone changed its clocks twice in hours.
+# A zone's offset is checked over at most this many days, in steps of a few hours. No zone ever changed its
+# clocks twice within one step.
 _LONGEST_SPAN_D = 30
 _STEP = timedelta(hours=3)
 _EPOCH = datetime(1970, 1, 1)

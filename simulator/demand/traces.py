@@ -85,7 +85,7 @@ def read_origin(path: Path) -> dict[str, Any]:
 
 
 def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Convert strings from CSV into a trace: required numbers, and users and files if all are numbers."""
+    """Convert the strings of a CSV into numbers; users and files only if the whole column has numbers."""
     for name, dtype in (("submitted_s", pl.Float64), ("size_bytes", pl.Int64)):
         if name not in texts.columns:
             raise TraceError(f"{path}: column {name} is missing", hint=f"It needs {', '.join(COLUMNS)}.")

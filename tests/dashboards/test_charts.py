@@ -103,7 +103,7 @@ def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -
 
 
 def test_numbers_have_the_units_and_digits_that_a_person_would_write() -> None:
-    """Superset itself writes `1.156k` s and `22.2G`; shares that differ must not all become 0.0 %."""
+    """By default, Superset writes `1.156k` s and `22.2G`, and rounds small shares to the same 0.0 %."""
     for name, chart in CHARTS.items():
         params = chart["params"]
         formats = [value for key, value in params.items() if key.endswith("_format") and value]

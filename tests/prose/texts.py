@@ -51,7 +51,7 @@ def _read_markdown(content: str) -> Iterator[Text]:
 
 
 def _find_published(tree: ast.Module) -> set[ast.AST]:
-    """The comments of tables: a published revision has the same text, which never changes."""
+    """Return the comments of tables, whose text is in a published revision and can no longer change."""
     return {node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "comment"}
 
 

@@ -140,7 +140,8 @@ arrived AS (
     WHERE step = 'arrive'
 ),
 
--- A file continues under its new name: one round for each rename of the file that was renamed most often.
+-- A file's history continues under its new name. The recursion takes as many rounds as the most often renamed
+-- file has renames.
 versions AS (
     SELECT
         spans.span_key,
