@@ -118,8 +118,8 @@ asked_for AS (
 
 -- Where the log extends before first_at or after last_at, a mark there stands for the transfers that are not
 -- read: without it a silence of weeks around the range would have no row. A mark has no transfer_id, and a
--- gap that it bounds is an edge. A cell that contains last_at may have transfers after it, which is enough for
--- a mark. A filter by client or class is not applied here: cells do not distinguish them.
+-- gap that it bounds is an edge. A cell that contains last_at may have transfers after it, which is enough
+-- for a mark. A filter by client or class is not applied here: cells do not distinguish them.
 marks AS (
     SELECT
         archives.archive_number,
