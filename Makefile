@@ -14,6 +14,7 @@ DASHBOARDS_PORT ?= 8088
 TOOLS := .tools
 # Processes of `make test`: one more than there are cores, as each waits a fifth of the time.
 WORKERS ?= 3
+COMPOSE_GO_VERSION := v2.9.1
 SUPERCRONIC_VERSION := v0.2.48
 
 .DEFAULT_GOAL := help
@@ -60,9 +61,12 @@ dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of i
 compose-secrets:  ## make the missing secrets of docker-compose.yml, in secrets/
 	@docker/make-secrets
 
-$(TOOLS)/compose-check: $(wildcard tests/compose/check/*)
-	@mkdir -p $(TOOLS)
-	@cd tests/compose/check && CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/$@" .
+# A module of its own: Go keeps there what it resolves from the one version that is named here.
+$(TOOLS)/compose-check: tests/compose/check/main.go
+	@rm -rf $(TOOLS)/compose-check-module && mkdir -p $(TOOLS)/compose-check-module
+	@cp $< $(TOOLS)/compose-check-module/
+	@cd $(TOOLS)/compose-check-module && go mod init compose-check && go get github.com/compose-spec/compose-go/v2/cli@$(COMPOSE_GO_VERSION) \
+		&& CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/$@" .
 
 $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION):
 	@mkdir -p $(TOOLS)

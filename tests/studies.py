@@ -28,6 +28,7 @@ def skip_studies(items: list[pytest.Item]) -> None:
         is_touched = any(path == each or path.startswith(f"{each}/") for path in changed for each in code)
         if not is_touched and zlib.crc32(f"{commit.strip()} {item.nodeid}".encode()) % ONE_IN:
             reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
+            # Each study takes seconds to a minute, and its answer changes only with the code that it checks.
             item.add_marker(pytest.mark.skip(reason=reason))
 
 
