@@ -16,12 +16,14 @@ from tapewise.schema.texts import escape_controls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
-    """Show which formats fit the log files PATHS, compressed or not, and how many of their lines, best first.
+    """For each of the log files PATHS (compressed or not), list the formats that fit, and how many of its
+    lines each one fits, best first.
 
     A line fits a format that recognises it, even if it is rejected for its date or a number. Blank lines do
-    not count. A small file is examined whole, a large one at its beginning, middle and end (compressed: at
-    its beginning). A format is detected if it fits 95 % of the lines, and no other fits more than 5 %;
-    `tapewise ingest` without --format uses that one. Needs no warehouse.
+    not count. A small file is examined as a whole, a large one at its beginning, middle and end, or only at
+    its beginning if it is compressed. A format is detected if it fits 95 % of the lines, and no other fits
+    more than 5 %; `tapewise ingest` without --format uses the detected format. This command needs no
+    warehouse.
 
     Example: tapewise detect /var/log/hpss/*
     """

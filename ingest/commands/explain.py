@@ -60,7 +60,7 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 
 def _find_key(settings: Settings) -> PseudonymKey | None:
-    """The key, if there is one that we may read; the warehouse can be shown without it too."""
+    """The key, or None if there is none that we may read; most of the output does not need it."""
     try:
         return read_key(settings)
     except SettingsError:
@@ -115,7 +115,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, name: str, yes: bool) -> None:
-    """Drop archive NAME: its facts, names, ledger and workload models. Its log files are left alone.
+    """Drop archive NAME with its facts, names, ledger and workload models. Its log files are left alone.
 
     Example: tapewise archives drop test --yes
     """

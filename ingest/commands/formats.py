@@ -21,7 +21,7 @@ from tapewise.schema.texts import escape_controls
 
 
 class _Formats(click.Group):
-    """A group in which `tapewise formats NAME` is `tapewise formats lines NAME`."""
+    """A group in which `tapewise formats NAME` means `tapewise formats lines NAME`."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -62,7 +62,7 @@ def list_command() -> None:
 @formats.command()
 @click.argument("name")
 def lines(name: str) -> None:
-    """Show lines of format NAME with the records they become; NAME may be the path of a layout's file.
+    """Show example lines of format NAME and the records they become. NAME may be the path of a layout file.
 
     Example: tapewise formats lines hsi
     """
@@ -81,7 +81,7 @@ def lines(name: str) -> None:
 @formats.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the layout of format NAME: a TOML file from which a site can start its own.
+    """Print the layout of format NAME as a TOML file, which a site can use as the start of its own.
 
     Example: tapewise formats show xferlog > site.toml
     """

@@ -45,14 +45,14 @@ FOR_PATHS = (
 @click.command()
 @click.option(
     "--archive",
-    help="The archive that wrote the logs; created at its first load. Without PATHS: read only this one.",
+    help="The archive that wrote the logs, created at its first load. Without PATHS, only its sources are read.",
 )
 @click.option(
     "--kind",
     type=click.Choice(INGESTED_KINDS),
     default="measured",
     show_default=True,
-    help="Whether real machines wrote the logs; synthetic ones are never added up with them.",
+    help="Whether real machines wrote the logs. Synthetic logs are never added up with measured ones.",
 )
 @click.option(
     "--format",
@@ -64,18 +64,20 @@ FOR_PATHS = (
 @click.option(
     "--not-counted",
     is_flag=True,
-    help="Another source of the archive reports the same transfers: keep these, but count those.",
+    help="Another source of the archive reports the same transfers. Keep the transfers of these files, but"
+    " count only those of the other source.",
 )
 @click.option(
     "--shared",
     is_flag=True,
-    help="Another source of the archive reads these files too, because they have lines of two formats: a line"
-    " that one of the two has loaded counts as held for the other.",
+    help="Another source of the archive also reads these files, because they contain lines of two formats."
+    " A line that one source has loaded counts as held for the other.",
 )
 @click.option(
     "--complete",
     is_flag=True,
-    help="The files are complete: read a last line without newline too (if it grows later, it counts again).",
+    help="The files are complete, so read the last line even if it has no newline. If that line grows later,"
+    " it counts again.",
 )
 @click.option(
     "--date",
@@ -118,14 +120,14 @@ def ingest(
 ) -> None:
     """Load log files, compressed or not, each line at most once.
 
-    Reading a file again, a longer copy of it, or files that overlap counts nothing twice. Every line
-    is accounted for: loaded, already held, ignored or rejected, the latter two with the reason. A
+    Nothing is counted twice if you read a file again, a longer copy of it, or files that overlap. Every line
+    is accounted for as loaded, already held, ignored or rejected; ignored and rejected lines have a reason. A
     file that cannot be read is reported, and the others are loaded; the exit status is then 1.
 
     With PATHS, --archive and --timezone are required. Without --format, each file's format is detected from
     its lines (see `tapewise detect`), and the file goes into the source named after that format. Without
-    PATHS, whatever is new in the sources that tapewise.toml names is read: this is the nightly job, and only
-    one such run is active at a time.
+    PATHS, the command is the nightly job: it reads whatever is new in the sources that tapewise.toml names.
+    Only one such run is active at a time.
 
     \b
     Example:

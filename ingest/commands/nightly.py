@@ -38,8 +38,8 @@ def load_sources(
     """Read what is new in the configured sources, report on it, and write metrics if they are requested.
 
     Raises ConfigError, or SettingsError if the metrics file cannot be written, before anything is read.
-    Once everything readable has been read, raises LogFileError for the files that could not be, or
-    SettingsError if there was no space for the metrics.
+    Once everything readable has been read, raises LogFileError for the unreadable files, or SettingsError if
+    there was no space for the metrics.
     """
     plans = plan_round(settings, archive)
     if prometheus_file is not None and not dry_run:
@@ -57,8 +57,8 @@ def load_sources(
             nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
         ):
             if not is_only:
-                # This is not a failure: the next run reads whatever the other one leaves unread. If runs
-                # never ended, the metrics would show an old time for the end of the last run.
+                # This is not a failure, because the next run reads whatever the other one leaves unread. If
+                # the other run never ended, the metrics would show that the last run ended long ago.
                 click.echo("Another run over the sources is under way; this one leaves everything to it.")
                 return
             for plan in plans:

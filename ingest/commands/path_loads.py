@@ -1,4 +1,4 @@
-"""Loads the files that a user named, each into the source of its format; the command and Python use it."""
+"""Loads the files that a user named, each into the source of its format, for the command and for Python."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -120,7 +120,7 @@ def load_paths(
             ):
                 raise result
             outcome = _describe(task, choices.reason, result)
-            if not isinstance(outcome.error, LogFileError):  # a load broken off will be repeated
+            if not isinstance(outcome.error, LogFileError):  # an aborted load will be repeated
                 used.add(task.source.name)
             yield outcome
 
@@ -143,7 +143,7 @@ def _describe(task: FileTask, reason: str | None, result: FileResult | TapewiseE
 
 
 def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
-    """Whether the database broke off a load but has recovered and can be reached again."""
+    """Whether the database aborted a load, but has recovered and can be reached again."""
     if type(error) is not DatabaseError:
         return False
     try:

@@ -61,12 +61,12 @@ def rejects(
     retry: bool,
     as_json: bool,
 ) -> None:
-    """Show the rejected lines: how many by source and reason, then file, line number, reason and text.
+    """Count the rejected lines by source and reason, then show each with its file, number, reason and text.
 
-    With --retry, the files that have such lines are read again: after an upgrade that can read more, when
-    a file was repaired, or when a time that was in the future has passed. Lines that are already loaded are
-    not loaded twice. A file that is gone or cannot be read stays in the ledger unchanged; the exit status is
-    then 1.
+    With --retry, the files that contain rejected lines are read again. Use it after an upgrade that can read
+    more, after a file was repaired, or when a time that was in the future has passed. Lines that are already
+    loaded are not loaded twice. A file that is gone or cannot be read stays in the ledger unchanged; the exit
+    status is then 1.
 
     Because this shows names and whole lines, it reads the warehouse as the loading role.
 

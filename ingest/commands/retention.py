@@ -63,8 +63,8 @@ def _describe(source: SourceSummary) -> str:
 def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
     """Drop SOURCE of ARCHIVE with everything that was read for it, as if it had never existed.
 
-    For a source that was read with the wrong time zone or format, or by mistake. Its log files, the archive
-    and its other sources are left alone.
+    Use this for a source that was read by mistake, or with the wrong time zone or format. Its log files, the
+    archive and its other sources are left alone.
 
     Example: tapewise sources drop hpss pftp --yes
     """
@@ -147,7 +147,7 @@ def forget(
 ) -> None:
     """Forget an archive's individual transactions from before a date; its ten-minute rollup stays.
 
-    This cannot be undone: lines from that time that are read later, or again, are ignored ("before
+    This cannot be undone. Lines from before the date that are read later, or again, are ignored ("before
     retention").
 
     Example: tapewise forget --archive hpss --before 2010-01-01 --dry-run

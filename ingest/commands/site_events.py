@@ -57,7 +57,7 @@ def _connect(settings: Settings) -> Iterator[psycopg.Connection]:
 
 @click.group()
 def outages() -> None:
-    """Record when an archive was known to be out of service: explained silence."""
+    """Record when an archive was out of service, which explains a silence in its logs."""
 
 
 @outages.command(name="add")
@@ -72,7 +72,7 @@ def add_outage(
 ) -> None:
     """Record an outage.
 
-    Times without an offset are by the archive's own clock; where that shows a time twice (daylight
+    Times without an offset are by the archive's own clock. If that clock shows a time twice (daylight
     saving), give the offset.
 
     \b
@@ -112,7 +112,7 @@ def remove_outage(settings: Settings, outage_id: int) -> None:
 
 @click.group()
 def config_changes() -> None:
-    """Record when an archive was known to be configured differently, so that its logs mean something else."""
+    """Record when an archive was configured differently, because its logs then mean something else."""
 
 
 @config_changes.command(name="add")
@@ -128,7 +128,7 @@ def config_changes() -> None:
     "--kind",
     type=click.Choice([kind.replace(" ", "-") for kind in CONFIG_CHANGES.kinds]),
     required=True,
-    help="Reads bypass the disk cache; or a class of service has no disk; or what the note says.",
+    help="Reads bypass the disk cache, a class of service has no disk, or something else, as the note says.",
 )
 @click.option(
     "--class-of-service", callback=_check_text, help="The class of service that it concerns.  [default: all]"
@@ -146,7 +146,7 @@ def add_config_change(
 ) -> None:
     """Record a change of configuration; tape-only applies to a class of service.
 
-    Times without an offset are by the archive's own clock; where that shows a time twice (daylight
+    Times without an offset are by the archive's own clock. If that clock shows a time twice (daylight
     saving), give the offset.
 
     \b

@@ -44,7 +44,7 @@ def choose_formats(
     *,
     is_complete: bool = False,
 ) -> Choices:
-    """The format of each of `paths`, for loading into `source` (None: each into the source of its format).
+    """The format of each of `paths`. They go into `source` or, if that is None, into their formats' sources.
 
     A source that has facts keeps its format, whatever the lines look like. Raises SourceError if files of
     several formats would go into one source, or formats that report the same transfers into one archive.
@@ -62,7 +62,7 @@ def choose_formats(
 
 
 def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices:
-    """Detect the format of each of `paths`; a file that is unreadable or fits no format fails on its own."""
+    """Detect the format of each of `paths`; a file that is unreadable or fits no format affects no other."""
     choices = Choices("detected from its lines")
     for path in dict.fromkeys(paths):
         try:

@@ -24,7 +24,7 @@ SAMPLE_COUNT = 3
 
 @dataclass
 class FieldCount:
-    """How many facts have a value in the column (for a flag: have it set), and some of the values."""
+    """How many facts have a value in the column (or have the flag set), and some of the values."""
 
     count: int = 0
     samples: list[Any] = field(default_factory=list)

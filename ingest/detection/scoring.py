@@ -1,9 +1,9 @@
 """Detects which formats fit a log file, by applying one rule to a sample of its lines.
 
-A line fits a format that recognises it as its own: it becomes a fact, is ignored with a reason, or is
-rejected for its contents (no such date, a number out of range), but not as "not a line of this format".
-Blank lines do not count. A format whose lines have no date is tried with an arbitrary date, which does not
-affect the fit.
+A line fits a format if it becomes a fact, is ignored with a reason, or is rejected for its contents (no such
+date, a number out of range). A line that is rejected as "not a line of this format" does not fit. Blank lines
+do not count. A format whose lines have no date is tried with an arbitrary date, which does not affect the
+fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,9 +82,10 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
 def detect_format(path: Path) -> Detection:
     """Determine how well each format fits the file, by examining a megabyte or two of it.
 
-    A small file is examined whole, a large one at its beginning, middle and end; a large compressed file only
-    at its beginning, because it cannot be read elsewhere. A last line without a newline, which may be
-    unfinished, does not count unless it is the only line. Raises LogFileError if the file cannot be read.
+    A small file is examined as a whole, a large one at its beginning, middle and end. A large compressed file
+    is examined only at its beginning, because it cannot be read from any other place. A last line without a
+    newline, which may be unfinished, does not count unless it is the only line. Raises LogFileError if the
+    file cannot be read.
     """
     with open_log(path) as reader:
         places, pieces, is_unfinished = _take_pieces(reader, path)
@@ -99,7 +100,7 @@ def detect_format(path: Path) -> Detection:
 def describe_share(fit: FormatFit) -> str:
     """The share that fits, to 0.1 %: `100.0 %` only if all lines fit, and `0.0 %` only if none does."""
     tenths = 1000 * fit.fit_count
-    # Rounded towards 50 %, so that a share that misses a threshold is not shown as reaching it.
+    # This rounds towards 50 %, so a share that misses a threshold is not shown as reaching it.
     is_most = 2 * fit.fit_count >= fit.line_count
     return f"{(tenths // fit.line_count if is_most else -(-tenths // fit.line_count)) / 10:.1f} %"
 
@@ -125,7 +126,7 @@ def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], li
     size = path.stat().st_size
     with path.open("rb") as raw:
         if raw.read(PIECE_BYTES) != head[:PIECE_BYTES]:
-            # Compressed: only the beginning was unpacked.
+            # The file is compressed, and only its beginning was unpacked.
             return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
         pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
         for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):

@@ -2,19 +2,19 @@
 
     002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 
-= user number, start and end of the job, persona, session (100 is session 0), number of the job in the
-session, and the request, in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33, 35-40, and 41 onwards.
-Variants separate all fields with blanks. The lines have no date, so the file's date is used as the day on
-which the job ended (here 5 November 1997, in California):
+The fields are the user number, the start and end of the job, the persona, the session (100 is session 0), the
+number of the job in the session, and the request. They are in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33,
+35-40, and 41 onwards. Some logs separate all fields with blanks instead. The lines have no date, so the
+file's date is used as the day on which the job ended (here 5 November 1997, in California):
 
     event_at 1997-11-05 22:07:31 UTC, interface unitree, direction put, operation put, user 002718,
     persona 2360, session_number 2, job_number 17, started_at 1997-11-05 22:06:48 UTC,
     duration_s 43.0, description put -d /scratch/k/run 7/out.tar
 
-The persona ties a job to its lines in the STAT log; now and then it is reused within a day. A job that starts
-after it ends was either logged wrongly or ran past midnight, and the line does not show which, so it is kept
-as it is, without a duration, and flagged. We do not know how a completion status is written, so it stays at
-the end of the description, and this log does not show whether the job failed.
+The persona ties a job to its lines in the STAT log; now and then it is reused within a day. If a job starts
+after it ends, it was either logged wrongly or ran past midnight. The line does not show which, so the job is
+kept as logged, without a duration, and flagged. We do not know how a completion status is written, so it
+stays at the end of the description, and this log does not show whether the job failed.
 
 The operation is the first word of the description if that is a command. Any other word may be the name of a
 file, so the operation is then `other`.

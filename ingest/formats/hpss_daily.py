@@ -8,10 +8,10 @@ separate the fields:
     reported_on 2018-08-09, system Archive, operation tape_drives, item IBM3592,
     figures {"drive_count": 19, "mount_count": 702, "mounted_s": 898484, ...}
 
-`event_at` is noon of that day: a report covers a day, and noon occurs exactly once on every clock. Client
-hosts and users go into `host` and `user`, where they can be hidden. Anything else that has figures is an
-`item`, and a subdivision of it (a user's application, the number of a storage class) is a `part`. If one line
-covers several parts, their figures are named `part/figure`.
+`event_at` is noon of that day, because a report covers a day and noon occurs exactly once on every clock.
+Client hosts and users go into `host` and `user`, where they can be hidden. Anything else that has figures is
+an `item`, and a subdivision of it (a user's application, the number of a storage class) is a `part`. If one
+line covers several parts, their figures are named `part/figure`.
 """
 
 import json

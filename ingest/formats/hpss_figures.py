@@ -1,4 +1,4 @@
-"""The meaning of the headings in HPSS's daily report, and the figures below them."""
+"""The meaning of the headings in HPSS's daily report and of the figures below them."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import Any
 from tapewise.ingest.formats import hpss_report as report
 
 TOTALS = ("total", "Total", "TOTAL")
-# Only in these tables is such a name a total; elsewhere it may be the name of a user.
+# Such a name is a total only in these tables. Elsewhere it may be the name of a user.
 WITH_TOTALS = ("io_by_gateway", "io_by_client", "io_by_application", "migration")
 
 Figure = float | int
@@ -76,8 +76,8 @@ _DRIVES: dict[str, _Meaning] = {
     "MountTime": ("mounted_s", _span),
     "Mnt%": ("mounted_ratio", _ratio),
 }
-# The operation that a table becomes, and what its headings mean. A line with an unknown heading is unknown
-# too; otherwise its figure would be lost.
+# The operation that a table becomes, and what its headings mean. A line with an unknown heading is not
+# recognised; otherwise the figure below that heading would be lost.
 TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
     report.TABLES[0]: ("io_by_gateway", {"Host": "host", **_IO}),
     report.TABLES[1]: ("io_by_client", {"Host": "host", **_IO}),
@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
 
 
 def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
-    """The record's columns for a row of a table; None if it is not such a row. A row may have no figures."""
+    """The record's columns for a row of a table; None for any other line. A row may have no figures."""
     if title not in TABLES:
         return None
     operation, meanings = TABLES[title]

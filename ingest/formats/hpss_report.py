@@ -12,8 +12,8 @@ The last line becomes, with TABs between the fields:
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  Cleans=0  ... Mnt%=54.7
 
 The row of `=` shows how wide a table's columns are. A blank line ends the table. A line that belongs to no
-table, or does not fit its columns, becomes `2018-08-09 <system> <table> ? <line>`, which is not a line of
-this format.
+table, or does not fit the table's columns, becomes `2018-08-09 <system> <table> ? <line>`, which is not a
+line of this format.
 """
 
 import re
@@ -58,7 +58,7 @@ def make_unfold() -> Unfold:
     """Return a function that unfolds the lines of one file, block by block from its beginning."""
     report = _Report()
 
-    # This loops over lines because each depends on those before it; a day's report has a few hundred.
+    # This loops over lines because each line depends on earlier ones. A day's report has a few hundred lines.
     def unfold(lines: pl.Series) -> pl.Series:
         return pl.Series(lines.name, [report.unfold(line) for line in lines], dtype=pl.String)
 
@@ -146,7 +146,7 @@ class _Report:
             if _MATRIX_RULE.match(text):
                 return [HEADING, text]
             source, bar, _ = line.partition("|")
-            # Between the columns, only the drawn lines (`|`) are not figures.
+            # Apart from figures, there are only drawn lines (`|`) between the columns.
             cells = self._cut_columns(line.replace("|", " ")[len(source) :].rjust(len(line)).rstrip())
             return [f"LSM={_tidy(source)}", *cells] if bar and cells is not None else None
         return self._cut_columns(line)

@@ -1,24 +1,24 @@
 r"""The server log of HSI and HTAR, the command-line clients of HPSS.
 
-Blanks separate the fields up to the process id, then TABs (shown as `|`). An HSI line:
+Blanks separate the fields up to the process id, and TABs (shown as `|`) the fields after it. An HSI line:
 
     Tue Mar  5 09:14:22 2019 n7.example.org hsi 507 2211|LH|0|0.03|7340032|24466.8|4|a 7|/home/k/a 7|m12
 
-= ctime at the end, client host, program, user id, process id, operation, return code (0 is
-success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path,
-HPSS path (in this order for both directions), and account:
+The fields are ctime at the end, client host, program, user id, process id, operation, return code (0 is
+success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path, HPSS
+path (in this order for both directions), and account:
 
     event_at 2019-03-05 17:14:22 UTC (in California), interface hsi, direction put, operation LH,
     user 507, host n7.example.org, open_s 0.03, size_bytes 7340032,
     rate_bytes_per_s 24466800.0, duration_s 0.29999967 (bytes divided by rate, as the log has none),
     class_of_service 4, client_path a 7, archive_path /home/k/a 7, account m12
 
-Operations: LH local to HPSS, HL HPSS to local, HH a copy inside HPSS, FU unlink (one path; the bytes
-are the size of the deleted file), FR rename (old and new path). The last three move nothing between a
-client and the archive, so they are name-space events.
+The operations are LH (local to HPSS), HL (HPSS to local), HH (a copy inside HPSS), FU (unlink, with one path
+and the size of the deleted file as bytes), and FR (rename, with the old and the new path). The last three
+move nothing between a client and the archive, so they are name-space events.
 
-An HTAR line has seconds, and of the two paths only the one in HPSS. The field before the class of
-service (the host of an FTP server, mostly empty) is not kept:
+An HTAR line also has seconds, but only one path, the one in HPSS. The field before the class of service (the
+host of an FTP server, mostly empty) is not kept:
 
     Tue Mar  5 09:31:07 2019 n7.example.org htar 507 2304|create|LH|0|536870912|2.56|209715.2|/k/a.tar||5|m12
 """
@@ -66,7 +66,7 @@ HTAR_LINE = (
     rf"^{CTIME} +(?<host>[^ \t]+) +htar +(?<user>[^ \t]+) +[0-9]+\t(?<verb>[A-Za-z]+)\t(?<way>LH|HL)"
     rf"\t{_STATUS}\t{_SIZE}\t(?<seconds_text>{DECIMAL})\t{_RATE}\t(?<tar_path>[^\t]+)\t[^\t]*\t{_CLASS}\t{_ACCOUNT}$"
 )
-# Only lines that contain this are matched with HTAR_LINE: a match that fails late is slow.
+# Only lines that contain this are matched with HTAR_LINE, because a match that fails late is slow.
 HTAR_MARK = " htar "
 EVENT_KINDS = {"HH": "copy", "FU": "delete", "FR": "rename"}
 # Both programs count a kilobyte as 1000 bytes.

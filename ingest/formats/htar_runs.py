@@ -10,8 +10,9 @@ The last line becomes
     HTAR: HTAR FAILED (put) hpss_WriteList error -27, file offset 3298534883328 - aborting
 
 The command, the last member or the last error shows whether the run was a `put`, a `get` or a `listing` (not
-a transfer); otherwise it is `unknown`. A wrapper adds the exit status, `72 = /usr/bin/htar -cvf ...`, which
-is marked if the run already had a result, because then that result counts.
+a transfer); otherwise it is `unknown`. Some sites' wrapper adds the exit status,
+`72 = /usr/bin/htar -cvf ...`. This line is marked if the run already had a result, because that result then
+counts.
 """
 
 import polars as pl

@@ -2,8 +2,8 @@
 
     002718 97/11/05 14:07:31 ks 73400320 41.902
 
-= user number, date and time at the end of the transfer, source and destination machine, bytes, and
-seconds. `s` is the archive, so this is a put by machine `k`:
+The fields are the user number, date and time at the end of the transfer, source and destination machine,
+bytes, and seconds. `s` is the archive, so this is a put by machine `k`:
 
     event_at 1997-11-05 22:07:31 UTC (in California), direction put, operation ks, user 002718,
     host k, size_bytes 73400320, duration_s 41.902
@@ -12,9 +12,9 @@ We do not know which machine a letter stands for, so letters are kept as they ar
 `s` is the archive. A transfer from `s` to `s` is a copy inside the archive; if neither letter is `s`,
 no archive is involved.
 
-FTP transfers are in the same file, rounded to whole seconds, or given as 0.499 if they took less than
-a second. Nothing else tells them apart. So `is_duration_coarse` says only how a duration is written, and
-not that FTP was used: one NFT transfer in a thousand takes whole seconds by chance.
+The file also contains FTP transfers, whose seconds are whole numbers, or 0.499 for less than a second.
+Nothing else distinguishes them from NFT transfers. So `is_duration_coarse` only says how a duration is
+written, not that FTP was used: one NFT transfer in a thousand takes whole seconds by chance.
 """
 
 from functools import partial

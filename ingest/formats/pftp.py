@@ -2,23 +2,23 @@
 
     Tue Mar 5 09:14:22 2019 12.480 n7.example.org 1073741824 /home/k/run 7/out.tar b i PSTO_Cmd r ftp kim fd 0
 
-= ctime at the end of the transfer, seconds, client host, bytes, path, type of transfer, direction
-(`i` into the archive, `o` out of it), command, access mode, service, user, and sometimes a file
+The fields are ctime at the end of the transfer, seconds, client host, bytes, path, type of transfer,
+direction (`i` into the archive, `o` out of it), command, access mode, service, user, and sometimes a file
 descriptor:
 
     event_at 2019-03-05 17:14:22 UTC (in California), interface pftp, direction put,
     operation PSTO_Cmd, user kim, host n7.example.org, archive_path /home/k/run 7/out.tar,
     size_bytes 1073741824, duration_s 12.48
 
-HPSS 7.4 also logs when a file is opened, with neither seconds nor bytes; the `r` or `w` before the
-access mode shows whether it was opened for reading or writing:
+HPSS 7.4 also logs when a file is opened. Such a line has neither seconds nor bytes, and the `r` or `w` before
+the access mode shows whether the file was opened for reading or writing:
 
     Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0
 
-Paths may contain blanks, and text that looks like the fields after them: the rightmost match counts.
-Commands that begin with P or LF are parallel. If the direction contradicts a command we know, the
-line is not a line of this format, because one of the two does not mean what we think. For commands
-that we do not know, the direction is believed. The log has no status: it lists completed transfers.
+Paths may contain blanks and text that looks like the fields after the path. The rightmost match counts.
+Commands that begin with P or LF are parallel. If the direction contradicts a command we know, the line is not
+a line of this format, because one of the two does not mean what we think. For commands that we do not know,
+the direction is believed. The log has no status: it lists completed transfers.
 """
 
 from functools import partial
@@ -52,7 +52,7 @@ TRANSFER = (
     f" [ab] (?<way>[io]) (?<operation>[A-Za-z0-9]+_Cmd){_USER}"
 )
 OPEN = f"^{CTIME} (?<host>[^ ]+) (?<archive_path>.+) [ab] (?<operation>POPN_Cmd) (?<mode>[a-z][a-z+]*){_USER}"
-# Only lines that contain this are matched with OPEN: a match that fails late is slow.
+# Only lines that contain this are matched with OPEN, because a match that fails late is slow.
 OPEN_MARK = " POPN_Cmd "
 KNOWN_WAYS = {
     "STOR_Cmd": "i",

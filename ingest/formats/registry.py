@@ -22,12 +22,12 @@ FORMATS: dict[str, Format] = {
     for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
-# The lines before the one that says how a run of HTAR ended show what the run was meant to do.
+# Only earlier lines show what a run of HTAR was meant to do; its last line says how it ended.
 FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
 
 
 def find_format(name: str, folder: Path | None = None) -> Format:
-    """The format called `name`, or the one that the layout file at that path describes.
+    """The format called `name`, or the format described by the layout file with that path.
 
     A relative path is resolved against `folder`, or else against the current folder. Raises `FormatError`.
     """

@@ -1,29 +1,32 @@
-"""STAT: what UniTree did for its jobs, which is moving files and staging them from tape.
+"""STAT: UniTree's log of the files that it moved, or staged from tape, for its jobs.
 
     97/11/05 14:07:31.383 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds
 
-= date and time at the end, persona (which ties the line to a job of the COND log), what was done, source
-and destination machine, bytes, and seconds. `s` is the archive, so this is a put by machine `k`:
+The fields are the date and time at the end, the persona (which ties the line to a job of the COND log), what
+was done, source and destination machine, bytes, and seconds. `s` is the archive, so this is a put by machine
+`k`:
 
     event_at 1997-11-05 22:07:31.383 UTC (in California), interface unitree, direction put,
     operation transfer, persona 2360, host k, size_bytes 34713600, duration_s 25.115
 
-A failure adds the error codes of source and sink. The first is `status_code`, the whole text `status_text`.
+The line of a failure ends with the error codes of source and sink. The first code becomes `status_code`, and
+the whole text `status_text`.
 
     97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
 
 Some lines of real logs say `LEN failure`, but we do not know where in the line. A transfer has failed if the
 text after its seconds mentions a failure.
 
-A file that had to come from tape has another line before its transfer: a stage, in whole seconds and without
-a size.
+If a file had to come from tape, there is a line for the stage before its transfer, with whole seconds and no
+size.
 
     97/11/05 14:35:01.060 3298  File staged in 180 seconds
 
 As in the NFT log, a transfer from `s` to `s` is a copy inside the archive, and if neither is `s`, no archive
 is involved. The NFT log has the same transfers, so give `--not-counted` for one of the two. The flags of a
-duration therefore mean the same as there: whole seconds, or 0.499, come from a coarser clock. The NFT log
-does not report failures, so if STAT is not counted, its failed transfers still are, under interface nft.
+duration therefore mean the same in both logs: whole seconds, or 0.499, come from a coarser clock. The NFT log
+does not report failures, so if STAT is not counted, its failed transfers are still counted, under interface
+nft.
 """
 
 from functools import partial

@@ -6,10 +6,10 @@ shows no line. One line:
     1996-02-14 09:12:03.417 uftpd start op=RETR cache=miss cap=4f21.0007 uid=2718 gid=310 family=7
         copies=1 host=cray net=hippi size=34713600 path=/run 7/out.tar
 
-= date and time of the event, the server, the event and its own fields, then the fields that all events share:
-FTP's operation code, the file's capability (which identifies one file for ever), user and group, family,
-number of copies, client machine and its network, size, and path (the rest of the line: it may contain
-blanks). `-` stands for an unknown value. Three events make one transfer:
+The fields are the date and time of the event, the server, the event and its own fields, then the fields that
+all events share: FTP's operation code, the file's capability (which identifies one file for ever), user and
+group, family, number of copies, client machine and its network, size, and path (the rest of the line, which
+may contain blanks). `-` stands for an unknown value. Three events make one transfer:
 
 - `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit or miss; `-` for a put)
 - `stage` is a row of `stages`: the file is on disk now; `tape_s` says how long that took

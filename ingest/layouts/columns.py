@@ -76,7 +76,7 @@ class Made:
 
 
 def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
-    """The column's text or flag; wrong if `map` lacks the line's text."""
+    """The column's text or flag; `is_wrong` if `map` lacks the line's text."""
     if column.first:
         text = pl.coalesce(texts)
     else:
@@ -112,7 +112,7 @@ def decode_percent(text: pl.Expr) -> pl.Expr:
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
-    """The column's number in its own unit; wrong if the text is not a number, out of range if too large."""
+    """The column's number in its own unit; `is_wrong` if it is no number, `is_out_of_range` if too large."""
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
@@ -124,7 +124,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
         is_there = pl.any_horizontal(text.is_not_null() for text in texts)
         value = pl.when(is_there).then(pl.sum_horizontal(read))
     if unit != 1:
-        value = (value * unit).round(9)  # no more than the unit's own digits
+        value = (value * unit).round(9)  # keeps only the unit's own digits
     if is_float and dtype != pl.Float64():
         value = value.round()
     value = value.cast(dtype, strict=False)

@@ -60,8 +60,8 @@ class Fraction(Part):
 class Column(Part):
     """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
-    With several `groups`, texts are joined by `join`, or with `first`, the first one present is used; numbers
-    are added up. `decode` reads `%2F` as `/`, before `replace` applies. `map` gives the values of texts,
+    With several `groups`, numbers are added up, and texts are joined by `join`; with `first`, the first text
+    present is used. `decode` reads `%2F` as `/`, before `replace` applies. `map` gives the values of texts,
     `otherwise` the value of any other text, and `missing` the value if the group took no part in the match.
     """
 
@@ -165,7 +165,7 @@ class Layout(Part):
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:
-        """Whether lines that `other` knows have the same record here: patterns were only added at the end."""
+        """Whether this layout is `other` with patterns added at the end, so old records stay the same."""
         count = len(other.lines)
         mine, theirs = (
             each.model_dump(exclude={"title", "about", "examples", "lines"}) for each in (self, other)

@@ -8,9 +8,9 @@ from tapewise.schema.errors import SourceError
 def check_layouts(label: str, held: Format, given: Format) -> None:
     """Raise SourceError unless `given` makes the same record as `held` from every line that `held` knows.
 
-    Both have the same name. Patterns added after the others turn rejected lines into facts, and change no
-    existing fact. Any other edit could give lines that are already loaded another time and make them
-    count twice.
+    Both formats have the same name. Patterns added after the others turn rejected lines into facts, and
+    change no existing fact. After any other edit, lines that are already loaded could get a different time
+    and count twice.
     """
     if held.layout_text is None and given.layout_text is None:
         return

@@ -97,7 +97,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     log_format = Format(
         name=name,
         title=layout.title,
-        # It is derived, so nobody has to raise it after an edit, and no two layouts share a version.
+        # The version is derived, so nobody has to raise it after an edit, and no two layouts share one.
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
         examples=layout.examples,

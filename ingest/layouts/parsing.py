@@ -1,4 +1,4 @@
-"""Makes records of lines with a layout. Each pattern matches a column of lines, without a Python loop."""
+"""Makes records of lines with a layout. Each pattern is matched with all lines at once, not in a loop."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,7 @@ from tapewise.ingest.records.joined_lines import reject_joined
 
 @dataclass(frozen=True)
 class LayoutParser:
-    """The `parse` of a layout's format; two are equal if their layouts mean the same."""
+    """The `parse` of a layout's format; two parsers are equal if their layouts mean the same."""
 
     meaning: str = field(repr=False)
     layout: Layout = field(compare=False, repr=False)
@@ -28,7 +28,7 @@ class LayoutParser:
         """The record frame and, for each line, the index of the pattern that matched it; null if none did."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        # Even a frame without lines takes milliseconds, as long as one with thousands of lines.
+        # Even an empty frame takes milliseconds, which is as long as for thousands of lines.
         parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
         for index, kind in enumerate(self.layout.lines):

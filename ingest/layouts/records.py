@@ -114,7 +114,7 @@ def _measure(
     start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
     records = records.with_columns(started_at=start.at)
     if event is None:
-        # A duration out of range is rejected for that, not because of the time that it would give.
+        # A line whose duration is out of range is rejected for that, not for the time that would result.
         duration_s = pl.when(pl.col("duration_s") <= MAX_DURATION_S).then("duration_s")
         us = (duration_s * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
         end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
@@ -194,7 +194,7 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
-    """The layout's flags; others are false, or null if the column is nullable. Two are derived here."""
+    """The layout's flags; other flags are false, or null if nullable. Two flags are derived here."""
     flags = {
         name: pl.col(name).fill_null(False)
         for name in said

@@ -71,7 +71,7 @@ class SegmentLog:
         self._known += part.known
 
     def end(self, source_id: int) -> None:
-        """Write the segments. Raises ChangedMeanwhileError if a skipped one is no longer known."""
+        """Write the segments. Raises ChangedMeanwhileError if a skipped segment is no longer known."""
         if not _are_known(self._connection, self._known):
             raise ChangedMeanwhileError
         for first, last in self._parsed:

@@ -225,8 +225,8 @@ def end_log_file(
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
         )
     if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
-        # The archive has forgotten everything in this file, so the texts of its broken lines are deleted too,
-        # as in `tapewise.ingest.upkeep.retention`.
+        # The archive has forgotten everything in this file, so the texts of its rejected lines are deleted
+        # too, as in `tapewise.ingest.upkeep.retention`.
         connection.execute(
             "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
         )
@@ -240,7 +240,7 @@ def touch_log_file(
     identity: FileIdentity | None,
     now: datetime,
 ) -> Tally:
-    """Record that a file is unchanged, and return the tally of this reading: all of its facts are held."""
+    """Record that a file is unchanged, and return the tally of this reading, in which all facts are held."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %(now)s, waiting_bytes = %(waiting)s,"
         " device = %(device)s, inode = %(inode)s, size_bytes = %(size_bytes)s, ctime_ns = %(ctime_ns)s"

@@ -1,9 +1,9 @@
 """Loads one log file into the warehouse: all of it or nothing, exactly once.
 
 One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
-ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes. In
-short transactions, it also commits everything that must be visible before the facts (names, month partitions,
-row numbers). A third thread derives requests from their lines.
+ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes, and
+commits in short transactions everything that must be visible before the facts (names, month partitions, row
+numbers). A third thread derives requests from their lines.
 """
 
 from collections.abc import Callable, Iterator
@@ -108,9 +108,9 @@ def load_file(
     `now` bounds the plausible times and is written to the ledger. `log_date` is the day of a file whose
     lines have none; without it, the day is taken from the file's name. With `keeps_date`, a file that begins
     as it did at its last reading keeps the day it had then. `is_complete` says that the end of the file also
-    ends its last line, `is_forced` that an unchanged file is read too. `progress` is called with the position
-    in the file, `on_wait` if another load of the archive goes first. Raises LogFileError (HeldElsewhereError
-    if another source holds lines of the file) or DatabaseError.
+    ends its last line, and `is_forced` that the file is read even if it is unchanged. `progress` is called
+    with the position in the file, and `on_wait` if another load of the archive goes first. Raises
+    LogFileError (HeldElsewhereError if another source holds lines of the file) or DatabaseError.
     """
     with (
         converting_errors(path),
@@ -196,7 +196,7 @@ def load_within(
 
 
 class _Load:
-    """One run of `load_file`, once it has looked up the file in the ledger."""
+    """One run of `load_file`, after it has looked up the file in the ledger."""
 
     def __init__(
         self,
@@ -231,7 +231,7 @@ class _Load:
         # What `known` says about lines is right only if they are still unchanged when they are read.
         begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
-            # This comes first, because a file is read only one tick after it is opened.
+            # The file is opened first, because it is read only one tick after that.
             open_log(
                 self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
             ) as reader,

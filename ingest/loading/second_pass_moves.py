@@ -1,9 +1,9 @@
 """Moves facts into the second pass of an hour that clocks repeat, if a file shows that they belong there.
 
-A fact may come from another file than the one that shows this. The result does not depend on which file shows
-it, or when that file is read. Facts are append-only, so the loader may not change one.
-`core.move_second_passes`, which belongs to the owner, deletes the row and adds it again with the same id, and
-refuses any other change.
+A fact may come from a different file than the one that shows this. The result does not depend on which file
+shows where a fact belongs, or on when that file is read. Facts are append-only, so the loader may not change
+one. `core.move_second_passes`, which belongs to the owner, deletes the row and adds it again with the same
+id, and refuses any other change.
 """
 
 from collections.abc import Sequence

@@ -53,7 +53,7 @@ def read_files(
     busy). If the files are small in total, this process reads them. `is_shown` shows progress on a terminal;
     `on_wait` is called if someone else is loading into the archive. Errors in a file, a source's settings or
     the database are yielded, not raised. If a process is killed, a WorkerError is yielded for each file that
-    was left.
+    was not finished.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -72,7 +72,7 @@ def read_files(
 def _end_with(parent: int) -> None:
     """End this process once `parent` has ended for any reason.
 
-    It would otherwise hold locks although nobody waits for it any more.
+    Otherwise it would hold locks although nobody waits for it any more.
     """
 
     def watch() -> None:

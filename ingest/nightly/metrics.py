@@ -79,7 +79,7 @@ def check_target(path: Path) -> None:
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:
-    """Write the file completely or not at all, readable by everyone. Raises SettingsError, which names it."""
+    """Write a file that everyone may read, completely or not at all. Raises SettingsError, which names it."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(report))
     # node_exporter reads only *.prom, so it never reads this draft.

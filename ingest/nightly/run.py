@@ -120,7 +120,7 @@ def read_sources(
             _fail(plan, outcome, error, on_result)
     left = Counter({number: len(queue) for number, queue in enumerate(queues)})
     yield from (outcome for number, outcome in enumerate(outcomes) if not left[number])
-    # The sources take turns, so that archives are loaded in parallel: each takes one file at a time.
+    # The sources take turns, one file at a time, so that archives are loaded in parallel.
     turns = [
         (number, task) for row in zip_longest(*queues) for number, task in enumerate(row) if task is not None
     ]
@@ -156,7 +156,7 @@ def _plan_tasks(
 def _drop_unused(
     warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, on_result: OnResult
 ) -> None:
-    """Drop a source that has no accepted files, old or new; the refused ones will be read again."""
+    """Drop a source that has no accepted files, old or new; its refused files will be read again."""
     try:
         # If the database broke off a load, the file was not refused.
         if all(isinstance(failure, LogFileError) for failure in outcome.failures):

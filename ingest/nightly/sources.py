@@ -100,7 +100,7 @@ def _order(path: Path) -> tuple[float, str]:
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
     """Raise ConfigError if two sources of an archive have a file in common without being `shared`.
 
-    Its lines would be counted twice.
+    The lines of such a file would be counted twice.
     """
     owners: dict[str, str] = {}
     for plan in plans:

@@ -37,7 +37,7 @@ SUFFIXES = (
 )  # fmt: skip
 SUFFIX = rf"(?i)((?:\.(?:{'|'.join(SUFFIXES)})){{1,2}})$"
 KEPT = (".", "..", "<stdin>", "<stdout>")
-# Paths with more levels than this are too rare to be worth it.
+# Few paths have more levels than this, so further levels are not treated one by one.
 LEVELS = 6
 OPTION = "^-[A-Za-z]$"
 # The failure texts known from STAT logs: the error codes of source and sink, or `LEN failure`.

@@ -10,7 +10,8 @@ from tapewise.ingest.reading.file_parts import Part, SegmentFate
 from tapewise.ingest.records.format import BLANK
 
 SAMPLES = 3
-# How much of a rejected line's text is kept; a log without its newlines is one line of several megabytes.
+# How much of a rejected line's text is kept. A log that has lost its newlines is one line of several
+# megabytes.
 KEPT_CHARACTERS = 10_000
 
 

@@ -11,7 +11,7 @@ from tapewise.ingest.reading.segments import Segment
 
 @dataclass(frozen=True)
 class SegmentFate:
-    """The fates of a segment's lines: the number of facts, of others by reason, and the facts' time span."""
+    """The fates of a segment's lines: the facts and their time span, and the other lines by reason."""
 
     line_count: int
     fact_count: int

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tapewise.schema.errors import LogFileError
 
-# How many bytes are needed: tar's signature is in the middle of its first block.
+# How many bytes are examined. Tar's signature is in the middle of its first block.
 HEAD_BYTES = 512
 # A single line may contain a CR or two.
 FEW = 2
@@ -42,7 +42,7 @@ _MARKS = (
 )
 
 
-# A file that has only just begun to be compressed: it has a header, perhaps incomplete, and no data.
+# A file whose compression has only just begun has a header, perhaps incomplete, and no data.
 _HEADER_ALONE = re.compile(
     rb"\x1f\x8b(?:\x08?|\x08.{1,7}|\x08\x08.{6}[^\0]*\0?)|BZh[1-9]?|\xfd7zXZ\0.{0,6}|\x28\xb5\x2f\xfd.{0,14}",
     re.DOTALL,

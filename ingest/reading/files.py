@@ -25,7 +25,8 @@ from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_fi
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
-# Large enough that a block's fixed costs do not matter, small enough to keep a few blocks in memory.
+# This is large enough that a block's fixed costs do not matter, and small enough to keep a few blocks in
+# memory.
 BLOCK_BYTES = 6_000_000
 # No log has longer lines. Anything longer is not a log, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
@@ -246,7 +247,7 @@ def open_log(
     try:
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
-        if not stat.S_ISREG(path.stat().st_mode):  # opening would wait for a pipe, and wind a tape
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block; a tape would be wound
             raise LogFileError(
                 f"{path}: is not a regular file",
                 hint="Name the log files themselves, compressed or not: the content of a pipe cannot be read"

@@ -1,14 +1,14 @@
 """Identifies a file without reading it: by its device, inode, size and the time of its last change.
 
 Changing or replacing a file changes at least one of the four. Programs can set any other time of a file, but
-not its ctime. Only values from the file's own system are compared, never our clock.
+not its ctime. Only values from the file's own file system are compared, never our clock.
 """
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-# Two changes within one tick of the file's system get the same ctime. Kernels tick at least 100 times a
+# Two changes within one tick of the file system's clock get the same ctime. Kernels tick at least 100 times a
 # second.
 TICK_S = 0.012
 
@@ -24,7 +24,7 @@ class FileIdentity:
 
     @property
     def has_fine_time(self) -> bool:
-        """Whether its system stamps changes with fractions of a second; some use whole seconds only."""
+        """Whether the file system records changes with fractions of a second; some use only whole seconds."""
         return self.ctime_ns % 1_000_000_000 != 0
 
 

@@ -7,8 +7,8 @@ consecutive lines, taken
 - from the first lines of the file, and
 - wherever a line's hash ends in zeros, which is one line in 128 and the same places in every copy.
 
-It is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a host, so
-two logs are taken for copies only if both contain the same two different facts near each other.
+A landmark is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a
+host, so two logs are taken for copies only if both contain the same two different facts near each other.
 """
 
 import zlib
@@ -102,7 +102,7 @@ class LandmarkFinder:
             yield from self._find_beginning()
 
     def _find_beginning(self) -> Iterator[Landmark]:
-        """Yield landmarks of the first 1 to WIDTH lines, because a copy may have had few when it was read."""
+        """Yield landmarks of the first 1 to WIDTH lines, because a copy may have been read with few lines."""
         self._is_at_beginning = False
         begin = np.zeros(1, np.int64)
         for width in range(1, min(WIDTH, len(self._hashes)) + 1):

@@ -1,8 +1,8 @@
 """Completes lines whose meaning depends on lines before them, while the file is read (decision 0013).
 
-A format that defines how (`Format.make_unfold`) receives lines that are complete in themselves. Hashes,
-segments and rejected lines are made from the completed lines too, so no other code that reads, compares or
-explains lines needs to know about this.
+If a format defines how to complete them (`Format.make_unfold`), it receives complete lines. Hashes, segments
+and rejected lines are made from the completed lines too, so no other code that reads, compares or explains
+lines needs to know about this.
 """
 
 from collections.abc import Iterable, Iterator

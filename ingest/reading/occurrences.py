@@ -1,8 +1,8 @@
 """Numbers the repeats of a line within its file, from the file's beginning.
 
-A record's identity is (source, event time, hash of its line, occurrence). A line that appears three
-times in a file has the occurrences 0, 1 and 2, and all three are kept (FTP's one-second clock produces
-such lines); the same three lines in a copy of the file have the same identities.
+A record's identity is (source, event time, hash of its line, occurrence). A line that appears three times in
+a file, as can happen with FTP's one-second clock, has the occurrences 0, 1 and 2, and all three are kept. The
+same three lines in a copy of the file have the same identities.
 """
 
 from __future__ import annotations

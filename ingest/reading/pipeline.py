@@ -26,7 +26,7 @@ from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.schema.tables.models import FACT_TABLES
 
-# Columns that rows of facts are made from, in addition to columns with the same name.
+# Columns that rows of facts are made from, in addition to the columns that the fact table also has.
 NEEDED = ("event_at", "user", "host")
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -118,7 +118,7 @@ def _parse(
     passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
-    # Without this, each later step would work on two chunks and join the results column by column.
+    # Without `rechunk`, each later step would work on two chunks and join the results column by column.
     own = _slice(lines, segments).rechunk()
     parsed = log_format.parse(own["text"], settings)
     further = None
@@ -149,7 +149,7 @@ def _remember(
     """Return the segments whose lines have the same fates wherever they appear, with these fates.
 
     A segment may contain a line that also appears earlier in the file. In a file where the segment comes
-    first, that line has a lower occurrence, but that occurrence is held as well.
+    first, that line has a lower occurrence, but the warehouse holds that one too.
     """
     starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
     is_fact = records["table"].is_not_null().to_numpy()
@@ -177,7 +177,8 @@ def _remember(
             ),
         )
         for index, segment in enumerate(segments)
-        # A time in the future will later be in the past. Earlier lines may show which of two times is meant.
+        # These fates may change: a time in the future will be in the past later, and in another file, earlier
+        # lines may show which of two times is meant.
         if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
     ]
 
@@ -217,7 +218,7 @@ def find_new(
 
 
 def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the records that are facts, by table, with the columns its rows need; nothing for None."""
+    """Yield the records that are facts, by table, with the columns that rows need; nothing for None."""
     if records is None:
         return
     for table in FACT_TABLES:

@@ -1,9 +1,9 @@
-"""Finds out which pass of an hour that clocks repeat a line belongs to, if the order of its file shows it.
+"""Finds out to which pass of a repeated hour a line belongs, if the order of lines in its file shows it.
 
-A line's record and identity always have the time of the first pass, whatever lines are around it. If a file's
-clock steps back in the middle of such an hour, the lines after that belong to the second pass.
-`tapewise.ingest.loading.second_pass_moves` moves their facts there, including facts that came from another
-file.
+When summer time ends, clocks show an hour twice. A line's record and identity always have the time of the
+first pass, whatever lines are around it. If a file's clock steps back in the middle of such an hour, the
+lines after the step belong to the second pass. `tapewise.ingest.loading.second_pass_moves` moves their facts
+there, including facts that came from another file.
 
 The result for a line depends only on the lines before it, so a file that grows gives the same results for
 its beginning as before.
@@ -17,7 +17,7 @@ import polars as pl
 from tapewise.ingest.records.passes import find_second_passes
 
 # A log may be slightly out of order. After the second pass has begun, a line still belongs to the first pass
-# if its time is behind the latest time before it by at most this much.
+# if its time is at most this far behind the latest time before it.
 DISORDER = timedelta(minutes=5)
 
 
@@ -26,7 +26,7 @@ class Repeats:
     """Facts whose event time a zone's clocks show twice.
 
     `facts` has their `table` and identity (`event_at`, `line_hash`, `occurrence`), the time in the second
-    pass (`second_at`), and whether the file shows that this one is meant (`is_second`).
+    pass (`second_at`), and whether the file shows that the second pass is meant (`is_second`).
     """
 
     facts: pl.DataFrame
@@ -60,7 +60,7 @@ class SecondPasses:
         self._unordered_at: datetime | None = None
 
     def pass_over(self, last_event_at: datetime | None) -> None:
-        """Skip the next lines, known and not in such an hour; `last_event_at` is their latest time."""
+        """Skip known lines that are in no repeated hour; `last_event_at` is their latest time."""
         if last_event_at is not None:
             self._latest_at = max(last_event_at, self._latest_at or last_event_at)
 
@@ -107,7 +107,7 @@ class SecondPasses:
         ).filter("is_time_ambiguous")
         facts = (
             facts.with_columns(second_at=find_second_passes(self._zone, facts["event_at"]))
-            # A job's flag may refer to its start.
+            # The flag of a job may refer to its start, so the end need not be ambiguous.
             .filter(pl.col("second_at") > pl.col("event_at"))
         )
         if facts.is_empty():

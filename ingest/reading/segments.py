@@ -16,10 +16,11 @@ import xxhash
 
 from tapewise.ingest.reading.files import Block
 
-# One line in 2^14 ends a segment, so that segments are about 20,000 lines long; 5 million lines make 250.
+# One line in 2^14 ends a segment, so segments are about 20,000 lines long, and 5 million lines make 250 of
+# them.
 CUT_MASK = 0x3FFF
 MIN_LINES = 4096
-# These limits end a segment if no hash does, which bounds the memory for any lines.
+# These limits end a segment if no hash does, so memory stays bounded whatever the lines are.
 MAX_LINES = 65_536
 MAX_BYTES = 8_000_000
 

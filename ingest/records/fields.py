@@ -20,7 +20,7 @@ from tapewise.ingest.records.format import (
 )
 
 DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
-# The weekday is ignored, because real logs have wrong ones. Day of month: "4", " 4" or "04".
+# The weekday is ignored, because real logs have wrong ones. The day of the month is "4", " 4" or "04".
 _CTIME = r"[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
 CTIME = rf"[A-Za-z]{{3}} (?<time_text>{_CTIME})"
 CTIME_START = rf"[A-Za-z]{{3}} {_CTIME} "

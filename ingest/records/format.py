@@ -88,7 +88,8 @@ class Format:
     `parse_further` takes the same texts as `parse` and returns what lines report beyond their first fact, as
     a frame with the columns of `FURTHER_SCHEMA` (`tapewise.ingest.records.further_facts`).
     `failure_tables`: the log reports failures, as facts of these tables. `failures_as`: if such a log is not
-    counted, its failed transfers still are, under this interface, because the counted log reports none.
+    counted, its failed transfers are counted anyway, under this interface, because the counted log reports no
+    failures.
     """
 
     name: str

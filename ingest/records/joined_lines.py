@@ -6,7 +6,7 @@ continues it:
     Thu Apr 19 09:14:22 2018 2.250 mThu Apr 19 09:14:25 2018 n7.example.org /home/k/a b POPN_Cmd w r ftp kim
 
 A pattern with free text in it would take this for one record, with the time of the first line and the rest
-of the second. What the first line said is lost, so the whole line is rejected, for a separate reason.
+of the second. The contents of the first line are lost, so the whole line is rejected, with a separate reason.
 """
 
 from collections.abc import Callable

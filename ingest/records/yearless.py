@@ -15,7 +15,7 @@ from tapewise.schema.errors import FormatError
 
 # Half of a leap year: any day of the year occurs this close to a file's day, except 29 February.
 REACH = timedelta(days=183)
-# A time this close to its file's day cannot belong to another year, in whatever zone days are counted.
+# A time this close to its file's day cannot belong to another year, whichever zone's days are counted.
 _CERTAIN_REACH = REACH - timedelta(days=3)
 
 

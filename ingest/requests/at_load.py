@@ -23,7 +23,7 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
 
-# Tables with lines from which other rules also derive requests.
+# Other rules also derive requests from the lines of these tables.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
 # How many lines are processed together.
 CROWD = 100_000
@@ -35,8 +35,8 @@ LATENESS = timedelta(hours=6)
 PUNCTUAL_RATIO = 0.99
 # If there are more lines than this in memory, they are left to the database.
 MOST_LINES = 500_000
-# Held lines are processed with the new ones if there are at most this many, or as many as new ones. With
-# more, the database has less to do.
+# Held lines are processed with the new ones if there are at most this many, or no more than there are new
+# lines. If there are more, it is less work to leave the lines to the database.
 FEW = 10_000
 # At most this many held lines of a kind are read back, however many lines are new, because they have to wait
 # in memory.
@@ -82,7 +82,7 @@ class LinesAtLoad:
     The load has the archive's lock. `settling` is a connection of the thread that brings the lines; another
     connection is opened if held files are near. Requests are derived in a thread that ends with the block.
     Lines are processed in chronological order; lines that come too late are left to the database. Any line
-    may be left to it, as long as the days that the line can affect are left too.
+    may be left to the database, as long as the days that the line can affect are left to it too.
 
     `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends. Any
     thread may call `find_days` and `leave`; days that were left stay left.
@@ -126,7 +126,7 @@ class LinesAtLoad:
         self._lines[table] = pl.concat([self._lines[table], lines])
 
     def settle(self) -> None:
-        """Start on the lines that are in time. Called once a part of the file has arrived for all tables."""
+        """Start on the lines that are old enough. Called once a part has arrived for all tables."""
         if _count(self._lines) <= CROWD:
             return
         times = _list_times(self._lines)
@@ -146,7 +146,7 @@ class LinesAtLoad:
         self._begin(None)
 
     def leave(self, days: Iterable[date]) -> None:
-        """Leave the requests around `days` (UTC) to the database; these lines alone are not enough."""
+        """Leave requests around `days` (UTC) to the database, because the lines in memory are not enough."""
         self._left_days |= find_stale_days(days)
 
     def find_days(self, days: Iterable[date]) -> set[date]:
@@ -214,8 +214,8 @@ class LinesAtLoad:
             self._alone_ids = around.alone_ids
         lines = {table: pl.concat([stretch.lines[table], around.lines[table]]) for table in KEPT}
         opened = pl.concat([self._open, around.waiting, lines["opens"]])
-        # Requests of held transfers are derived again even if there is no open, because they may have lost
-        # one.
+        # Requests of held transfers are derived again even if there is no open, because a transfer may have
+        # lost its open.
         if opened.is_empty() and lines["transfers"].height == stretch.lines["transfers"].height:
             return None
         both, alone = derive_requests(opened, lines["transfers"])

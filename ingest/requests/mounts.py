@@ -16,7 +16,8 @@ from psycopg import sql
 from tapewise.ingest.requests.ranges import REACH, find_ranges
 from tapewise.schema.writing.partitions import make_months
 
-# Two events further apart than this belong to different mounts or operations. `find_ranges` reaches as far.
+# Two events further apart than this belong to different mounts or operations. `find_ranges` covers the same
+# distance.
 STEP_LIMIT = REACH
 
 _STATEMENTS = {
@@ -84,7 +85,8 @@ def _rebuild(
     began_at, ended_at = row
     ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
     make_months(connection, settling, table, ends)
-    # One silence shows where a mount or operation begins, another where the next one begins.
+    # The limit is doubled because one silence shows where a mount or operation begins, and another where the
+    # next one does.
     values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
     connection.execute(_STATEMENTS[table].encode(), values)
     return began_at, ended_at

@@ -23,8 +23,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 
-# A little more than the distance at which stages, starts and jobs can affect lines: a job may end a day after
-# a transfer, and the transfer a day after its open.
+# This is a little more than the distance at which stages, starts and jobs can affect lines. A job may end a
+# day after a transfer, and the transfer a day after its open.
 _FAR = 2 * REACH + timedelta(minutes=1)
 
 _OPENED = """

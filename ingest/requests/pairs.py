@@ -3,11 +3,12 @@
 A load applies this rule to its own lines and the held lines around them (`at_load.py`); a rebuild applies it
 to lines that are read back (`rebuild.py`).
 
-A file is opened, or its transfer is started, and then moved: by the same user, from the same machine, in the
-same direction. The lines are paired like parentheses: a transfer belongs to the latest open before it that no
-other transfer has taken. That is the preceding open on its level, where each open goes up a level and each
-transfer goes down one. Only the lines between the two matter. "First in, first out" would need all lines
-since the beginning, and one line without its partner would shift all the following pairs.
+A file is opened, or its transfer is started, and then it is moved by the same user, from the same machine and
+in the same direction. The lines are paired like parentheses: a transfer belongs to the latest open before it
+that no other transfer has taken. That is the preceding open on its level, where each open goes up a level and
+each transfer goes down one. Only the lines between an open and its transfer matter. "First in, first out"
+would need all lines since the beginning, and one line without its partner would shift all the following
+pairs.
 """
 
 import polars as pl
@@ -16,7 +17,7 @@ from tapewise.ingest.requests.ranges import REACH
 from tapewise.schema.tables.models import opens
 from tapewise.schema.writing.loader import frame_schema
 
-# Columns that must be equal in both lines, in addition to whether it is a get. (Two nulls are equal too.)
+# Columns that must be equal in both lines, in addition to `is_get`. (Two nulls are equal too.)
 _SAME = ("source_id", "file_key", "host_id", "user_id")
 # The columns needed from an open; a transfer needs the same ones without `is_failed`.
 OPENING = {
@@ -34,7 +35,8 @@ IS_PAIRABLE = ~pl.col("is_failed") & pl.col("file_key").is_not_null()
 
 
 def pair_lines(opens: pl.DataFrame, transfers: pl.DataFrame) -> pl.DataFrame:
-    """Return which open belongs to which transfer: `open_row` and `transfer_row`, in the order of the latter.
+    """Return which open belongs to which transfer: `open_row` and `transfer_row`, in the order of
+    `transfer_row`.
 
     The lines have the columns of `OPENING` and of `CLOSING`, without `source_id` if all are from one source.
     A start counts as an open that did not fail. Among lines with the same time, opens come first, and then

@@ -54,8 +54,8 @@ class Derivations:
         """Derive the requests of days that a log in time order has moved past.
 
         The server has time for this while it waits for lines, but not once all lines have arrived. Each day
-        is done at most once; lines that come late for it wait for `rebuild`. Otherwise a log without order
-        would cause every day to be rebuilt at each step.
+        is done at most once; lines that come too late for their day wait for `rebuild`. Otherwise a log
+        without order would cause every day to be rebuilt at each step.
         """
         if not self._days:
             return

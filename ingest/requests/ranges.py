@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from math import ceil
 
-# How long before its end the first line of a request may be: the longest open at SDSC took eight hours, and
-# LLNL's queues held jobs for two.
+# How far the first line of a request may precede the request's end. The longest open at SDSC took eight
+# hours, and LLNL's queues held jobs for two hours.
 REACH = timedelta(days=1)
 # Personas repeat, so with a longer range the server would compare more and more of them, and sort on disk.
 LONGEST_RANGE = timedelta(days=10)
@@ -24,7 +24,7 @@ def find_stale_days(days: Iterable[date]) -> set[date]:
 
 
 def cut_ranges(days: Iterable[date]) -> Iterator[Range]:
-    """Yield the days as time ranges, in order: adjacent days are joined, then cut at `LONGEST_RANGE`."""
+    """Yield the days as ranges, in order. Adjacent days are joined; `LONGEST_RANGE` limits each range."""
     merged: list[list[datetime]] = []
     for day in sorted(days):
         since = datetime.combine(day, time(), UTC)

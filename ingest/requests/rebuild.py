@@ -27,7 +27,8 @@ from tapewise.schema.writing.partitions import make_months
 
 # How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
-# If no job says when it began, a transfer must follow its stage within this time (the longest queue at LLNL).
+# If no job says when the request began, a transfer must follow its stage within this time (LLNL's longest
+# queue).
 QUEUE_LIMIT = timedelta(hours=2)
 # This limit applies if a stage does not say whom it was for and no line says when the file was requested. A
 # client that waited moves the file as soon as it is on disk. A client that comes later also asked later; in
@@ -132,7 +133,8 @@ def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> di
 def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
     """Keep the planner from guessing about facts that have no statistics yet.
 
-    In the block, it does not compare all pairs, sort, read whole months or start processes for a few rows.
+    Within the block, the planner does not compare all pairs, sort, read whole months or start processes for a
+    few rows.
     """
     with connection.transaction():
         connection.execute(

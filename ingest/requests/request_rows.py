@@ -1,4 +1,4 @@
-"""Makes rows of `core.requests` from the lines of a load, for requests that an open and a transfer report.
+"""Makes rows of `core.requests` from a load's lines, for requests that an open and a transfer report.
 
 The files in `steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares
 the two.
@@ -23,7 +23,7 @@ KEPT = {
     }
     for table in (opens, transfers)
 }
-# The columns that a request takes from each line, if both lines report it.
+# The columns that a request takes from each of the two lines.
 _OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
 _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
 

@@ -42,13 +42,14 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
     """Drop an archive: its facts, rollup, names, ledger, workload models and what people recorded about it.
 
-    Returns the number of facts dropped. Uses one transaction; `connection` is the owner's. Waits for any load
-    of the archive in progress. Raises LookupFailedError if there is no such archive.
+    Returns the number of facts dropped. Uses one transaction; `connection` is the owner's. Waits until no
+    load of the archive is in progress. Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
         row = [get_archive(connection, name).id]
         lock_archive(connection, row[0])
-        # Prevents others from recording an outage or storing a workload model, which would keep the archive.
+        # Prevents others from recording an outage or storing a workload model, because such rows would
+        # prevent the drop.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608

@@ -1,4 +1,4 @@
-"""Finds out which views of `mart` a log feeds before it is loaded; after that, `mart.coverage` shows it."""
+"""Finds out which views of `mart` a log feeds, before it is loaded. Afterwards `mart.coverage` shows this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Feed:
 
 
 def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
-    """Return whether a log feeds each view, by name, according to the `needs` of its `metadata.yaml`.
+    """Return whether a log feeds each view, by name, according to the `needs` in the view's `metadata.yaml`.
 
     `found` has the columns in which facts of the log have values, by table; `is_of_parts` is the attribute of
     its format. Views that no log feeds are left out.

@@ -1,7 +1,7 @@
 """Facts about an archive that no log contains but people know: outages and configuration changes.
 
-A time typed without an offset is in the archive's own zone; one that its clock shows twice or never
-is refused, not guessed.
+A time typed without an offset is in the archive's own zone. If the clock there shows that time twice or
+never, the time is refused, not guessed.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ CONFIG_CHANGES = EventTable(
 
 @dataclass(frozen=True)
 class SiteEvent:
-    """An outage or configuration change. `timezone` is the archive's; `ended_at` None means that it lasts."""
+    """An outage or configuration change. `timezone` is the archive's; `ended_at` None means not ended yet."""
 
     id: int
     archive: str
@@ -65,7 +65,8 @@ def add_event(
     note: str,
     class_of_service: str | None = None,
 ) -> SiteEvent:
-    """Record an event in a separate transaction. `since` None means always, `until` None that it lasts.
+    """Record an event in a separate transaction. `since` None means always; `until` None means that it has
+    not ended.
 
     Raises LookupFailedError if there is no such archive, and SiteEventError if the end is not after the
     start, if a time cannot be placed, or if the same event is already recorded.

@@ -1,4 +1,4 @@
-"""Archives and their sources: created at the first load, and fixed from then on."""
+"""Archives and their sources, which are created at the first load and fixed from then on."""
 
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -25,7 +25,7 @@ from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.archives import analyze_archives, lock_archive
 
-# Logs of archives do not go further back; an earlier year must have been misread.
+# No log of an archive is older, so an earlier year must have been misread.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
 
@@ -46,7 +46,8 @@ class SourceRequest:
     is_counted: bool = True
     archive_timezone: str | None = None
     key: PseudonymKey | None = None
-    # Whether its files also have lines in other sources' formats. This may be set after the first load.
+    # Whether the source's files also have lines in other sources' formats. This may be set after the first
+    # load.
     is_shared: bool = False
 
     @property
@@ -167,7 +168,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 def get_source(
     connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
 ) -> Source | None:
-    """Return the source with that id, or None if it was dropped. It is given `key` if the key is its own."""
+    """Return the source with that id, with `key` if that is the source's key, or None if it was dropped."""
     found = _fetch_source(connection, "sources.id = %s", [source_id])
     is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
     return replace(found, key=key) if found is not None and is_right else found

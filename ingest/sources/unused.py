@@ -18,8 +18,8 @@ from tapewise.schema.texts import escape_controls
 def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
     """Drop the source, and its archive if that contains nothing else; return whether it was dropped.
 
-    It stays if any file was accepted into it (even an empty one), or if someone is loading the archive.
-    Raises DatabaseError.
+    The source stays if any file was accepted into it (even an empty one), or if someone is loading the
+    archive. Raises DatabaseError.
     """
     try:
         with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
@@ -35,7 +35,7 @@ def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
 def drop_unused_sources(
     warehouse: Warehouse, sources: Collection[Source], *, is_dry: bool
 ) -> Iterator[set[str]]:
-    """Drop, at the end of the block, those of `sources` whose names were not added to the set it yields.
+    """At the end of the block, drop the `sources` whose names the block has not added to the yielded set.
 
     `sources` is read at the end of the block. If the database aborts the block, all sources stay, because the
     user should run the same command again.

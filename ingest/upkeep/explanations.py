@@ -69,8 +69,8 @@ def explain_line(
 ) -> list[LineFate]:
     """Return the fate of a line, with all its facts, for each source that its file was read for.
 
-    Loaded and rejected lines are stored in the warehouse with their numbers. For other lines the file is
-    read again: they were ignored, are held from elsewhere, or have not been read yet. `key` is as for
+    Loaded and rejected lines are stored in the warehouse with their numbers. Other lines were ignored, are
+    held from elsewhere, or have not been read yet; to find out, the file is read again. `key` is as for
     `explain_row`. Raises LookupFailedError.
     """
     files = connection.execute(

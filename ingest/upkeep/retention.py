@@ -83,7 +83,8 @@ def forget_detail(
     now: datetime,
     on_wait: Callable[[], None] | None = None,
 ) -> Forgotten:
-    """Forget the facts of archive `name` from before the midnight, by its own clock, that begins `before`.
+    """Forget the facts of archive `name` from before the day `before`, which begins at midnight by its own
+    clock.
 
     This deletes the facts and requests from that time, names without any remaining fact, known segments of
     files and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now
@@ -126,15 +127,15 @@ def forget_detail(
 
 
 def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
-    """Return the midnight that begins `before`, if the archive may forget everything before it."""
+    """Return the midnight at which `before` begins, if the archive may forget everything before that."""
     if archive.kind == "simulated":
         raise RetentionError(
             f"archive '{archive.name}' is simulated: its detail cannot be forgotten",
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     zone = ZoneInfo(archive.timezone)
-    # If clocks go back at midnight, this is the first of the two: a line belongs to the first, and is
-    # forgotten with it.
+    # If clocks go back at midnight, there are two midnights. This is the first, because lines get the first
+    # of two times.
     since = datetime.combine(before, time(), zone).astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()

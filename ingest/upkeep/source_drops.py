@@ -83,9 +83,9 @@ def drop_source(
 ) -> DroppedSource:
     """Drop a source: its facts, its ledger rows and its share of the rollup; requests are rebuilt.
 
-    The warehouse is then as if the source had never been read, but its archive stays. If detail has been
-    forgotten, its cells in the rollup cannot be told apart by source: they are deleted if no counted source
-    is left, and otherwise stay (`has_left_cells`). Everything happens in one transaction, which waits for any
+    The warehouse is then as if the source had never been read, but its archive stays. The rollup's cells for
+    a time whose detail was forgotten cannot be split by source: they are deleted if no counted source is
+    left, and otherwise stay (`has_left_cells`). Everything happens in one transaction, which waits for any
     load of the archive (and calls `on_wait`). Raises LookupFailedError if there is no such source, and
     RetentionError if the archive is simulated.
     """

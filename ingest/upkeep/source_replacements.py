@@ -69,7 +69,7 @@ def replace_source(
 ) -> ReplacedSource:
     """Read the files of a source again with the given format and zone; None means unchanged.
 
-    The warehouse is then as if they had been read that way in the first place. Everything happens in one
+    The warehouse is then as if the files had been read that way in the first place. Everything happens in one
     transaction: until it ends, everyone sees the previous state, and if it fails, nothing has changed. Waits
     for any load of the archive (and calls `on_wait`); `on_file` is called after each file. Raises
     LogFileError if a file is gone or has changed since it was read, because its lines would be lost, or if no
@@ -142,8 +142,8 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
     names = list(dict.fromkeys(reading.path for reading in readings))
     found: dict[str, _FilePlan] = {}
     missing = list(readings)
-    # Files are first looked for by their own names. Each file is read once for all of its lengths, and all
-    # files are read only if necessary.
+    # Files are first looked for by their own names. Each file is read once for all of its recorded lengths,
+    # and all files are read only if necessary.
     for is_by_name in (True, False):
         if not is_by_name and not any(reading.brings_lines for reading in missing):
             break
@@ -192,7 +192,7 @@ def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
 
 
 def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None:
-    """Raise RetentionError if lines of the source are forgotten, because another zone changes their times."""
+    """Raise RetentionError if lines of the source are forgotten, as another zone would change their times."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",

@@ -1,7 +1,7 @@
 -- A stage that names neither a machine nor a user (dCache's restore) belongs to the gets of its source and
 -- file that waited for it. A line that says whether the file was on disk is written when the file is
--- requested. With such a line, every get that was requested before the stage ended and moved the file after
--- it waited. Among the gets without such a line, only the first one that began after the stage, within
+-- requested. Every get with such a line waited if it was requested before the stage ended and moved the file
+-- after that. Among the gets without such a line, only the first one that began after the stage, within
 -- `follow_limit`, is taken to have waited: a later get may have found the file on disk or may have waited
 -- too, and nothing shows which. A get that fails does not use up the stage.
 WITH recalled_gets AS (
