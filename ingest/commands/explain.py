@@ -50,7 +50,7 @@ def row(settings: Settings, table: str, row_id: int) -> None:
 @click.argument("line_number", type=int)
 @click.pass_obj
 def line(settings: Settings, path: Path, line_number: int) -> None:
-    """Show what became of line LINE_NUMBER (from 1) of the log file PATH.
+    """Show what became of line LINE_NUMBER (counted from 1) of the log file PATH.
 
     Example: tapewise explain line hsi.log 17
     """

@@ -26,7 +26,7 @@ class _Formats(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that `args` name; a format's name on its own means `lines`."""
+        """Return the command that `args` name; a format's name alone means `lines`."""
         if args and args[0] not in self.commands and not args[0].startswith("-"):
             args = ["lines", *args]
         return super().resolve_command(ctx, args)
@@ -115,8 +115,8 @@ def check(
 ) -> None:
     """Read LOG with LAYOUT (a TOML file) and show the result; nothing is loaded.
 
-    Shows which lines match which pattern, which fields are filled, which views of mart they feed, and how far
-    each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
+    Shows which lines match which pattern, which fields are filled, which views of mart the log feeds, and how
+    far each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
 
     Example: tapewise formats check site.toml site.log
     """

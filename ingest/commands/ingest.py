@@ -45,7 +45,7 @@ FOR_PATHS = (
 @click.command()
 @click.option(
     "--archive",
-    help="The archive that wrote the logs, created at its first load. Without PATHS, only its sources are read.",
+    help="The archive that wrote the logs, created at its first load. Without PATHS, only this one is read.",
 )
 @click.option(
     "--kind",

@@ -123,7 +123,7 @@ def _write_report(
     exit_status: int,
     outcomes: list[SourceOutcome],
 ) -> None:
-    """Write the metrics, without those from the database if it cannot be reached."""
+    """Write the metrics; if the database cannot be reached, leave out the metrics that come from it."""
     lines, size = [], None
     if warehouse is not None:
         try:

@@ -19,7 +19,7 @@ TEXT_WIDTH = 80
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     """The balance of a file in words: its lines by fate, the reasons, and the first rejected lines.
 
-    Without `has_texts` the text of rejected lines, which may contain names, is left out.
+    Without `has_texts`, the text of rejected lines is left out, because it may contain names.
     """
     tally = result.tally
     lines = [
@@ -79,7 +79,7 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
 
 
 def report_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
-    """Report on stderr, and with `as_json` also on stdout, a file that cannot be read or loaded."""
+    """Report a file that cannot be read or loaded on stderr, and with `as_json` also on stdout."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)

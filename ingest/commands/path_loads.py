@@ -84,8 +84,8 @@ def load_paths(
     """Yield each file's outcome: first files without a complete line, then the rest in the order of `paths`.
 
     `choices` has the format of each file; `jobs`, `is_shown` and `on_wait` are passed to `read_files`. Raises
-    an error that concerns more than one file if no other file can be loaded either. Callers that stop early
-    must close the iterator: that drops a source if none of its files was accepted.
+    an error if it concerns more than one file and no other file can be loaded either. Callers that stop early
+    must close the iterator, because closing drops a source if none of its files was accepted.
     """
     targets: dict[str, Source] = {}
     with drop_unused_sources(warehouse, targets.values(), is_dry=request.is_dry) as used:

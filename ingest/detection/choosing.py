@@ -47,7 +47,8 @@ def choose_formats(
     """The format of each of `paths`. They go into `source` or, if that is None, into their formats' sources.
 
     A source that has facts keeps its format, whatever the lines look like. Raises SourceError if files of
-    several formats would go into one source, or formats that report the same transfers into one archive.
+    several formats would go into one source, or if files whose formats report the same transfers would go
+    into one archive.
     """
     if source is not None:
         with closing(warehouse.connect()) as connection:
@@ -77,7 +78,7 @@ def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices
 
 
 def find_held_format(connection: psycopg.Connection, archive: str, source: str) -> Format | None:
-    """The format of a source that has facts; None if it has none yet, because its format may still change."""
+    """The format of a source; None if the source has no facts yet, because its format may still change."""
     row = connection.execute(
         "SELECT format, layout_text FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND EXISTS"

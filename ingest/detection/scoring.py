@@ -25,7 +25,8 @@ from tapewise.ingest.sources.sources import EARLIEST_AT
 PIECE_BYTES = 600_000
 # No log has longer lines than this; if one does, only this much of the line is examined.
 MAX_LINE_BYTES = 8_000_000
-# Percentages of the lines: the best format must fit at least the first, every other at most the second.
+# Percentages of the lines. The best format must fit at least the first, and every other format at most the
+# second.
 BEST_PERCENT = 95
 OTHERS_PERCENT = 5
 WHOLE = ("all",)
@@ -160,7 +161,7 @@ def _rest_pieces(reader: LogFileReader, rest: bytes) -> Iterator[bytes]:
 
 
 def _whole_lines(content: bytes, *, is_rest: bool = False) -> bytes:
-    """The complete lines of `content`; if there are none, all of it as one line, unless it `is_rest`."""
+    """The complete lines of `content`; if there are none, all of it as one line, or nothing if `is_rest`."""
     end = content.rfind(b"\n") + 1
     if end or is_rest or not content:
         return content[:end]

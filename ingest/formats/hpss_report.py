@@ -23,7 +23,7 @@ import polars as pl
 from tapewise.ingest.records.format import Unfold
 
 SEPARATOR = "\t"
-# These replace the first cell of a line without figures, and of a line that is not understood.
+# As the first cell, HEADING marks a line without figures, and UNKNOWN a line that is not understood.
 HEADING, UNKNOWN = "#", "?"
 DATE = re.compile(r"HPSS Report for Date ([0-9]{4}-[0-9]{2}-[0-9]{2})$")
 UNFOLDED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\t[^\t]*\t[^\t]+\t[^\t]+")
@@ -97,7 +97,7 @@ class _Report:
         return self._join(self._system, self._table or "?", cells or [UNKNOWN, text])
 
     def _join(self, system: str, table: str, cells: list[str]) -> str:
-        # A TAB within the line would look like one of ours.
+        # A TAB within the line would look like a separator.
         date = self._date or ""
         return SEPARATOR.join(each.replace(SEPARATOR, " ") for each in (date, system, table, *cells))
 

@@ -55,8 +55,8 @@ _RATE = f"(?<rate_text>{DECIMAL})"
 _ACCOUNT = r"(?<account>[^\t]*)"
 _CLASS = r"(?<class_of_service>[^\t]*)"
 
-# The number of paths depends on the operation: `_is_whole` checks it. The optional fields are nested so
-# that each TAB can match in only one way, which makes the match twice as fast.
+# The number of paths depends on the operation, and is checked by `_is_whole`. The optional fields are nested
+# so that each TAB can match in only one way, which makes the match twice as fast.
 HSI_LINE = (
     rf"^{CTIME} +(?<host>[^ \t]+) +hsi +(?<user>[^ \t]+) +[0-9]+\t(?<operation>LH|HL|HH|FU|FR)\t{_STATUS}"
     rf"\t(?<open_text>{DECIMAL})\t{_SIZE}\t{_RATE}\t{_CLASS}"

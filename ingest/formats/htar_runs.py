@@ -1,4 +1,4 @@
-"""Completes the line that ends a run of HTAR with what the lines before it say about the run.
+"""Adds what earlier lines say about a run of HTAR to the line that ends the run.
 
     + htar -cvf /home/k/run7.tar run7
     HTAR: a   run7/in
@@ -74,7 +74,7 @@ def _read_runs() -> dict[str, pl.Expr]:
 
 
 def _end_run() -> pl.Expr:
-    """The line, completed with what is known about its run if it says how that run ended."""
+    """The line; if it says how its run ended, what is known about the run is added."""
     line, way, error = pl.col("line"), pl.col("way"), pl.col("error")
     known_way = pl.when(way == "").then(pl.lit(UNKNOWN)).otherwise(way)
     reason = pl.when(error == "").then(pl.lit("")).otherwise(pl.lit(" ") + error)

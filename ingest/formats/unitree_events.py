@@ -20,7 +20,7 @@ def value_or_null(text: pl.Expr) -> pl.Expr:
 
 
 def name_unknown_events(records: pl.LazyFrame, head: str, known: Sequence[str]) -> pl.LazyFrame:
-    """Give the rejected lines that begin with an event not in `known` their own reason.
+    """Give a separate reason to rejected lines that begin with an event that is not in `known`.
 
     `records` comes from `with_fates`; `head` is a regular expression for the beginning of a line, with a
     group `event`.

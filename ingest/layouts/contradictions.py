@@ -27,7 +27,7 @@ _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored"
 
 
 def check_layout(layout: Layout, label: str) -> None:
-    """Raise LayoutError, which begins with `label`, unless every pattern can make its records."""
+    """Raise LayoutError, whose message begins with `label`, unless every pattern can make its records."""
     names = Counter(kind.name for kind in layout.lines)
     if doubles := [name for name, count in names.items() if count > 1]:
         _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")

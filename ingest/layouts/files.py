@@ -78,9 +78,10 @@ def show_layout(name: str) -> str:
 
 
 def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: bool = False) -> Format:
-    """The format called `name` that the TOML `text` describes. Raises LayoutError, which begins with `label`.
+    """The format called `name` that the TOML `text` describes. Raises LayoutError.
 
-    With `is_own`, it is a site's own format and keeps the text. With `is_checked`, it needs no check.
+    The message of the error begins with `label`. With `is_own`, the format is a site's own and keeps the
+    text. With `is_checked`, it needs no check.
     """
     layout = _read_layout(text, label)
     if not is_checked:

@@ -145,7 +145,7 @@ def _copy_rejected(connection: psycopg.Connection, log_file_id: int, known: _Kno
 
 
 def _delete_rejected(connection: psycopg.Connection, log_file_id: int, first: int, last: int) -> None:
-    """Delete the rejected lines that an earlier reading of the file found from line `first` to `last`."""
+    """Delete the lines `first` to `last` that an earlier reading of the file rejected."""
     connection.execute(
         "DELETE FROM ledger.rejected_lines WHERE log_file_id = %s AND line_number BETWEEN %s AND %s",
         [log_file_id, first, last],
@@ -153,7 +153,7 @@ def _delete_rejected(connection: psycopg.Connection, log_file_id: int, first: in
 
 
 def _delete_segments(connection: psycopg.Connection, log_file_id: int, first: int, last: int) -> None:
-    """Delete the segments of the file that begin from line `first` to `last`."""
+    """Delete the segments of the file that begin on lines `first` to `last`."""
     connection.execute(
         "DELETE FROM ledger.segments WHERE log_file_id = %s AND first_line_number BETWEEN %s AND %s",
         [log_file_id, first, last],

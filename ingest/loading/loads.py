@@ -225,7 +225,7 @@ class _Load:
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file, and load it once the archive's lock is acquired. `stop` is as found before."""
+        """Read the file, and load it once the archive's lock is acquired. `stop` was found before that."""
         source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
         # What `known` says about lines is right only if they are still unchanged when they are read.
@@ -301,7 +301,7 @@ class _Load:
         known: LogFileRow | None,
         at_load: LinesAtLoad | None,
     ) -> None:
-        """Load `parts`. `reading` looks up held identities, with `at_load` while `connection` sends."""
+        """Load `parts`. `reading` looks up held identities, with `at_load` even while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,

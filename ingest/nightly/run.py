@@ -71,8 +71,8 @@ def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
 def hold_round(warehouse: Warehouse) -> Iterator[bool]:
     """Yield whether this is the warehouse's only round; if so, it stays the only one until the block ends.
 
-    The lock is on a table that only the loader can lock in this mode, and that no load needs. It belongs to
-    the connection, so it ends with the process, however the process ends.
+    The lock is on a table that only the loader can lock in this mode, and that no load needs. The lock
+    belongs to the connection, so it ends with the process, however the process ends.
     """
     with closing(warehouse.connect(Role.LOADER)) as connection:
         yield _is_only_round(connection)

@@ -32,7 +32,7 @@ def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePla
     """The configured sources, or those of one archive, with the files that their globs match now.
 
     Raises ConfigError, which names the file and the field, for an unknown archive, format or zone, for a file
-    in two sources of an archive, or for pseudonyms without a key, and SettingsError for an unreadable key.
+    in two sources of an archive, or for pseudonyms without a key. Raises SettingsError for an unreadable key.
     """
     if archive is not None and archive not in {each.name for each in settings.archives}:
         raise ConfigError(

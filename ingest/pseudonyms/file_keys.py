@@ -17,7 +17,8 @@ SECRET_NAME = "file keys"  # noqa: S105  # the name of its row
 class FileKeys:
     """Makes the keys of files with the warehouse's secret, which it reads through `connection`.
 
-    Raises DatabaseError if the warehouse has no secret: new keys would not match those of its facts.
+    Raises DatabaseError if the warehouse has no secret, because new keys would not match the keys of its
+    facts.
     """
 
     def __init__(self, connection: psycopg.Connection) -> None:

@@ -1,4 +1,4 @@
-"""HMAC-SHA-256 of whole columns: without the key, nobody can make such a hash, or test a guess against it."""
+"""HMAC-SHA-256 of whole columns. Without the key, nobody can make such a hash, or check a guess with it."""
 
 from typing import Any, cast
 

@@ -1,8 +1,8 @@
 """The key that turns names into pseudonyms: where it comes from, and what is derived from it.
 
-It is kept in the environment or in a file, never in the database, a message or a command's arguments.
-Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from it. Pseudonyms and
-hashes of lines have different keys, so neither helps to guess the other.
+The key is kept in the environment or in a file, never in the database, a message or a command's arguments.
+Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from this key. Pseudonyms
+and hashes of lines have different keys, so neither helps to guess the other.
 """
 
 import hashlib

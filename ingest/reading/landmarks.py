@@ -27,7 +27,7 @@ HEAD_LINES = 4
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-# Distinguishes the beginning of a file, which includes its path, from any other landmark.
+# Distinguishes landmarks of the beginning of a file, which include its path, from all others.
 _OF_PATH = 16
 
 _Hashes = npt.NDArray[np.uint64]

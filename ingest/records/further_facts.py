@@ -1,6 +1,6 @@
 """Facts that a line reports beyond its first one: one line can give several facts.
 
-A record frame has one row per line: its first fact. A format whose lines give more facts has
+A record frame has one row per line, which is the line's first fact. A format whose lines give more facts has
 `parse_further`, which returns a frame of the others: `row` (the line's position among the texts, from 0),
 `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line are
 either all new or all already held, and the line counts once in the balance.

@@ -27,7 +27,7 @@ def reject_joined(
     *,
     has_free_text: bool = True,
 ) -> pl.DataFrame:
-    """Return `records` of `lines`, rejecting lines in which a second line starts that `parse` can read.
+    """Return `records` of `lines`; reject lines that contain a second line, if `parse` can read that one.
 
     `line_start` is a regular expression for the start of a line in the format. A name may look like the start
     of a line, so there are two lines only if everything that follows is also a line of the format. Without

@@ -184,7 +184,7 @@ class LinesAtLoad:
             self._since = until
 
     def _has_opens(self, stretch: _Stretch) -> bool:
-        """Whether any open may belong to the transfers of a stretch; most logs have none."""
+        """Whether any open may belong to the transfers of a stretch; most logs have no opens."""
         new_count = stretch.lines["opens"].height + self._open.height
         return new_count > 0 or self._held.has_opens(stretch.since, stretch.until)
 

@@ -7,8 +7,9 @@ which files were read or on the range that is rebuilt. Rebuilding a range theref
 whatever is around it. Lines are read from a slightly larger range, because clocks may differ at its edges.
 
 The rules are the files in `steps/`, in the order of their numbers. Each is a query, and later steps refer to
-its rows by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement:
-temporary tables would cost every load 20 to 30 ms, even with few lines, and the loader may not create any.
+its rows by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement,
+because temporary tables would cost every load 20 to 30 ms, even with few lines, and the loader may not create
+any.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,8 +28,8 @@ from tapewise.schema.writing.partitions import make_months
 
 # How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
-# If no job says when the request began, a transfer must follow its stage within this time (LLNL's longest
-# queue).
+# If no job says when the request began, a transfer must follow its stage within this time (the longest wait
+# in LLNL's queues).
 QUEUE_LIMIT = timedelta(hours=2)
 # This limit applies if a stage does not say whom it was for and no line says when the file was requested. A
 # client that waited moves the file as soon as it is on disk. A client that comes later also asked later; in

@@ -12,8 +12,8 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
 
-# The columns that are kept from each table: those that requests are made from, and those that order
-# simultaneous lines.
+# The columns that are kept from each table, because requests are made from them or they order simultaneous
+# lines.
 KEPT = {
     table.name: {
         name: dtype

@@ -163,7 +163,7 @@ def retry_file(
             source,
             path,
             now=now,
-            keeps_date=True,  # the date may have been given by hand; another file needs it in its name
+            keeps_date=True,  # the user may have given the date; a different file needs it in its name
             is_forced=True,
             on_wait=on_wait,
         )

@@ -107,7 +107,7 @@ def forget_detail(
         ).rowcount
         forget_mounts(connection, archive.id, since)
         # A request that ended just after `since` may have begun before it. It is rebuilt without the lines
-        # that are gone, as the next load would also do.
+        # that are gone, as the next load would rebuild it too.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             last_day = (since - timedelta(microseconds=1)).date()
             rebuild_derived(connection, settling, archive.id, [last_day])

@@ -28,8 +28,8 @@ WITH recalled_gets AS (
         AND EXISTS (SELECT FROM stages WHERE num_nonnulls(stages.persona, stages.host_id, stages.user_id) = 0)
 ),
 
--- Includes gets that found the file on disk, because they use up the stage. All end within the reach of the
--- stage, so the candidates do not depend on the range that is read.
+-- Includes gets that found the file on disk, because they use up the stage. All gets end within the reach of
+-- the stage, so the candidates do not depend on the range that is read.
 recall_candidates AS (
     SELECT
         recalled_gets.id,
