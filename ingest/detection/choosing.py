@@ -98,7 +98,7 @@ def _settle_format(detection: Detection) -> Format:
     found = detection.format
     if found is not None:
         return found
-    if not detection.line_count:  # a large file: a small one without lines is skipped
+    if not detection.line_count:  # it is large, because a small file without lines is skipped
         raise LogFileError(
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )

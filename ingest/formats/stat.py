@@ -10,7 +10,7 @@ was done, source and destination machine, bytes, and seconds. `s` is the archive
     operation transfer, persona 2360, host k, size_bytes 34713600, duration_s 25.115
 
 The line of a failure ends with the error codes of source and sink. The first code becomes `status_code`, and
-the whole text `status_text`.
+the whole text `status_text`:
 
     97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
 
@@ -18,7 +18,7 @@ Some lines of real logs say `LEN failure`, but we do not know where in the line.
 text after its seconds mentions a failure.
 
 If a file had to come from tape, there is a line for the stage before its transfer, with whole seconds and no
-size.
+size:
 
     97/11/05 14:35:01.060 3298  File staged in 180 seconds
 

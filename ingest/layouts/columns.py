@@ -116,7 +116,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
-    # Floats are fine here: any sum too large for them to hold exactly is out of range.
+    # Floats are precise enough, because any sum that they cannot hold exactly is out of range.
     is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1
     read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
     value = read[0]

@@ -62,7 +62,7 @@ def _compile(where: str, key: str, pattern: str) -> list[str]:
     try:
         return pl.Series([""]).str.extract_groups(pattern).struct.fields
     except pl.exceptions.ComputeError as error:
-        # polars shows the expression with a caret below it.
+        # polars first shows the expression with a caret below it, and then the reason.
         reason = str(error).strip().rpartition("error: ")[2]
         hint = "Its dialect is Rust's: docs.rs/regex."
         _fail(where, key, f"is not a valid regular expression: {reason}", hint)

@@ -155,7 +155,7 @@ class Layout(Part):
         return {**self.columns, **line.columns}
 
     def meaning(self) -> str:
-        """Everything that a record depends on, as text: equal layouts have the same meaning.
+        """A text with everything that a record depends on; equivalent layouts have the same text.
 
         Defaults are left out, so a new key does not change the meaning of layouts without it.
         """

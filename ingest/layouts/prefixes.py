@@ -24,7 +24,7 @@ class Failure:
 
 
 def find_failure(pattern: str, line: str) -> Failure:
-    """Find where `pattern`, which does not match the whole `line`, fails, by trying shorter beginnings."""
+    """Find where `pattern` fails to match the whole `line`, by trying shorter beginnings of the pattern."""
     pieces = split_pattern(pattern)
     for count in range(len(pieces), -1, -1):
         found = pl.Series([line]).str.extract(f"^({''.join(pieces[:count])})", 1)[0]

@@ -53,7 +53,7 @@ class Stamp:
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
-    """The time that a line gives: `texts` read in its layout or as time since 1970; null if there is none.
+    """The time in `texts`, read in the column's layout or as time since 1970; null if the line gives none.
 
     Raises FormatError if the file's date is needed but not known.
     """

@@ -1,6 +1,6 @@
 """Compares a file with its last reading: is it untouched, has it grown, or is it a different file now?
 
-Whether pieces of it are known from some other file is a separate question: see `known_segments.py`.
+Whether pieces of the file are known from another file is a separate question: see `known_segments.py`.
 """
 
 from collections.abc import Iterable

@@ -158,7 +158,7 @@ def _drop_unused(
 ) -> None:
     """Drop a source that has no accepted files, old or new; its refused files will be read again."""
     try:
-        # If the database broke off a load, the file was not refused.
+        # If the database aborted a load, the file was not refused.
         if all(isinstance(failure, LogFileError) for failure in outcome.failures):
             drop_unused_source(warehouse, source)
     except DatabaseError as error:

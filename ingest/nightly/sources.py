@@ -90,7 +90,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
 
 
 def _order(path: Path) -> tuple[float, str]:
-    """Sort key: logs in the order in which their last lines were written, as they were rotated."""
+    """Sort key: when the last lines of a log were written, which is the order in which logs are rotated."""
     try:
         return path.stat().st_mtime, str(path)
     except OSError:

@@ -61,8 +61,8 @@ class PseudonymKey:
 def read_key(settings: Settings) -> PseudonymKey | None:
     """The key from the environment or from a file, or None if the settings name neither.
 
-    It is read when it is needed, not with the settings, so that people who may not read the key can still
-    query the warehouse. Raises SettingsError, which never contains the key.
+    The key is read when it is needed, not with the settings, so that people who may not read the key can
+    still query the warehouse. Raises SettingsError, which never contains the key.
     """
     if settings.pseudonym_key is not None:
         return PseudonymKey(settings.pseudonym_key.get_secret_value())
@@ -80,7 +80,7 @@ def get_key(settings: Settings) -> PseudonymKey:
 
 
 def check_key_id(label: str, held: str | None, given: str | None) -> None:
-    """Raise SourceError if the names of source `label` were made with another key than the one given now.
+    """Raise SourceError if the names of source `label` were not made with the key that is given now.
 
     `held` and `given` are ids of keys; None means that names are stored as they are.
     """

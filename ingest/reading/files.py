@@ -88,7 +88,7 @@ class LogFileReader:
 
     @property
     def digest(self) -> str:
-        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes, with a key its HMAC."""
+        """xxh3 (128 bits, hexadecimal) of the first `read_bytes` bytes, or its HMAC if there is a key."""
         return seal_digest(self._hash.hexdigest(), self._key)
 
     @property

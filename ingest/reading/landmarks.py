@@ -61,8 +61,8 @@ class Landmark:
 class LandmarkFinder:
     """Finds the landmarks of one file, whose lines come in order.
 
-    `path` is the file's name in the ledger. `log_date` is the day of its lines, None if they contain it: the
-    same lines on two days are not the same facts.
+    `path` is the file's name in the ledger. `log_date` is the day of its lines, or None if they contain it,
+    because the same lines on two days are different facts.
     """
 
     def __init__(self, path: str, log_date: date | None) -> None:

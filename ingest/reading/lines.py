@@ -26,7 +26,7 @@ def split_lines(content: bytes, first_line_number: int = 1, key: PseudonymKey | 
     """Return the lines of `content`, which ends with a newline, as described for `Block.lines`.
 
     A CR before the newline belongs to the line end, and a byte order mark (UTF-8) before a line is not part
-    of it: copies with other line ends, or without the mark, contain the same lines.
+    of it, so copies with other line ends, or without the mark, contain the same lines.
     """
     return split_content(content, first_line_number, key)[0]
 

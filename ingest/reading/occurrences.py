@@ -51,8 +51,8 @@ class OccurrenceCounter:
 
     Equal lines have equal times, so a block of lines need only be compared with earlier lines in the same
     time range. This costs next to nothing in a log that is in order. The keys of all lines are kept, in a
-    temporary file if there are many. If the disk is full, LogFileError names that file's folder and the log,
-    `path`.
+    temporary file if there are many. If the disk is full, LogFileError names the temporary folder and the log
+    (`path`).
     """
 
     def __init__(self, path: Path) -> None:

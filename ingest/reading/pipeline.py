@@ -40,7 +40,7 @@ def read_parts(
     find_known: Lookup | None = None,
     key: PseudonymKey | None = None,
 ) -> Iterator[Part]:
-    """Yield all lines of the file, parsed unless `find_known` knows them; with a `key` names are pseudonyms.
+    """Yield all lines of the file, parsed unless `find_known` knows them; a `key` makes names pseudonyms.
 
     Only the line count is added to `tally`, so another thread may consume the parts.
     """

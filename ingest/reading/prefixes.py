@@ -67,7 +67,7 @@ def compare_prefix(
 
 
 def digest_beginnings(path: Path, lengths: Collection[int], key: PseudonymKey | None = None) -> Beginnings:
-    """Return, for each of `lengths`, the digest of that many first bytes (decompressed) of a file."""
+    """Return the digest of a file's first bytes (decompressed), for each of `lengths`."""
     found = xxhash.xxh3_128()
     digests: dict[int, str] = {}
     size_bytes = 0

@@ -33,14 +33,14 @@ class Repeats:
 
     @property
     def first_event_at(self) -> datetime:
-        """The earliest possible time of any of them."""
+        """The earliest possible time of any of the facts."""
         first = self.facts["event_at"].min()
         assert isinstance(first, datetime)
         return first
 
     @property
     def last_event_at(self) -> datetime:
-        """The latest possible time of any of them."""
+        """The latest possible time of any of the facts."""
         last = self.facts["second_at"].max()
         assert isinstance(last, datetime)
         return last

@@ -66,7 +66,7 @@ def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
 
 
 def _find_cuts(block: Block, open_lines: int, open_bytes: int) -> list[int]:
-    """Return where segments end, counted from the beginning of the one that was open before the block."""
+    """Return where segments end, counted from the start of the segment that was open before the block."""
     hashes = block.lines["line_hash"].to_numpy()
     marks = np.flatnonzero((hashes & CUT_MASK) == 0) + 1
     cuts: list[int] = []

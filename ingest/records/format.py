@@ -18,7 +18,7 @@ import polars as pl
 
 from tapewise.ingest.records.columns import NULLABLE_FLAGS, RECORD_SCHEMA, UTC_TIME
 
-# Below this many lines, the cost of starting an engine outweighs its speed.
+# Below this many lines, the cost of starting the streaming engine outweighs its speed.
 FEW_LINES = 20_000
 
 # Reasons to ignore a line: nothing is wrong with it, but it reports no archive traffic.
@@ -226,7 +226,7 @@ def complete_records(line_count: int, records: pl.LazyFrame) -> pl.DataFrame:
 
 
 def ignore_forgotten(records: pl.DataFrame, settings: LineSettings) -> pl.DataFrame:
-    """Return `records` with facts from before `retained_since` ignored: the archive has forgotten that time.
+    """Return `records`, but ignore facts from before `retained_since`, because the archive forgot that time.
 
     These facts were either counted before that time was forgotten, or came too late.
     """

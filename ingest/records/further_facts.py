@@ -1,9 +1,9 @@
 """Facts that a line reports beyond its first one: one line can give several facts.
 
 A record frame has one row per line, which is the line's first fact. A format whose lines give more facts has
-`parse_further`, which returns a frame of the others: `row` (the line's position among the texts, from 0),
-`ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line are
-either all new or all already held, and the line counts once in the balance.
+`parse_further`, which returns a frame of the further facts: `row` (the line's position among the texts, from
+0), `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line
+are either all new or all already held, and the line counts once in the balance.
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
 

@@ -32,8 +32,8 @@ CLOCK_SLACK = timedelta(seconds=2)
 # in LLNL's queues).
 QUEUE_LIMIT = timedelta(hours=2)
 # This limit applies if a stage does not say whom it was for and no line says when the file was requested. A
-# client that waited moves the file as soon as it is on disk. A client that comes later also asked later; in
-# dCache that is often the second step of a bring-online.
+# client that waited moves the file as soon as it is on disk. A client that moves the file later also asked
+# for it later; in dCache that is often the second step of a bring-online.
 FOLLOW_LIMIT = timedelta(minutes=5)
 
 _MARGIN = timedelta(minutes=1)

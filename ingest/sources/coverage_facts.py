@@ -59,7 +59,7 @@ def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> 
     """Return whether a log feeds each view, by name, according to the `needs` in the view's `metadata.yaml`.
 
     `found` has the columns in which facts of the log have values, by table; `is_of_parts` is the attribute of
-    its format. Views that no log feeds are left out.
+    the log's format. Views that no log feeds are left out.
     """
     held = {
         fact

@@ -92,7 +92,7 @@ class Source:
 
     @property
     def request(self) -> SourceRequest:
-        """The request that makes this source."""
+        """The request that would make this source."""
         return SourceRequest(
             archive=self.archive,
             kind=self.kind,
@@ -197,7 +197,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     try:
         found = find_source(connection, request)
     except SourceError:
-        found = None  # the statements below change the settings that may change, and look it up again
+        found = None  # the statements below change what may change, and look the source up again
     if found is None:
         if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
             analyze_archives(connection)
@@ -240,7 +240,7 @@ def _lock_named(connection: psycopg.Connection, archive: str) -> None:
 
 
 def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
-    """Forget which files were read for a source without any fact: its settings were wrong, and may change."""
+    """Forget which files were read for a source without facts, whose wrong settings may change."""
     empty = connection.execute(
         "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"

@@ -1,7 +1,8 @@
 """`tapewise forget`: deletes the detail from before a day, and keeps the ten-minute rollup.
 
-Forgetting is permanent: `core.archives.retained_since` stores the day, and lines from before it that are read
-later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`), so no line is counted twice.
+Forgetting is permanent: `core.archives.retained_since` stores the day, and lines from before that day that
+are read later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`), so no line is
+counted twice.
 """
 
 from collections.abc import Callable
@@ -83,8 +84,7 @@ def forget_detail(
     now: datetime,
     on_wait: Callable[[], None] | None = None,
 ) -> Forgotten:
-    """Forget the facts of archive `name` from before the day `before`, which begins at midnight by its own
-    clock.
+    """Forget archive `name`'s facts from before the day `before`, which begins at midnight by its own clock.
 
     This deletes the facts and requests from that time, names without any remaining fact, known segments of
     files and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now
