@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: starting, stopping, crashing, and who may use it.
 
-Homes are in their own folder in /tmp rather than in `tmp_path`, which pytest restricts to its own user: if
-that is root, the server's account could not reach it, and every test would use the workaround (which has its
-own test).
+Homes are in their own folder in /tmp. They are not in `tmp_path`, which pytest restricts to its own user. If
+that user is root, the server's account could not reach `tmp_path`, and every test would use the workaround,
+which has its own test.
 """
 
 import os
@@ -34,7 +34,7 @@ PATIENCE_S = 20  # far more than it takes on an otherwise idle machine
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, so only root can run it")
 
-# Holds a share until it is killed or its standard input ends.
+# Holds a share of the server until the process is killed or its standard input ends.
 CLIENT = """
 import sys
 from pathlib import Path
@@ -158,7 +158,7 @@ def find_children(pid: int) -> list[int]:
 
 
 def run_as_nobody(function: Callable[[], object]) -> str:
-    """Run in a forked process, since that user may be unable to read our Python; return what it raised."""
+    """Run in a forked process, because that user may be unable to read our Python; return what it raised."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it warns about forking with threads
