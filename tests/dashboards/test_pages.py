@@ -65,7 +65,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
             problems.append(message.text)
 
     def watch(response: Any) -> None:
-        # When a page is left, it saves the colours that it assigned, but a viewer saves nothing.
+        # A page saves its colours when it is left, which a viewer may not do.
         if response.status >= 400 and "/colors?" not in response.url:
             refused.append(f"{response.status} {response.url}")
 

@@ -85,7 +85,7 @@ class Command:
 
     @property
     def session_name(self) -> str:
-        """The name of its sessions, known because only one of the simultaneous commands is not forked."""
+        """The name of its sessions. Only one of the simultaneous commands has the default name."""
         return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
 
     def find_workers(self) -> list[int]:

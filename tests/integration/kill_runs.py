@@ -18,7 +18,7 @@ from tests.integration.kill_commands import Command
 
 TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
-NOTICED_S = 10  # if the server's sessions have not ended by then, it has lost no process
+NOTICED_S = 10  # if its sessions have not ended by then, the server has lost no process
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
 # Sessions whose transaction has begun a COPY. The COPY's lock on its table lasts until the transaction ends.
 COPIES = (

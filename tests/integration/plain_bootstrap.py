@@ -193,7 +193,7 @@ def judge(
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Holm's method: multiply the smallest p-value by their number, the next by one less; never decrease."""
+    """Holm's method: the p-values in increasing order, times n, n - 1 and so on; results never decrease."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):

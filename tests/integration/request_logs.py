@@ -127,7 +127,7 @@ MAKERS = {
 
 
 def make_log(format_name: str, seed: int, *, is_late: bool = False) -> Lines:
-    """Make crowds of open and transfer lines, which last from less than a second to more than a day.
+    """Make lines of opens and transfers in crowds that last from less than a second to more than a day.
 
     With `is_late`, some lines enter the log a week late.
     """

@@ -53,7 +53,7 @@ def test_lines_and_rows_give_the_same_coverage(warehouse: Warehouse, load: Calla
 COMPARING = {each.name for each in read_mart() if "b" in each.metadata.arguments}
 # These have rows only after the archive's requests have been sorted into classes.
 OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_days"}
-# These take no archive, but the number of a transfer or job.
+# These show no archive, only the number of a transfer or job.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
 # These also have rows for what is unknown, which are left out here.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}

@@ -611,7 +611,7 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # stops the creation of archives
+        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # none can be made or locked
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)

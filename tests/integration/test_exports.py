@@ -76,7 +76,7 @@ def export(
     warehouse: Warehouse, folder: Path, archive: str = "a", report: Any = lambda *_: None, **choices: Any
 ) -> Export:
     request = ExportRequest(archive, **choices)
-    # For names, be the owner: some tests delete rows, and a site's own server may have no login for names.
+    # Read names as the owner: some tests delete rows, and a site's own server may have no login for names.
     role = Role.OWNER if request.with_names else Role.READER
     with closing(warehouse.connect(role, autocommit=True)) as connection:
         return export_archive(connection, request, folder, report)

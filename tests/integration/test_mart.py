@@ -324,7 +324,7 @@ def test_columns_of_views_are_described(database: psycopg.Connection, view: Mart
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     asked_for = list(function.metadata.arguments)
-    # Functions that compare two archives take one more.
+    # Functions that compare archives take two.
     archives = ["a", "b"] if function.name in COMPARING else ["archive"]
     rest = ["since", "until", "interface", "direction", "client", "class_of_service"]
     assert asked_for[: len(archives) + len(rest)] == [*archives, *rest]
@@ -407,7 +407,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     fact_tables = [table.name for table in FACT_TABLES]
     tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
-    if each.name in ("archive_facts", "coverage"):  # these report on all of them
+    if each.name in ("archive_facts", "coverage"):  # these report on all tables
         assert each.metadata.needs == {}
     else:
         assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)

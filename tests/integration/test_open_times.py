@@ -329,7 +329,7 @@ def as_printed(value: float, like: str) -> str:
 
 
 def read_truth(folder: Path) -> tuple[dict[str, int], dict[str, float]]:
-    """Where the files of HSI's gets really were, and the laws from which this was drawn."""
+    """Where the files of HSI's gets really were, and the laws from which their places were drawn."""
     truth = json.loads((folder / "truth.json").read_bytes())
     return truth["files"]["hsi.log"]["hsi_gets"]["by_origin"], truth["laws"]["hit_ratio"]
 

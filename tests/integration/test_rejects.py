@@ -163,7 +163,7 @@ def test_unreadable_files_are_reported_and_their_rejects_kept(warehouse: Warehou
 
 
 def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tmp_path: Path) -> None:
-    """The retry is not told that the file is complete."""
+    """The retry does not assume that the file is complete."""
     source = source_of(warehouse, "nft")
     log = tmp_path / "log"
     log.write_bytes(b"broken\n1 97/10/01 12:00:00 js 1 1.0")

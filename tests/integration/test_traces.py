@@ -1,4 +1,4 @@
-"""The example's logs as a trace, which has the same content as the logs, and which runs."""
+"""The trace of the example's logs has the same content as the logs, and it runs."""
 
 import json
 from collections import Counter

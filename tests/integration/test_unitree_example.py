@@ -49,7 +49,7 @@ class Example:
             return cursor.execute(query.encode()).fetchall()
 
     def count(self, query: str) -> dict[Any, int]:
-        """Return the counts of values that a query gives."""
+        """Return the result of a query for values and their counts."""
         return dict(self.connection.execute(query.encode()).fetchall())
 
 

@@ -107,7 +107,7 @@ def test_requests_without_size_or_time_are_counted_and_not_guessed(filled: Wareh
     }  # fmt: skip
     assert (groups["hsi", "get"].set_apart, groups["hsi", "get"].classes) == ({"zero size": 1}, [])
     assert set(groups["hsi", "get"].criterion_values.values()) == {None}
-    # Requests without a user count, but are in no burst. Failed ones do not count: they were repeated.
+    # Requests without a user are counted but in no burst. Failed ones are not counted: they were repeated.
     assert groups["nft", "get"].bursts.unattributed_count == 5
 
 
