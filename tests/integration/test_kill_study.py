@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 SEEDS = 50
-# All seeds take half an hour, so only this many are tried each time, others whenever the loading code changes.
+# All seeds take half an hour, so this many are tried each time: others whenever the loading code changes.
 SEED_COUNT = min(SEEDS, int(os.environ.get("TAPEWISE_TEST_KILL_SEEDS", "1")))
 LOADING = [path for room in ("ingest", "schema") for path in sorted((PROJECT / room).rglob("*.py"))]
 TURN = zlib.crc32(b"".join(path.read_bytes() for path in LOADING)) % SEEDS
