@@ -1,7 +1,7 @@
-"""Chooses which studies of many seeds run: those of code that a branch changes, and a third of the others.
+"""Chooses which studies of many seeds run: those of code that a branch changes, and a quarter of the others.
 
 A study is marked `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Each
-commit runs another third of them. `make studies` runs all.
+commit runs another quarter of them. `make studies` runs all.
 """
 
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from tests.sql.touched import TREE, ask_git, find_base
 
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "3"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "4"))
 
 
 def skip_studies(items: list[pytest.Item]) -> None:

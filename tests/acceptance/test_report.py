@@ -220,6 +220,7 @@ def test_nothing_is_left_if_the_servers_account_cannot_enter_the_folder(report, 
         assert str(closed) not in note.read_text()
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 @pytest.mark.parametrize(
     ("number", "mark"),
     [

@@ -139,6 +139,7 @@ def test_requests_from_the_same_law_are_hardly_ever_called_different(
     assert sum(map(bool, alarms)) <= 2
 
 
+@pytest.mark.study("sql/simulation", "sql/statistics")
 def test_an_extra_minute_of_staging_is_always_found(connection: psycopg.Connection):
     for seed in range(5):
         a = make_even_requests(seed)

@@ -218,6 +218,7 @@ def test_two_halves_that_overlap_count_once(
     assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # otherwise nothing overlapped
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_two_orders_of_overlapping_files_give_the_same_facts(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -273,6 +274,7 @@ def test_a_shorter_copy_adds_nothing(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", ["cond", "hsi"])  # cond gets its day from the file
 @pytest.mark.parametrize(
     ("suffix", "compress"),
@@ -331,6 +333,7 @@ def test_a_copy_with_other_line_ends_adds_nothing(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_a_byte_order_mark_is_not_part_of_a_line(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -378,6 +381,7 @@ def test_a_copy_in_another_place_is_held(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @pytest.mark.parametrize(("first", "second"), [(1, 3), (3, 1), (2, 2), (4, 5)])
 def test_a_line_in_two_files_counts_as_often_as_in_the_one_that_has_it_more_often(
@@ -401,6 +405,7 @@ def test_real_repeats_in_a_file_are_kept(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("format_name", "shuffled"),
     [*((name, False) for name in SOME_NAMES), ("pftp", True)],
@@ -668,6 +673,7 @@ READINGS = st.lists(
 numbers = itertools.count()
 
 
+@pytest.mark.study("ingest", "schema")
 @settings(max_examples=25, **SHARED_FIXTURES)
 @given(data=st.data(), format_name=st.sampled_from(SINGLE_LINED), readings=READINGS)
 def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
@@ -722,6 +728,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 )
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @settings(max_examples=8, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))

@@ -16,7 +16,7 @@ from tests.integration.evidence import check_warehouse
 from tests.integration.test_kills import CELLS, PROJECT, TIMEOUT_S, Bench, Moment, lock, waits_for
 from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fixture: our own server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 SMALL_LINES = 200
 # By then the first file, whichever it is, has been copied completely, and nothing has been committed.

@@ -33,7 +33,7 @@ from tests.conftest import register
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 TEMPLATE = "kills_template"

@@ -61,6 +61,7 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(at_load, "CROWD", 10)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", MAKERS)
 @pytest.mark.parametrize("crowds", ["small crowds", "one crowd"])
 def test_a_first_log_gives_what_the_database_makes(

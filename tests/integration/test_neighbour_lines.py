@@ -196,6 +196,7 @@ def test_files_of_some_days_each_give_what_the_database_makes(
     assert not left_days
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date]):
     lines, draw = make_log("pftp", 1), random.Random(1)
@@ -207,6 +208,7 @@ def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date])
     assert not left_days
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 @pytest.mark.parametrize(("share", "few"), [(0.02, 1), (0.02, 10_000), (0.5, 10_000)])
 def test_files_with_interleaved_lines_give_what_the_database_makes(
@@ -224,6 +226,7 @@ def test_files_with_interleaved_lines_give_what_the_database_makes(
     assert bool(left_days) == (few < 10_000)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_late_lines_among_held_ones_give_what_the_database_makes(read):
     first, second = cut(make_log("pftp", 3, is_late=True), [FIRST_DAY + timedelta(days=15)])

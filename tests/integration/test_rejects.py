@@ -55,6 +55,7 @@ def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tapewise.ingest.sources.sources.restore_format", find_better)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_newer_program_reads_the_files_again(

@@ -204,6 +204,7 @@ def test_neither_order_nor_range_matters_for_recalls(
     assert request_count > stage_count > 10 and request_count > open_count > 5
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(

@@ -187,6 +187,7 @@ def test_gridftp_log(load, warehouse, sample_logs):
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers WHERE duration_s <= 0") == [(0,)]
 
 
+@pytest.mark.study("ingest")
 def test_other_real_files_match_none_of_our_formats(sample_logs):
     ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
     ours |= {

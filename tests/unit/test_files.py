@@ -150,6 +150,7 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
     assert int(done.stdout) < 80_000  # kB; the file holds 400 MB
 
 
+@pytest.mark.study("ingest/reading")
 @EVERY_COMPRESSION
 def test_damage_is_reported_with_the_last_line_before_it(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"

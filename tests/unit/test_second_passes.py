@@ -77,6 +77,7 @@ def test_the_second_pass_follows_the_step_back(zone: str) -> None:
     assert find_second(minutes, zone) == list(range(length + 1, 2 * length + 1))
 
 
+@pytest.mark.study("ingest")
 @EVERY_CHANGE
 @given(data=st.data())
 def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
@@ -136,6 +137,7 @@ def test_the_second_pass_of_a_later_year_is_found_too() -> None:
         assert [n for n in found if n >= len(first)] == list(range(len(first) + 61, len(first) + 121))
 
 
+@pytest.mark.study("ingest")
 @given(data=st.data())
 def test_what_is_found_at_the_beginning_does_not_depend_on_the_rest_or_on_blocks(data: st.DataObject) -> None:
     minutes = data.draw(st.lists(st.integers(-90, 150), max_size=40))

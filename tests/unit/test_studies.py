@@ -47,7 +47,7 @@ def test_all_studies_of_changed_code_run(monkeypatch: pytest.MonkeyPatch, change
     assert len(find_running(monkeypatch, "1", [changed], make_items())) == 61
 
 
-def test_a_third_of_the_others_runs_and_another_one_for_the_next_commit(
+def test_a_part_of_the_others_runs_and_another_one_for_the_next_commit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [find_running(monkeypatch, str(n), ["sql/cached/x", "sql/tape"], make_items()) for n in range(30)]

@@ -186,6 +186,7 @@ def parse_alone(format_name: str, line: str) -> tuple[object, ...]:
     return parse(FORMATS[format_name], [line]).row(0)
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_FORMAT
 @EXAMPLE_COUNT
 @given(data=st.data())
@@ -220,6 +221,7 @@ def assert_it_has_the_columns_its_table_requires(record: dict[str, Any]) -> None
     assert record["duration_s"] is None or 0 <= record["duration_s"] <= 1e8
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_CODE
 def test_no_line_affects_the_record_of_another(format_: Format) -> None:
     for first, second in itertools.combinations_with_replacement(lines_of_every_fate(format_), 2):
@@ -227,6 +229,7 @@ def test_no_line_affects_the_record_of_another(format_: Format) -> None:
         assert parse(format_, lines).rows() == [parse_alone(format_.name, line) for line in lines]
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_CODE
 def test_a_long_column_is_parsed_in_order(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
