@@ -1,4 +1,4 @@
-"""Studies run when their code has changed, and otherwise in turns, so all of them run now and then."""
+"""Studies run when their code has changed. Otherwise they take turns, so each runs now and then."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def find_running(
     items: list[Any],
     one_in: int = 3,
 ) -> set[str]:
-    monkeypatch.setattr(studies, "ONE_IN", one_in)  # whatever this run was given
+    monkeypatch.setattr(studies, "ONE_IN", one_in)  # whatever TAPEWISE_TEST_STUDIES_ONE_IN is
     monkeypatch.setattr(studies, "ask_git", lambda *_: commit)
     monkeypatch.setattr(studies, "list_changed", lambda: list(changed))
     studies.skip_studies(items)
