@@ -28,8 +28,8 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """Return NFT's records for lines at these minutes by the clock, counted from the start of the repeated hour.
-    Minute 70 is ten minutes after the end of a 60-minute hour; both passes have the same minutes.
+    """Return NFT's records for lines at these minutes of the clock, counted from the start of the repeated
+    hour. Minute 70 is ten minutes after the end of a 60-minute hour; both passes have the same minutes.
     """
     begin, _ = CHANGES[zone]
     lines = [
