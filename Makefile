@@ -104,8 +104,8 @@ mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## every study of many seeds (`make test` runs those of code that a branch touches, and one in three of the others)
-	TAPEWISE_TEST_STUDIES_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m study tests/integration tests/unit
+studies: $(VENV)/dev.stamp  ## every study of many seeds (`make test` runs those of code that a branch touches, and one in four of the others)
+	TAPEWISE_TEST_STUDIES_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m study tests/integration tests/unit tests/acceptance
 
 .PHONY: kill-study
 kill-study: $(VENV)/dev.stamp  ## run all fifty seeds of the study of kills (`make test` runs one)

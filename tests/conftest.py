@@ -1,11 +1,11 @@
 """The tests' databases: one server per session, one upgraded template, and a clone of it for each test.
 
 The server is the tests' own embedded PostgreSQL, version TAPEWISE_TEST_POSTGRES (18 or 16), or the one at
-TAPEWISE_TEST_DATABASE_URL (a superuser's URL; its role tapewise_query gets a password). TAPEWISE_DATABASE_URL
-and the user's other settings are removed first: no test may touch a real warehouse.
+TAPEWISE_TEST_DATABASE_URL (a superuser's URL; the role tapewise_query there gets a password). As no test may
+touch a real warehouse, TAPEWISE_DATABASE_URL and the user's other settings are removed first.
 
 TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left behind, with its server stopped and its output
-in `demo.txt`: tests that only need the demo's result copy it. Without it, they run the demo.
+in `demo.txt`. Tests that only need the demo's result copy this home; without it, they run the demo.
 """
 
 import gc
@@ -42,8 +42,8 @@ hypothesis.settings.register_profile("tapewise", deadline=None)
 hypothesis.settings.load_profile("tapewise")
 
 
-# The tests create hundreds of databases of four hundred files each, which takes ten times as long on a disk
-# as in memory. If TMPDIR is set, the tests work there instead.
+# The tests create hundreds of databases of four hundred files each. This takes ten times as long on a disk
+# as in memory, so the tests work in memory if there is room, unless TMPDIR is set.
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
@@ -57,7 +57,7 @@ for variable in [name for name in os.environ if name.startswith("TAPEWISE_") and
 
 
 def has_room(folder: Path) -> bool:
-    """Whether `folder`, which is in memory, has room for the tests."""
+    """Return whether `folder`, which is in memory, has room for the tests."""
     meminfo = Path("/proc/meminfo")
     if not (meminfo.exists() and folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
         return False
@@ -67,11 +67,11 @@ def has_room(folder: Path) -> bool:
 
 if "TMPDIR" not in os.environ and has_room(MEMORY):
     os.environ["TMPDIR"] = str(MEMORY)
-    tempfile.tempdir = None  # makes `tempfile` determine it again
+    tempfile.tempdir = None  # so that `tempfile` determines it again
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the studies whose turn comes with a later commit."""
+    """Skip the studies whose turn it is not."""
     skip_studies(items)
 
 
@@ -89,9 +89,9 @@ def find_demo_home(basetemp: Path) -> Path:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove the demo's home when all processes are done."""
-    # This cannot be next to the fixture: the process that distributes the tests reads no other conftest.
+    # This must be in this file, as the process that distributes the tests reads no other conftest.
     if not hasattr(session.config, "workerinput"):
-        base = session.config._tmp_path_factory.getbasetemp()  # from which the fixture derives the path
+        base = session.config._tmp_path_factory.getbasetemp()  # the fixture uses this folder
         shutil.rmtree(find_demo_home(base), ignore_errors=True)
 
 
@@ -163,10 +163,10 @@ def site() -> Iterator[Site]:
     try:
         with server:
             site = Site(server, None, password)
-            # Creating a database for each test would mostly wait for the disk, and no test cuts the power.
+            # Without this, creating databases would mostly be waiting for the disk. No test cuts the power.
             with psycopg.connect(site.maintenance, autocommit=True) as connection:
                 connection.execute("ALTER SYSTEM SET fsync = off")
-                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # half the cost of a database
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # halves the cost of a database
                 connection.execute("SELECT pg_reload_conf()")
             yield from _prepare(site)
     finally:
@@ -215,7 +215,7 @@ def database(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture
 def load(warehouse: Warehouse) -> Callable[..., FileResult]:
-    """Load one file into the test's warehouse, as the command would."""
+    """Return a function that loads one file into the test's warehouse, as the command would."""
 
     def load(
         path: Path,

@@ -11,7 +11,7 @@ import pytest
 
 @contextmanager
 def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
-    """Mount a tmpfs of `size` at `folder` for the block; skip the test if mounting is not allowed."""
+    """Mount a tmpfs of `size` at `folder` during the block; skip the test if mounting is not allowed."""
     if os.geteuid() != 0:
         pytest.skip("only root may mount a small disk")
     folder.mkdir()

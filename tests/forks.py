@@ -1,8 +1,9 @@
-"""Runs `tapewise` without its second of imports: a server process imports it once and forks per command.
+"""Runs `tapewise` without the second that its imports take.
 
-Hundreds of tests run a command. A fork is a separate process with arguments, folder, environment, streams and
-exit status as a shell would give them; only the imported modules are shared. Tests that depend on how Python
-starts, or on a shell, run the command as typed; so do the README's examples.
+Hundreds of tests run a command. A server process imports `tapewise` once and forks for each command. A fork
+is a separate process with arguments, folder, environment, streams and exit status as a shell would give them;
+only the imported modules are shared. Tests that depend on how Python starts, or on a shell, run the command
+as typed. So do the README's examples.
 """
 
 import multiprocessing
@@ -18,7 +19,7 @@ from tapewise.cli import COMMANDS
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
-# Modules that commands import only when they need them; each fork would spend seconds importing them again.
+# Modules that commands import only when needed; without this list, each fork would spend seconds on them.
 LATE = [
     "alembic.context",
     "numpy.ma",
@@ -30,14 +31,14 @@ LATE = [
 FORKS.set_forkserver_preload(
     ["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()}), *LATE]
 )
-# Variables that `ingest/__init__.py` sets for libraries that read them later.
+# Variables that `ingest/__init__.py` sets on import, for libraries that read them later
 _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 
 
 class Fork:
-    """A running command that cannot read from stdin; used like a `subprocess.Popen`.
+    """A running command, used like a `subprocess.Popen`; it cannot read from stdin.
 
-    With `is_merged`, errors go where the output goes, as on a terminal.
+    With `is_merged`, stderr goes to stdout, as on a terminal.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Fork:
         self._process.kill()
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Wait for the command to end; return its stdout and stderr. Call only once."""
+        """Wait for the command to end; return its stdout and stderr. Call this only once."""
         self._process.join(timeout)
         if self._process.exitcode is None:
             assert timeout is not None
@@ -101,7 +102,7 @@ def run_forked(
 def _be_command(
     arguments: list[str], folder: Path, environment: dict[str, str], streams: str, names: tuple[str, str]
 ) -> None:
-    from tapewise.cli import main  # noqa: PLC0415  # only the fork becomes the command
+    from tapewise.cli import main  # noqa: PLC0415  # only the fork needs it
 
     environment = {name: os.environ[name] for name in _SAID_BY_IMPORT if name in os.environ} | environment
     os.environ.clear()
@@ -110,7 +111,7 @@ def _be_command(
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, number in zip(names, (1, 2), strict=True):
         os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
-    # multiprocessing has closed stdin, and a command may ask whether it is a terminal.
+    # multiprocessing has closed sys.stdin, but a command may ask whether stdin is a terminal.
     sys.stdin = open(0, closefd=False)  # noqa: SIM115  # for the process's life
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115  # as above
     sys.argv = arguments

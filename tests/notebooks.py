@@ -1,6 +1,6 @@
 """`python -m tests.notebooks NOTEBOOK`: run a notebook's cells and write their output into it.
 
-Cells run in one namespace, in a folder of their own that has the examples. Only their plain text is kept.
+Cells run in one namespace, in a new folder with the examples. Only their plain text output is kept.
 """
 
 import ast

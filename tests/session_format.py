@@ -1,8 +1,8 @@
-"""A test format with several facts per line: each line is a drive's session, written when it ends.
+"""A test format with several facts per line. Each line is written at the end of a drive's session.
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
 
-stands for a dismount (the line's first fact), and for the mount request and the positioning before it.
+This line reports a dismount (its first fact), and the mount request and the positioning before it.
 """
 
 import polars as pl

@@ -1,4 +1,4 @@
-"""Replaces the time of a line, for tests that go through all formats."""
+"""Replaces the times of a line, for tests that go through all formats."""
 
 import re
 from datetime import datetime
@@ -13,8 +13,8 @@ _CODES = {"%.f": ".%f", "%e": "%d"}
 
 
 def restamp(log_format: Format, line: str, at: datetime | str) -> str:
-    """Return a layout's line with all its times set to `at`: a time, or a text `YYYY-MM-DD HH:MM:SS` that is
-    not a valid time.
+    """Return a layout's line with all its times set to `at`, which is a time or, if not valid, a text
+    `YYYY-MM-DD HH:MM:SS`.
 
     Lines without a time are returned unchanged. Times counted from 1970 can only be set to valid times, which
     are taken as UTC.
@@ -67,7 +67,7 @@ def _replace(line: str, found: re.Match[str], stamps: dict[str, Column], at: dat
             digits = found[column.fraction.group]
             pieces.append((column.fraction.group, "0" * len(digits)))
         if column.formula:
-            # The event is its duration after its start, so a duration of zero puts both at the same time.
+            # The event's time is the start plus the duration, so a duration of zero makes both times equal.
             pieces.append(("duration_s", "0"))
             continue
         if column.epoch:

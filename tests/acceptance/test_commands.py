@@ -300,7 +300,7 @@ def test_backup_and_restore(tapewise, tmp_path, home):
             tapewise("--home", str(other), "sql", "--csv", query).stdout
             == tapewise("sql", "--csv", query).stdout
         )
-        # New rows get numbers that no restored row has.
+        # New rows get numbers that restored rows do not have.
         (tmp_path / "b.log").write_text(NFT.replace("97/10", "97/11"))
         assert ingest(tapewise, "b.log", archive="kept").returncode == 0
     finally:

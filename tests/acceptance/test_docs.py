@@ -2,9 +2,9 @@
 
 A block fenced as `console` holds commands after `$ ` (continued after `> `) and their output; a line `...`
 matches any lines, and `...` within a line matches any text. The blocks of a page run in order, in a folder
-with the examples, on the page's own home. A page's first `make demo` is not run: its home and output are
-copied, since `.ci/run` already runs it as typed. On pages other than the README, commands that do not need a
-shell are forked.
+with the examples. Each page has its own home. A page's first `make demo` is not run, as `.ci/run` already
+runs it as typed; the demo's home and output are copied instead. On pages other than the README, commands
+that do not need a shell are forked.
 """
 
 import importlib.util
@@ -36,7 +36,7 @@ class Example:
     expected: list[str]
 
 
-# Newcomers type these commands first, so they run exactly as typed, including the first import.
+# Newcomers type this page's commands first, so they run exactly as typed, including the first import.
 AS_TYPED = {TREE / "README.md"}
 # A command in which a shell would interpret nothing but quotes.
 PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
@@ -65,10 +65,10 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
-    folder.chmod(0o755)  # under root, the server's own account must get in too
+    folder.chmod(0o755)  # if we are root, the server's own account must get in
     for name in ("Makefile", "requirements", "pyproject.toml", "examples", "docker", "docker-compose.yml"):
         (folder / name).symlink_to(TREE / name)
-    # `make` finds an environment that is new enough and contains this interpreter's `tapewise`.
+    # `make` finds an environment that is up to date and contains this interpreter's `tapewise`.
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
     (programs / "tapewise").write_text(
@@ -105,7 +105,7 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
                     text=True,
                     check=False,
                 )
-            # Commands print absolute paths here; the page shows them relative to the tree.
+            # Commands print absolute paths here, but the page shows paths relative to the tree.
             printed = done.stdout.replace(f"{TREE}/", "").replace(f"{folder}/", "").splitlines()
             assert matches(example.expected, printed), (
                 f"$ {example.command}\nprinted\n" + "\n".join(printed) + "\nwhere the page shows\n"
@@ -141,7 +141,7 @@ HAS_ZONE = re.compile(r"\d\d:\d\d\S*[+-]\d\d(:\d\d)?$|Z$| UTC$| \w+/\w+$")
 
 
 def find_zoneless(text: str) -> list[str]:
-    """Find the dates in a page's SQL that would be read in the session's time zone."""
+    """Find the dates in a page's SQL that have no zone and would be read in the session's zone."""
     statements = re.findall(r"^```sql\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     commands = re.findall(r'tapewise (?:-\S+ \S+ )*sql [^"]*"[^"]*"', text)
     statements += [command for command in commands if "--timezone" not in command]

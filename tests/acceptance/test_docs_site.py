@@ -1,4 +1,4 @@
-"""Builds the documentation's site, and asserts that it is complete and that reading it fetches nothing."""
+"""Builds the documentation's site and asserts that it is complete and fetches nothing from elsewhere."""
 
 import os
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 TREE = Path(__file__).resolve().parents[2]
-# What a browser fetches unasked, unlike a link that the reader must click.
+# Attributes whose targets a browser fetches without a click
 FETCHING = {
     "audio": {"src"},
     "embed": {"src"},
@@ -138,7 +138,7 @@ def test_every_link_within_the_site_has_a_target(site: Path):
 
 @pytest.fixture
 def copied_tree(tmp_path: Path) -> Iterator[Path]:
-    """A copy of the site's sources; tests may change its pages."""
+    """Make a copy of the site's sources, whose pages a test may change."""
     tree = tmp_path / "tree"
     shutil.copytree(TREE / "docs", tree / "docs")
     (tree / "examples").mkdir()

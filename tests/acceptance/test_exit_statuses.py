@@ -1,4 +1,4 @@
-"""The table of exit statuses in docs/reference/commands.md: each error is provoked and compared with its row.
+"""Provokes each error in the table of exit statuses in docs/reference/commands.md and checks its row.
 
 Errors that need a full disk, a killed process or a stopped one are in `test_full_disks.py`,
 `tests/integration/test_gone_databases.py` and `tests/unit/test_occurrences.py`.
@@ -105,7 +105,7 @@ def test_a_file_without_read_permission(tmp_path):
     (tmp_path / "secret.log").write_text(NFT)
     (tmp_path / "secret.log").chmod(0)
     command = [*TAPEWISE, "detect", "secret.log"]
-    if os.geteuid() == 0:  # root may read everything, until `setpriv` takes that away
+    if os.geteuid() == 0:  # root may read everything unless `setpriv` removes that right
         if shutil.which("setpriv") is None:
             pytest.skip("root may read everything, and there is no setpriv to take that away")
         os.chown(tmp_path / "secret.log", 65534, 65534)

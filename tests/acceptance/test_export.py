@@ -1,4 +1,4 @@
-"""`tapewise export` as a user types it: what it prints, and how it ends."""
+"""`tapewise export` as a user types it: what it prints and how it ends."""
 
 import json
 import os

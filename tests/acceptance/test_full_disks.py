@@ -1,4 +1,4 @@
-"""Full disks: the database's, the one for temporary files, the one for metrics."""
+"""Full disks: that of the database, that of temporary files, and that of the metrics."""
 
 import json
 import tempfile
@@ -35,7 +35,7 @@ def write_log(path: Path, count: int) -> None:
 def disk() -> Iterator[Path]:
     """A mount point for a disk that holds a warehouse."""
     with tempfile.TemporaryDirectory(prefix="tapewise-full-") as folder:
-        Path(folder).chmod(0o755)  # under root, the server's own account must get in too
+        Path(folder).chmod(0o755)  # if we are root, the server's own account must get in
         yield Path(folder) / "disk"
 
 
@@ -54,8 +54,8 @@ def test_the_database_disk_is_full(tmp_path, disk):
             done = tapewise(*INGEST, "large.log", "small.log")
             assert done.returncode == 1
             assert "Traceback" not in done.stderr
-            # If a table has no space, the server reports "No space left on device"; if its own log has none,
-            # the server crashes.
+            # If there is no space for a table, the server reports "No space left on device". If there is none
+            # for its own log, it crashes.
             first, *rest = done.stderr.splitlines()
             assert first.startswith("tapewise: large.log: the database aborted the load: ")
             assert "Run the same command again when" in "".join(rest)

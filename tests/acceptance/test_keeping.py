@@ -1,4 +1,4 @@
-"""Commands that show rejected lines, undo a source or forget old detail: output, messages, exit status."""
+"""Output, messages and exit status of commands that show rejects, undo a source or forget old detail."""
 
 import json
 

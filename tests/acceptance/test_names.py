@@ -1,4 +1,4 @@
-"""Names of users and files: who sees them with `--as names`, and why nobody else does."""
+"""Only `--as names` shows the names of users and files; other logins are refused with a reason."""
 
 import json
 from pathlib import Path
@@ -28,11 +28,11 @@ def test_the_owner_of_an_embedded_warehouse_sees_names_on_request(tapewise: Run,
             assert (done.returncode, done.stdout) == (1, "")
             assert "permission denied" in done.stderr and object_name in done.stderr
             assert "add `--as names`" in done.stderr and "schema mart only" not in done.stderr
-    for _ in range(2):  # the first time creates the login
+    for _ in range(2):  # the first run creates the login
         done = tapewise("sql", "--as", "names", "--json", NAMES)
         assert (done.returncode, done.stderr) == (0, "")
         assert json.loads(done.stdout) == [{"archive_path": "/home/p/secret-name.tar.gz"}]
-    # It is a reading login like any other.
+    # The login is otherwise like any reading login.
     for query, message in (
         ("SELECT * FROM core.users", "has access to the schema mart only"),
         ("DROP SCHEMA mart", "read-only transaction"),

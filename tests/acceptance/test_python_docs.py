@@ -35,7 +35,7 @@ def test_the_python_of_a_page_runs(page: Path):
 
 
 def make_trace(folder: Path) -> None:
-    """Write the trace that docs/how-to/take-the-workload-away.md exports before it runs it."""
+    """Write the trace that docs/how-to/take-the-workload-away.md exports and then runs."""
     import polars as pl  # noqa: PLC0415
 
     trace = {"submitted_s": [0.0], "direction": ["get"], "user": [1], "file": [1], "size_bytes": [10**6]}

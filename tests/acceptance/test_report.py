@@ -1,4 +1,4 @@
-"""`tapewise report`: correct, without names, and leaving nothing behind."""
+"""`tapewise report` is correct, shows no names and leaves nothing behind."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def scratch():
 @pytest.fixture
 def report(tmp_path, scratch):
     def run(*arguments, **options):
-        # A home and a URL that must not be touched.
+        # The report must not touch this home and this URL.
         environment = {
             "TMPDIR": str(scratch),
             "TAPEWISE_HOME": str(tmp_path / "home"),
@@ -122,7 +122,7 @@ def test_transfers_without_an_hour_are_not_given_one(report, tmp_path):
     assert (found["first_event_on"], found["last_event_on"]) == ("2019-03-05", "2019-03-05")
     assert found["hour_unknown_count"] == 3
     assert found["busiest_hours"] == []
-    # Users and clients are unknown too, as that log does not contain them.
+    # Users and clients are unknown too, as the log does not contain them.
     assert [(row["user_count"], row["client_count"]) for row in found["transfers"]] == [(None, None)]
     assert {row["record"]: row["happened_local"] for row in found["records"]} == {
         "most transfers that ended in a day": "2019-03-05",
@@ -137,7 +137,7 @@ def test_transfers_without_an_hour_are_not_given_one(report, tmp_path):
 
 def test_only_one_of_two_logs_of_the_same_transfers_counts(report):
     both, nft = (json.loads(report("--json", *logs).stdout) for logs in ((NFT, STAT), (NFT,)))
-    # STAT reports failures, NFT's log does not.
+    # STAT's log reports failures; NFT's log does not.
     failed = {row["direction"]: row["failed_count"] for row in both["transfers"]}
     assert failed == {"get": 52, "put": 167}
     assert {row["failed_count"] for row in nft["transfers"]} == {None}
@@ -186,7 +186,7 @@ def test_no_server_is_started_if_nothing_can_be_reported(report, scratch, tmp_pa
 
 
 def find_servers(folder):
-    """Find the processes that were started on a folder, including the keepers of servers."""
+    """Find the processes whose command line names a folder: servers and their keepers."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -220,6 +220,7 @@ def test_nothing_is_left_if_the_servers_account_cannot_enter_the_folder(report, 
         assert str(closed) not in note.read_text()
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 @pytest.mark.parametrize(
     ("number", "mark"),
     [

@@ -98,7 +98,7 @@ def test_an_invalid_trace_is_reported_with_row_and_column(tapewise, tmp_path) ->
 def test_a_run_that_gets_stuck_fails_and_names_the_resource(
     tapewise, machine_text, tmp_path, request
 ) -> None:
-    """The files do not all fit on disk, and no tapes exist to purge them to, so some requests never end."""
+    """The files do not all fit on disk, and without tapes none can be purged, so some requests never end."""
     kept = machine_text[: machine_text.index("[purge]")].replace(
         "lv_bytes = 2_000_000_000", "lv_bytes = 1_000_000"
     )

@@ -1,4 +1,4 @@
-"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ has refusals."""
+"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ tests refusals."""
 
 import json
 
@@ -29,10 +29,10 @@ def test_outages_are_added_listed_and_removed(tapewise, archive):
         "1998-10-19T15:00:00+00:00",
         "1998-10-19T18:00:30+00:00",
     )
-    # The view has the same names and values, and also shows the archive's kind.
+    # The view shows the same names and values, and the archive's kind.
     (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.outages").stdout)
     assert seen == shown | {"kind": "synthetic"}
-    # Times are by the archive's clock; control characters do not reach the terminal.
+    # Times are by the archive's clock, and control characters do not reach the terminal.
     number = shown["outage_id"]
     line = (
         f"outage {number} of west: 1998-10-19T08:00-07:00 to 1998-10-19T11:00:30-07:00, scheduled:"

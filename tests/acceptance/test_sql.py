@@ -1,4 +1,4 @@
-"""`tapewise sql`: how a value appears in a table, in CSV and in JSON, and that no value is lost."""
+"""`tapewise sql` shows every value without loss in a table, in CSV and in JSON."""
 
 import csv
 import io
@@ -10,7 +10,7 @@ from tapewise.values import CELL_CHARACTERS, name_apart
 from tests.acceptance.conftest import Run
 
 LONG = "12345678901234567890123456789.12345678901"
-# A value in SQL, then as it appears in a table, in CSV and in JSON.
+# Each value as it is in SQL, in a table, in CSV and in JSON.
 VALUES = [
     ("'NaN'::float8", "NaN", "NaN", "NaN"),
     ("'infinity'::float8", "Infinity", "Infinity", "Infinity"),

@@ -1,4 +1,4 @@
-"""Text from a log, a file's name or a user's input does not control the terminal that shows it."""
+"""Text from a log, a file name or a user's input cannot control the terminal that shows it."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ import pytest
 from tapewise.schema.texts import Terminal, escape_controls
 from tests.acceptance.conftest import TAPEWISE, TREE, Run
 
-# A window title, a colour, C1's CSI, an override of the text direction, a fake line.
+# Sets a window title and a colour, and has a C1 CSI, an override of the text direction and a fake line.
 HOSTILE = "\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 SEEN = r"\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 STEERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -34,7 +34,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_on_terminal(arguments: list[str], folder: Path) -> str:
-    """The bytes that `tapewise` writes to a terminal."""
+    """Return the text that `tapewise` writes to a terminal."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"PYTHONPATH": str(TREE), "COLUMNS": "1000", "PYTHONUTF8": "1"}
     with subprocess.Popen(

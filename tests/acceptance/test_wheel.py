@@ -1,4 +1,4 @@
-"""What gets installed: the wheel, built from the sdist, in environments with and without the extras."""
+"""The wheel, built from the sdist, works in environments with and without the extras."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 TREE = Path(__file__).resolve().parents[2]
 # The top-level folders that are packages, reached by links in tapewise/.
 PACKAGES = [path.name for path in sorted((TREE / "tapewise").iterdir()) if path.is_symlink()]
-# The size of the default environment, including the embedded PostgreSQL.
+# The limit for the size of the default environment, including the embedded PostgreSQL.
 LARGEST_BYTES = 600_000_000
 
 
@@ -66,7 +66,7 @@ def install(wheel: Path, needed: dict[str, Distribution], folder: Path) -> Path:
     """Make a new environment with the wheel, the package index's `schema` and the `needed` distributions;
     return its `tapewise`.
 
-    The needed distributions are linked from this environment, as nothing is downloaded here.
+    The distributions are linked from the environment that runs the tests, so nothing is downloaded.
     """
     venv.create(folder, symlinks=True)
     (site_packages,) = folder.glob("lib/python3*/site-packages")
@@ -111,7 +111,7 @@ def test_the_wheel_has_exactly_the_files_of_the_packages(wheel: Path):
 
 
 def test_a_tree_with_links_gives_the_same_wheel(wheel: Path, tmp_path: Path):
-    """pip and the images build the wheel this way, without an sdist, which has no links."""
+    """pip and the images build the wheel from such a tree. An sdist has no links."""
     with zipfile.ZipFile(wheel) as first, zipfile.ZipFile(build("wheel", TREE, tmp_path)) as second:
         assert sorted(first.namelist()) == sorted(second.namelist())
 
@@ -129,7 +129,7 @@ def test_the_default_environment_is_small(wheel: Path):
 
 
 def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_path: Path):
-    tmp_path.chmod(0o755)  # under root, the server's own account must get in too
+    tmp_path.chmod(0o755)  # if we are root, the server's own account must get in
     plain = install(wheel, find_needed(wheel), tmp_path / "plain")
     whole = install(wheel, find_needed(wheel, "all"), tmp_path / "whole")
     code = "import schema, tapewise.schema; print(schema.__file__, tapewise.schema.__file__)"

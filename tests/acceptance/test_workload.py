@@ -85,7 +85,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
         "tapewise: there is already a workload model called 'two kinds'.\n"
         "Choose another name, or remove that model: `tapewise workload remove 'two kinds'`.\n"
     )
-    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, and gets no answer
+    assert tapewise("workload", "remove", "two kinds").returncode == 1  # it asks, but gets no answer
     removed = tapewise("workload", "remove", "two kinds", "--yes")
     assert removed.stdout == "Workload model 'two kinds' is removed.\n"
     assert tapewise("workload", "show", "two kinds").stderr == (
@@ -140,7 +140,7 @@ def test_requests_that_cannot_be_classified_are_reported(tapewise, archive):
 
 
 TRACE = ["workload", "trace", "--archive"]
-# A put, a get of 0 bytes, a large put, and two gets of the first file. Stages are not recorded.
+# A put, a get of 0 bytes, a large put, and two gets of the first file. NFT records no stages.
 TRACE_LINES = """\
 000001 97/10/01 10:00:10 js 1000 10.0
 000001 97/10/01 10:01:00 sj 0 0.5
@@ -172,7 +172,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         "  for 3 gets it is unknown where the file was: assumed to be on disk\n"
     )
     written = (tmp_path / "all.csv").read_text().splitlines()
-    # The two users' numbers come from the warehouse, which the session's tests share.
+    # The users' numbers are not fixed, as the session's tests share the warehouse.
     first, second = written[1].split(",")[4], written[3].split(",")[4]
     assert first != second
     assert written == [
@@ -183,7 +183,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         f"7197.5,1997-10-01T17:59:57.500000Z,get,nft,{second},1,1000,trace",
         f"7202.5,1997-10-01T18:00:02.500000Z,get,nft,{second},1,1000,trace",
     ]
-    # Times are by the archive's clock, omitted requests are reported, and the file is replaced.
+    # Typed times are by the archive's clock, omitted requests are reported, and the file is replaced.
     options = ["--since", "1997-10-01T10:00:30", "--until", "1997-10-01T12:00:05", "--zero-sizes", "drop"]
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")

@@ -1,9 +1,9 @@
 """Runs the services of docker-compose.yml as processes of this machine, each in a folder instead of a
 container.
 
-A service gets what the file specifies and no more: its own secrets and volumes below its own root, the
-variables of its image and of the file, its command with the paths moved below that root. What only a
-container engine can do is left out: images, users, capabilities, networks. `initialise_postgres` plays the
+A service gets only what the file specifies: its own secrets and volumes below its own root, the variables of
+its image and of the file, and its command with paths moved below that root. Features that only a container
+engine has are left out: images, users, capabilities, networks. `initialise_postgres` takes the place of the
 entrypoint of PostgreSQL's image.
 """
 
@@ -94,7 +94,7 @@ class Stack:
         return (self.folder / "secrets" / name).read_text().strip()
 
     def root(self, name: str) -> Path:
-        """The folder that represents the service's file system; created on demand, with what is mounted."""
+        """The folder that represents the service's file system, created on demand with what is mounted."""
         root = self.folder / name
         if root.exists():
             return root
@@ -120,14 +120,14 @@ class Stack:
         return root
 
     def move(self, name: str, text: str) -> str:
-        """Replace the container's paths and addresses in a text from the file with this machine's."""
+        """In a text from the file, replace the container's paths and addresses with this machine's."""
         text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace(
             "127.0.0.1:8088", f"127.0.0.1:{self.pages_port}"
         )
         return MOVED.sub(lambda found: f"{self.root(name)}{found[0]}", text)
 
     def environment(self, name: str) -> dict[str, str]:
-        """The variables of the image and of the file, and none of this process's."""
+        """The variables of the image and of the file, but none from this process."""
         service = self.services[name]
         values = {"HOME": str(self.root(name)), "PATH": f"{self.postgres}:/usr/bin:/bin"}
         if "build" in service:
@@ -174,7 +174,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # lets `stop` reach its children too, as when a container ends
+                start_new_session=True,  # lets `stop` reach its children too, as the end of a container does
             )
 
     def log(self, name: str) -> str:
@@ -203,7 +203,7 @@ class Stack:
             )
 
     def initialise_postgres(self) -> None:
-        """Do what the image does with an empty volume; the server then listens only on its socket."""
+        """Do what the image does with an empty volume. The server then listens only on its socket."""
         data, root, environment = self.folder / "data", self.root("postgres"), self.environment("postgres")
         root.chmod(0o777)
         data.mkdir()

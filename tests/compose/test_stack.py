@@ -90,7 +90,7 @@ def test_logins_need_their_password_and_reach_only_their_own_database(stack: Sta
 
 
 def test_doctor_finds_nothing_that_readers_could_do_without_limit(stack: Stack) -> None:
-    """databases.sql has revoked from PUBLIC what the database's owner cannot, as it is not a superuser."""
+    """databases.sql has revoked from PUBLIC what the owner, who is not a superuser, cannot."""
     shown = stack.run("ingest", ["tapewise", "doctor"]).stdout
     assert [line.split()[0] for line in shown.splitlines() if " access " in line] == ["ok"], shown
 
@@ -106,7 +106,7 @@ def test_migrating_again_applies_a_changed_secret(stack: Stack) -> None:
 
 
 def test_a_secret_from_before_logins_becomes_a_login_of_its_own(stack: Stack) -> None:
-    """Before 0.1.0 all readers shared its role; the password stays the same."""
+    """Before 0.1.0, all readers shared the role. The password stays the same."""
     good = stack.secret("reader_url")
     stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
     subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)

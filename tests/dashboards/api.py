@@ -20,7 +20,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Api:
-    """A user's access: the access token, the CSRF token and its session."""
+    """A user's access: access token, CSRF token and session."""
 
     address: str
     headers: dict[str, str]

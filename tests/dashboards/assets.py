@@ -47,7 +47,7 @@ class Choice:
     until: str | None = None
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the chart's recorded question with these filters, for rows as the database returns them."""
+        """Return the chart's recorded question with these filters, without further processing of the rows."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
@@ -60,7 +60,7 @@ class Choice:
 
 
 def text_of(column: Any) -> tuple[str, str]:
-    """A column of a chart as SQL and as label."""
+    """Return a column of a chart as SQL and label."""
     if isinstance(column, str):
         return column, column
     return column["sqlExpression"], column["label"]
@@ -69,7 +69,7 @@ def text_of(column: Any) -> tuple[str, str]:
 def expected_rows(
     connection: psycopg.Connection, chart: dict[str, Any], choice: Choice
 ) -> list[dict[str, Any]]:
-    """What the chart should show, according to our own SQL on mart."""
+    """Return what the chart should show, according to our own SQL on mart."""
     params = chart["params"]
     metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
     if chart["viz_type"] == "table":
@@ -147,7 +147,7 @@ def simplify(value: Any) -> Any:
 
 
 def as_set(rows: list[dict[str, Any]]) -> list[str]:
-    """Sort the rows, so that they can be compared regardless of order."""
+    """Sort the rows, to compare them regardless of order."""
     return sorted(
         json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows
     )

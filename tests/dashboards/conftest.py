@@ -1,7 +1,7 @@
 """One Superset per session, on a warehouse that the demo made: `make test-dashboards`.
 
-It needs Superset's environment (`.venv-superset`) and Debian's chromium; without them the tests fail instead
-of being skipped.
+It needs Superset's environment (`.venv-superset`) and Debian's chromium. Without them, the tests fail and are
+not skipped.
 """
 
 import os

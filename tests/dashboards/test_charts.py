@@ -33,7 +33,7 @@ CHOICES = {
         {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
     ),
 }
-# The charts that are empty for a choice; for the first two choices every other chart shows something.
+# The charts that are empty for a choice. For the first two choices, every other chart shows something.
 EMPTY = {
     "the simulated archive": {
         "open_times", "open_time_clusters", "workload_classes", "class_counts",
@@ -103,7 +103,7 @@ def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -
 
 
 def test_numbers_have_the_units_and_digits_that_a_person_would_write() -> None:
-    """By default, Superset writes `1.156k` s and `22.2G`, and rounds small shares to the same 0.0 %."""
+    """By default, Superset writes `1.156k` s and `22.2G`, and rounds all small shares to 0.0 %."""
     for name, chart in CHARTS.items():
         params = chart["params"]
         formats = [value for key, value in params.items() if key.endswith("_format") and value]
@@ -123,7 +123,7 @@ def test_a_ratio_and_the_share_it_leaves_out_have_separate_axes() -> None:
 
 
 def test_the_residuals_are_means_over_transfers(viewer: Api, reader: psycopg.Connection) -> None:
-    """Blocks with the same rounded size share a point, which shows their mean, not a maximum."""
+    """Blocks with the same rounded size share a point, which shows their mean and not a maximum."""
     for direction in ("get", "put"):
         question = Choice().apply(json.loads(CHARTS[f"residuals_{direction}"]["query_context"]))
         dataset = CHARTS[f"residuals_{direction}"]["dataset_uuid"]

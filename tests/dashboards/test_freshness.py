@@ -19,7 +19,7 @@ def run(service: Service, *arguments: str | Path) -> None:
 
 
 def ask(viewer: Api, dataset: str, columns: list[str]) -> dict[str, Any]:
-    """Query as a filter does for its list of choices, where a cached answer will do."""
+    """Query like a filter that needs its list of choices, for which a cached answer will do."""
     number = dataset_id(viewer, DATASETS[dataset]["uuid"])
     question = {
         "datasource": {"id": number, "type": "table"},

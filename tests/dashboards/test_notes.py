@@ -53,7 +53,7 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
             drawn.add(CHARTS[name]["slice_name"])
         else:
             assert CHARTS[name]["slice_name"] in notes
-    # Only empty charts are called empty; a chart of one interface says which one.
+    # Only empty charts are called empty. For a chart of one interface, the note says which one.
     for title in drawn & set(notes):
         assert notes[title].startswith("only for nft, which has the most ")
 

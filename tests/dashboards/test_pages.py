@@ -1,4 +1,4 @@
-"""Draws every dashboard in a browser, as a viewer sees it, and keeps the pictures for inspection."""
+"""Draws every dashboard in a browser, as a viewer sees it, and keeps pictures of the pages for inspection."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.upgrade import upgrade
 from tests.dashboards.assets import CHARTS, DASHBOARDS, charts_of
 
-BLANK_BYTES = 100_000  # the smallest picture has 200 kB; one without its charts had 47 kB
+BLANK_BYTES = 100_000  # the smallest picture has 200 kB; a page without its charts had 47 kB
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def check_page(browser: Browser, name: str) -> None:
     assert page.locator("[data-test=chart-grid-component]").count() == len(charts)
     drawn = page.locator(".slice_container canvas").count() + page.locator(".slice_container table").count()
     assert drawn >= len(charts)
-    # The text below a chart says what it leaves out, without a click.
+    # The text below a chart says what the chart leaves out, without a click.
     words = " ".join(page.locator(".dashboard-markdown").all_inner_texts())
     for chart in charts:
         assert flatten(CHARTS[chart]["description"]) in flatten(words), chart
@@ -56,7 +56,7 @@ def check_page(browser: Browser, name: str) -> None:
 
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name: str) -> None:
-    """It shows the first archive, and its charts ask the questions recorded in their files."""
+    """The page shows the first archive, and its charts ask the questions recorded in their files."""
     problems: list[str] = []
     refused: list[str] = []
 
@@ -65,7 +65,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
             problems.append(message.text)
 
     def watch(response: Any) -> None:
-        # A page keeps the colours it assigned when it is left; a viewer keeps nothing.
+        # A page saves its colours when it is left, which a viewer may not do.
         if response.status >= 400 and "/colors?" not in response.url:
             refused.append(f"{response.status} {response.url}")
 
@@ -75,10 +75,10 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
     check_questions(browser, DASHBOARDS[name])
-    # The window is tall enough; a picture of the whole page would change its height and reload the charts.
+    # The window is tall enough. A picture of the whole page would change its height and reload the charts.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
-    # Superset's page would report each visit to a third party; ours does not let it.
+    # Superset's page would report each visit to a third party, but ours prevents this.
     assert [each for each in problems if "scarf" not in each] == refused == []
     assert all("violates the following Content Security Policy" in each for each in problems)
     # The measured archive comes first; the demo's made-up one comes before the simulated one.

@@ -16,7 +16,7 @@ from tapewise.schema.errors import ServerError
 from tapewise.schema.settings import Settings
 from tests.dashboards.api import Api
 
-# Columns that are not compared, as they change with each login or write.
+# Columns that are not compared, because they change with each login or write.
 PASSING = {
     "changed_on",
     "created_on",
@@ -26,7 +26,7 @@ PASSING = {
     "fail_login_count",
     "dttm",
 }
-NUMBERS = {"dashboard_slices": {"id"}, "ab_permission_view_role": {"id"}}  # written again each time
+NUMBERS = {"dashboard_slices": {"id"}, "ab_permission_view_role": {"id"}}  # renumbered each time
 TABLES = [
     "dbs", "tables", "table_columns", "sql_metrics", "slices", "dashboards", "dashboard_slices", "ab_role",
     "ab_permission_view_role", "ab_user", "ab_user_role",

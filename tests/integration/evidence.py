@@ -1,4 +1,4 @@
-"""Reads a warehouse's content, and checks its ledger, in SQL that is independent of the code under test."""
+"""Reads a warehouse's content and checks its ledger, in SQL that is independent of the code under test."""
 
 import bz2
 import gzip
@@ -17,7 +17,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
-# When the same facts are loaded in two ways, their origins and the numbers of their names may differ.
+# If the same facts are loaded in two ways, their origins and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
     "archive_id": sql.SQL("archives.name"),
@@ -97,7 +97,7 @@ VIOLATIONS = {
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
     """,
-    # Times that a clock shows twice may have been moved, but the identity does not change.
+    # A time that a clock shows twice may have been moved, but the fact's identity does not change.
     "an identity occurs twice": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
         JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
@@ -164,7 +164,7 @@ VIOLATIONS = {
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,
-    # Only the cells remain of the time that was forgotten.
+    # For forgotten times, only the cells remain.
     "the cells are not a recount of the transfers": """
         WITH counted AS (
             SELECT transfers.archive_id,
@@ -227,14 +227,14 @@ def check_warehouse(warehouse: Warehouse) -> None:
         if not Path(path).exists():  # renamed by the test
             continue
         content = decompress(Path(path))
-        # Without --complete, only whole lines are read, and an unfinished one waits.
+        # Without --complete, only whole lines are read, and an unfinished last line waits.
         unfinished = read_bytes > 0 and content[read_bytes - 1 : read_bytes] != b"\n"
         assert (len(content), path) == (read_bytes + waiting_bytes, path)
         assert (line_count, path) == (content[:read_bytes].count(b"\n") + unfinished, path)
 
 
 def _gather_facts(connection: psycopg.Connection) -> None:
-    """Copy the facts into the temporary table `facts`: planning for all their partitions takes longest."""
+    """Copy the facts into the temporary table `facts`, because planning for all partitions takes longest."""
     connection.execute("CREATE TEMPORARY TABLE facts AS " + _ALL_FACTS)
     connection.execute("ANALYZE facts")
 
@@ -253,7 +253,7 @@ def decompress(path: Path) -> bytes:
 
 
 def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
-    """Return all rows of the facts and cells, without lineage and with names in place of their numbers."""
+    """Return all rows of the facts and cells, without lineage and with names instead of ids."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
@@ -262,7 +262,7 @@ def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
-    """Like `read_facts`, but for many rows: return only their number and the sum of their hashes."""
+    """Return what `read_facts` returns as row counts and sums of hashes, for use with many rows."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: connection.execute(
@@ -299,7 +299,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
 
 
 def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """Return the ledger's rows with details, in order: everything that another reading should reproduce."""
+    """Return the ledger's rows in order, with all details that another reading should reproduce."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
             "SELECT path, log_date, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
@@ -313,7 +313,7 @@ def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 
 def count_for_the_planner(warehouse: Warehouse) -> float:
-    """Return the planner's estimate of the number of archives; -1 if they were never analysed."""
+    """Return the planner's estimate of the number of archives; -1 if the table was never analysed."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         query = "SELECT reltuples FROM pg_class WHERE oid = 'core.archives'::regclass"
         [(count,)] = connection.execute(query).fetchall()
@@ -322,7 +322,7 @@ def count_for_the_planner(warehouse: Warehouse) -> float:
 
 
 def check_lineage(warehouse: Warehouse) -> None:
-    """Assert that `loaded_count` equals a recount; equal facts and counts do not imply that."""
+    """Assert that `loaded_count` equals a recount, which equal facts and counts do not imply."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         _gather_facts(connection)
         assert connection.execute(LOADED_IS_NOT_THE_FACTS).fetchall() == []

@@ -10,8 +10,8 @@ from tests.conftest import NOW, register
 
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 ZONE = "America/Los_Angeles"
-# NFT's log counts its transfers, and STAT enriches them. PFTP and HSI have other transfers, without stages
-# but with failures and, for HSI, open times.
+# NFT's log counts its transfers, and STAT adds to them. PFTP and HSI have other transfers. These have
+# failures but no stages, and HSI's have open times.
 FILES = [
     (LOGS / "nft.log", "nft"),
     *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),

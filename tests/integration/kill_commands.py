@@ -48,8 +48,8 @@ class Command:
     """The pids of every start; each leads a process group of its own."""
 
     def start(self) -> None:
-        # One file per start: joblib's resource tracker outlives a killed command, and still complains into
-        # that command's file.
+        # Each start writes to its own file, because joblib's resource tracker outlives a killed command and
+        # still complains into that command's file.
         self.said = self.said.with_suffix(f".{len(self.pids)}")
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
@@ -72,11 +72,11 @@ class Command:
 
     @property
     def status(self) -> int | None:
-        """The exit status, minus the signal that killed it; None while it runs."""
+        """The exit status (for a killed command, minus the signal), or None while the command runs."""
         return self._end()
 
     def end(self) -> None:
-        """Kill what is left of it, including workers of killed starts, which would wait minutes for work."""
+        """Kill its remaining processes. Workers of killed starts would wait minutes for work."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ class Command:
 
     @property
     def session_name(self) -> str:
-        """The name of its sessions; only one of the simultaneous commands is not forked."""
+        """The name of its sessions. Only one of the simultaneous commands has the default name."""
         return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
 
     def find_workers(self) -> list[int]:
@@ -93,7 +93,7 @@ class Command:
         children = Path(f"/proc/{self.pids[-1]}/task/{self.pids[-1]}/children")
         try:
             found = [int(pid) for pid in children.read_text().split()]
-            # Leave out joblib's resource tracker: its complaints belong to no load.
+            # Leave out joblib's resource tracker, which loads nothing.
             return [pid for pid in found if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
         except OSError:  # it has just ended
             return []

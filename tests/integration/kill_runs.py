@@ -18,9 +18,9 @@ from tests.integration.kill_commands import Command
 
 TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
-NOTICED_S = 10  # a server that has not ended its sessions by then has lost none
+NOTICED_S = 10  # if its sessions have not ended by then, the server has lost no process
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
-# Sessions that have begun a COPY and not ended its transaction; until then, COPY locks its table.
+# Sessions whose transaction has begun a COPY. The COPY's lock on its table lasts until the transaction ends.
 COPIES = (
     "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE relation IN"
     " ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
@@ -42,7 +42,7 @@ class Bench:
         """Connect as superuser, after waiting for a crashed server to recover or starting a dead one."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            # On every attempt: a postmaster that was just killed may still have been found ready.
+            # Repeat this each time: a postmaster that was just killed may still have been found ready.
             self.server.release()
             self.server.acquire()
             try:
@@ -58,7 +58,7 @@ class Bench:
                 connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
 
     def wait_until_quiet(self) -> None:
-        """Wait for the end of sessions left by a killed server or by a killed command's workers."""
+        """Wait until sessions left by a killed server or by a killed command's workers have ended."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect(DATABASE) as connection:
             while connection.execute(SESSIONS).fetchall():
@@ -89,7 +89,7 @@ class Study:
         try:
             while self.plans:
                 kind, is_copying = self.plans[-1]
-                # A fraction of a quiet run's time, so that a wave sees several kills.
+                # Wait a fraction of a quiet run's time, to fit several kills into a wave.
                 wait_s = self.draw.uniform(0, 0.05 if is_copying else quiet_s)
                 if not self._wait(watcher, wait_s, is_copying=is_copying):
                     return
@@ -99,14 +99,14 @@ class Study:
                         self._run_again()
                         watcher.close()
                         watcher = self.bench.connect(DATABASE)
-                        # Commands that were started before the server was up again may be lost, too.
+                        # Commands that were started before the server was up again may have lost it, too.
                         self.lost |= {command.pids[-1] for command in self.commands}
             assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
         finally:
             watcher.close()
 
     def _wait(self, watcher: psycopg.Connection, wait_s: float, *, is_copying: bool) -> bool:
-        """Wait `wait_s`, with `is_copying` after a COPY has begun; False if all commands finish first."""
+        """Wait `wait_s` (with `is_copying`, after a COPY begins); return False if all commands end first."""
         deadline = time.monotonic() + TIMEOUT_S
         if not is_copying:
             deadline = time.monotonic() + wait_s
@@ -121,7 +121,7 @@ class Study:
         return False
 
     def _run_again(self) -> bool:
-        """Restart only commands that were killed or lost the server; return whether any runs."""
+        """Restart only commands that were killed or lost the server; return whether any command runs."""
         is_any_running = False
         for command in self.commands:
             pid, status = command.pids[-1], command.status
@@ -140,7 +140,7 @@ class Study:
         return is_any_running
 
     def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
-        """Kill a process of that kind, if there is one; with `is_copying`, only during a COPY."""
+        """Kill a process of that kind if there is one, with `is_copying` only during a COPY."""
         running = [command for command in self.commands if command.status is None]
         copying = watcher.execute(COPIES).fetchone()
         if not running or (is_copying and copying is None):
@@ -163,7 +163,7 @@ class Study:
         return True
 
     def _is_lost(self, watcher: psycopg.Connection) -> bool:
-        """Wait until the server has noticed; until then it accepts sessions and ends them a moment later."""
+        """Wait until the server notices the kill. Until then, it accepts sessions and soon ends them."""
         deadline = time.monotonic() + NOTICED_S
         while time.monotonic() < deadline:
             try:
@@ -178,7 +178,7 @@ class Study:
     ) -> bool:
         if is_copying:
             running = [command for command in running if copying and command.session_name == copying[1]]
-        if not running:  # the session that copies was left behind by a dead command
+        if not running:  # the session that runs the COPY was left behind by a dead command
             return False
         command = self.draw.choice(running)
         has_copied = copying is not None and command.session_name == copying[1]

@@ -1,7 +1,7 @@
 """The made-up logs of the study of kills: two sources whose files overlap, grow, and are recompressed.
 
-A world is released in waves: each adds lines to the logs, and files that contain them. The files' facts are
-counted here from the lines alone, without any code of Tapewise.
+A world is released in waves. Each wave adds lines to the logs, and files that contain these lines. The files'
+facts are counted here from the lines alone, without any code of Tapewise.
 """
 
 import bz2
@@ -15,7 +15,7 @@ from operator import or_
 from pathlib import Path
 
 BEGIN = datetime(2004, 1, 20)
-LINES_A_WAVE = 4500  # of each log
+LINES_A_WAVE = 4500  # in each log
 WAVE_STEP = timedelta(days=12)
 BROKEN = (b"broken \xff\x00 line", b"broken: 12", b"")
 IGNORED_MARK = b" kw "  # transfers between machines other than the archive
@@ -68,7 +68,7 @@ class World:
         paths: list[Path] = []
         for name, log in self._logs.items():
             fresh = self._make_lines(name, wave)
-            # A day's file begins with the last lines of the one before.
+            # A day's file begins with the last lines of the previous day's.
             overlap = log[-LINES_A_WAVE // 8 :] if log else []
             log.extend(fresh)
             one, other = self._draw.randrange(1000, 2000), self._draw.randrange(2500, 4000)
@@ -106,7 +106,7 @@ class World:
         return path
 
     def count_facts(self) -> Counter[bytes]:
-        """Count each source's multiset union: a line n times in one file and m in another makes max(n, m)."""
+        """Count each source's facts: a line n times in one file and m times in another counts max(n, m)."""
         total: Counter[bytes] = Counter()
         for name in self.formats:
             of_source = [

@@ -1,7 +1,7 @@
-"""The bootstrap of `mart.compare_archives` in plain Python: days are drawn by copying their requests.
+"""The bootstrap of `mart.compare_archives` in plain Python, which draws days by copying their requests.
 
 It shares nothing with the SQL except the rule by which a digest decides how often a day is drawn. It supports
-only UTC days, no simulated archives, and no evidence of what was on disk.
+only days in UTC, and neither simulated archives nor evidence of what was on disk.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """Those columns of a `mart.compare_archives` row that are calculated here."""
+    """The columns of a `mart.compare_archives` row that are calculated here."""
 
     a_value: float | None
     b_value: float | None
@@ -63,7 +63,7 @@ class Side:
         return [each for each in self.requests if direction in ("all", each.direction)]
 
     def calculate(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
-        """Yield (quantity, statistic, value, requests, days with any) of a replicate; 0 has each day once."""
+        """Yield (quantity, statistic, value, requests, days with any); replicate 0 draws each day once."""
         weights = {day: weigh(replicate, day) for day in self.days}
         chosen = self.choose(direction)
         drawn = [each for each in chosen for _ in range(weights[each.day])]
@@ -111,7 +111,7 @@ class Side:
 
 
 def weigh(replicate: int, day: int) -> int:
-    """How often a day is drawn: a Poisson quantile at a number derived from a digest."""
+    """Return how often a day is drawn: a Poisson quantile at a number derived from a digest."""
     if replicate == 0:
         return 1
     digest = hashlib.md5(f"{replicate} {day * 86400}".encode(), usedforsecurity=False).hexdigest()
@@ -193,7 +193,7 @@ def judge(
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Holm's method: the smallest p-value times their number, the next times one less, never decreasing."""
+    """Holm's method: the p-values in increasing order, times n, n - 1 and so on; results never decrease."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):

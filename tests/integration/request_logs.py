@@ -1,4 +1,4 @@
-"""Made-up logs of opens and transfers, how a test reads them, and what it compares their requests with."""
+"""Made-up logs of opens and transfers, with functions to read them and to check the requests derived."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -62,8 +62,8 @@ def move_at_dcache(at: datetime, draw: random.Random) -> str:
     )
 
 
-# Lines of a made-up site: every field that any of our logs has for a request may be on either line or on
-# neither.
+# Lines of a made-up site. Each field that any of our logs has for a request may be on the open's line, the
+# transfer's line, both or neither.
 SITE = r"""
 title = "A made-up site"
 nulls = ["-"]
@@ -127,9 +127,9 @@ MAKERS = {
 
 
 def make_log(format_name: str, seed: int, *, is_late: bool = False) -> Lines:
-    """Make lines of opens and transfers in crowds, from within a second to more than a day apart.
+    """Make lines of opens and transfers in crowds that last from less than a second to more than a day.
 
-    With `is_late`, some enter the log a week late.
+    With `is_late`, some lines enter the log a week late.
     """
     draw = random.Random(seed)
     lines = []
@@ -171,7 +171,7 @@ def read_log(
 
 
 def expect_recount(database: psycopg.Connection) -> int:
-    """Assert that all columns of the requests equal what `rebuild_requests` makes; return their number."""
+    """Assert that all columns of the requests equal what `rebuild_requests` makes; count the requests."""
 
     def dump() -> list[str]:
         rows = database.execute("SELECT * FROM core.requests").fetchall()
@@ -189,7 +189,7 @@ def expect_recount(database: psycopg.Connection) -> int:
 
 
 def note_days(days: set[date]) -> Callable[..., None]:
-    """Return a `rebuild_requests` that records the requested days in `days`."""
+    """Return a replacement for `rebuild_requests` that also records the requested days in `days`."""
 
     def note(
         connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, asked: Iterable[date]

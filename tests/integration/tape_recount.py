@@ -1,6 +1,6 @@
-"""Derives mounts and tape operations in plain Python, event by event; the SQL must agree.
+"""Derives mounts and tape operations in plain Python, event by event. The SQL must give the same.
 
-Each has its events as (line hash, occurrence), the times of its steps, and its counts.
+Each mount or operation has its events as (line hash, occurrence), the times of its steps, and its counts.
 """
 
 from collections import defaultdict
@@ -71,7 +71,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # The stay that each drive's last event belongs to, and the mount request that is still unanswered.
+        # For each drive, the stay to which its last event belongs; then the mount request still unanswered.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""Facts are append-only: the loader may add them and move those of a repeated hour, and nothing else."""
+"""Facts are append-only: the loader may only add them and move those of a repeated hour."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -14,7 +14,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}
-# Clocks in America/Los_Angeles went back that night: they showed 1:30 at FIRST and SECOND, but 3:30 once.
+# Clocks in America/Los_Angeles went back that night. They showed 1:30 twice (FIRST, SECOND) and 3:30 once.
 FIRST, SECOND = datetime(1997, 10, 26, 8, 30, tzinfo=UTC), datetime(1997, 10, 26, 9, 30, tzinfo=UTC)
 ONCE = datetime(1997, 10, 26, 11, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -104,7 +104,7 @@ def test_the_loader_may_only_read_and_add_facts(loader: psycopg.Connection) -> N
                 {"table": privileges, "columns": of_columns, "name": f"core.{name}"},
             ).fetchone()
             assert (name, granted) == (name, (allowed, allowed))
-    # It has no rights through another role either.
+    # The loader has no rights through another role either.
     assert (
         loader.execute("SELECT FROM pg_auth_members WHERE member = 'tapewise_loader'::regrole").fetchall()
         == []
@@ -134,7 +134,7 @@ def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
     assert after == before | {name: before[name] + HOUR for name in moved_times}
     sums = ("x", "put", False, False, 7, 60.0) if table == "transfers" else (None,) * 6
     assert moved == (FIRST, SECOND, *sums, before["log_file_id"], before["id"])
-    # It is already there: nothing is left to move.
+    # The fact has already moved, so nothing is left to move.
     assert move(loader, table) == []
     assert read_facts(loader, table) == [after]
 
@@ -142,7 +142,7 @@ def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
 @pytest.mark.parametrize(
     ("started_at", "expected"),
     [
-        # The clock showed the start twice, and it is before the end, so it moves too.
+        # The clock showed the start twice. The start is before the end, so it moves too.
         (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
         # The clock showed the start once, so the job took an hour longer.
         (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),

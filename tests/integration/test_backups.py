@@ -1,4 +1,4 @@
-"""Backups that are made at the same time, killed or stopped, and what they leave behind."""
+"""Backups that run at the same time, are killed or are stopped, and what they leave behind."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def archive(database: psycopg.Connection) -> str:
 
 @contextmanager
 def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
-    """Block all dumps inside the `with`; yield a function that waits until that many are blocked."""
+    """Block all dumps inside the `with`; yield a function that waits until a given number are blocked."""
     with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
         blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
 

@@ -1,4 +1,4 @@
-"""Compares `mart.compare_archives` and its cases' expected results with a bootstrap in plain Python."""
+"""Compares `mart.compare_archives`, and what its cases expect, with a bootstrap in plain Python."""
 
 import math
 from dataclasses import fields
@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 def read_requests(given: dict[str, list[dict[str, Any]]], archive: str) -> list[Request]:
-    """The transfers or requests that a case gives an archive, completed as `insert_rows` would."""
+    """Return a case's transfers or requests for an archive, with the defaults of `insert_rows`."""
     found = []
     for table in ("transfers", "requests"):
         for said in given.get(table, []):
@@ -50,7 +50,7 @@ def assert_same(found: Any, expected: Any, *where: Any) -> None:
 
 
 def assert_agree(rows: list[dict[str, Any]], figures: dict[Key, Figure]) -> None:
-    """Assert that SQL's rows are exactly Python's figures, in every column that both have."""
+    """Assert that the SQL's rows equal Python's figures in every column that both have."""
     by_key = {(row["direction"], row["quantity"], row["statistic"]): row for row in rows}
     assert by_key.keys() == figures.keys()
     for key, figure in figures.items():
@@ -87,7 +87,7 @@ def test_the_plain_bootstrap_gives_the_drawings_that_cases_expect() -> None:
 
 
 def make_requests(seed: int, day_count: int, *, slower_s: float) -> list[Request]:
-    """Make days of all sizes: some have no gets, and some requests have no known beginning."""
+    """Make days of all sizes. Some days have no gets, and some requests have no known beginning."""
     dice = np.random.default_rng(seed)
     found = []
     for day in range(10_957, 10_957 + day_count):

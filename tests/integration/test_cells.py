@@ -4,7 +4,7 @@ import pytest
 
 from tapewise.schema.database import Role
 
-# An hour of NFT transfers, one a minute, around a clock change.
+# By name: the zone of a clock change, and the day and hour (UTC) at which three hours of transfers begin.
 CHANGES = {
     "Nepal's quarter of an hour, 1986": ("Asia/Kathmandu", "85/12/31", 18),
     "Newfoundland's minute past midnight, 1999": ("America/St_Johns", "99/10/31", 2),
@@ -24,7 +24,7 @@ def test_days_of_the_archives_zone_contain_the_transfers_that_ended_in_them(
         if hour + minute // 60 < 24
     ]
     (tmp_path / "a.log").write_text("".join(lines))
-    # The archive gets its zone from its first source; the log itself is in UTC.
+    # The archive gets its zone from its first source; the tested log is in UTC.
     (tmp_path / "first.log").write_text("1 97/01/01 12:00:00 js 1 1.500\n")
     load(tmp_path / "first.log", "nft", timezone=zone, source="local")
     load(tmp_path / "a.log", "nft", timezone="UTC", source="utc")

@@ -1,4 +1,4 @@
-"""UniTree's client events: start, stage and end make one request, in whatever order their lines come."""
+"""UniTree's client events: a start, a stage and an end make one request, in any order of their lines."""
 
 import random
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def write_event(
 
 
 def make_files(seed: int, folder: Path) -> list[Path]:
-    """Make up events of four days, crowded around midnight, with few files, users and machines.
+    """Make up four days of events, crowded around midnight, with few files, users and machines.
 
     Any line may be missing, and some occur in two files.
     """
@@ -121,7 +121,7 @@ def test_each_line_is_in_one_request(
     # Only requests that never ended are shown as unfinished.
     unfinished = count("SELECT count(*) FROM mart.requests WHERE missing ~ 'transfer'")
     assert unfinished == count("SELECT count(*) FROM mart.requests WHERE transfer_id IS NULL") > 0
-    # Nothing is staged for a put, for a file that was on disk, or before it was requested.
+    # Puts have no stage, and a stage ends neither before its request nor after its transfer.
     assert (
         count(
             "SELECT count(*) FROM mart.requests WHERE stage_id IS NOT NULL"

@@ -1,4 +1,4 @@
-"""The server stops working for a client that is gone."""
+"""The server stops working for a client that has gone."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Comparisons: false alarms, what they find, repeatability, and what they print."""
+"""Comparisons: false alarms, differences found, repeatability and output."""
 
 import json
 import random
@@ -22,7 +22,7 @@ Requests = list[tuple[Any, ...]]
 
 
 def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
-    """A fortnight of bursts, more by day than by night; each has ten requests, all slow or all fast."""
+    """A fortnight of bursts, more by day than by night. Each burst has ten requests, all slow or all fast."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for day in range(DAY_COUNT):
@@ -94,7 +94,7 @@ def insert_requests(connection: psycopg.Connection, archive: str, requests: Requ
         """,
         [*map(list, columns), archive],
     )
-    connection.execute("ANALYZE core.requests")  # autovacuum may come later
+    connection.execute("ANALYZE core.requests")  # autovacuum may run later
 
 
 @pytest.fixture
@@ -134,11 +134,12 @@ def test_requests_from_the_same_law_are_hardly_ever_called_different(
         for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 %, seven pairs give more than one alarm once in 23 times, and more than two once in 266.
-    # (A study with 60 pairs each had none.)
+    # At 5 %, seven pairs give more than one alarm in one of 23 runs, and more than two in one of 266. (A
+    # study with 60 pairs for each parameter had none.)
     assert sum(map(bool, alarms)) <= 2
 
 
+@pytest.mark.study("sql/simulation", "sql/statistics")
 def test_an_extra_minute_of_staging_is_always_found(connection: psycopg.Connection):
     for seed in range(5):
         a = make_even_requests(seed)
@@ -188,8 +189,8 @@ def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
 
 @pytest.fixture
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Archives `slow` and `fast` have the same requests on two days, `made-up` is synthetic, and others
-    are runs.
+    """Archives `slow` and `fast` have requests at the same times on two days, `made-up` is synthetic, `empty`
+    has no requests, and the others are runs.
     """
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
                 "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip

@@ -49,22 +49,22 @@ def test_lines_and_rows_give_the_same_coverage(warehouse: Warehouse, load: Calla
     assert rows == [(each.view, each.state, each.why) for each in judge_views(found)]
 
 
-# These take the names of two archives to compare.
+# These compare two archives, which they take by name.
 COMPARING = {each.name for each in read_mart() if "b" in each.metadata.arguments}
 # These have rows only after the archive's requests have been sorted into classes.
 OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_days"}
-# These show no archive: they find a transfer or a job by its number.
+# These show no archive, only the number of a transfer or job.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
-# These also have rows for what is unknown, which do not matter here.
+# These also have rows for what is unknown, which are left out here.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}
-# A log may have no lines of these kinds.
+# These list lines that a log may not have.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS]
 
 
 @pytest.fixture(scope="module")
 def archives(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
-    """Archives of the start of the example, of each of its logs alone, and of each format's example lines."""
+    """Archives with the example's first lines, those of each log alone, and each format's example lines."""
     folder = tmp_path_factory.mktemp("lines")
     with site.clone() as warehouse:
 
@@ -94,7 +94,7 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         view, number = BY_NUMBER[each.name]
         query += sql.SQL(" JOIN {} USING ({})").format(sql.Identifier("mart", view), sql.Identifier(number))
     elif each.name in COMPARING:
-        # Blocks of ten weeks: a format's lines span years, which would give too many blocks of one day.
+        # Use blocks of ten weeks: a format's lines span years, which would give too many one-day blocks.
         query = sql.SQL(
             "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
             " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"
@@ -115,7 +115,7 @@ def test_a_view_gives_rows_where_coverage_says_so(archives: psycopg.Connection, 
     )
     found = find_archives_with_rows(archives, each)
     assert found <= {archive for archive, is_fed in said.items() if is_fed}
-    # One line of a kind may be too little for a view.
+    # An archive with one line of each kind may have too few lines for a view.
     logs = {archive for archive in said if not archive.startswith("lines of ")}
     assert len(logs) == 6
     if each.name not in OF_SOME_LINES:

@@ -1,4 +1,4 @@
-"""mart.daily_activity, which counts transfers, equals the days of mart.activity, which adds up the rollup."""
+"""Compares mart.daily_activity, which counts transfers, with mart.activity, which adds up the rollup."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -19,7 +19,7 @@ COLUMN_TYPES = {"ended_at": pl.Datetime("us", "UTC"), "size_bytes": pl.Int64, "d
 
 
 def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]:
-    """Make transfers of four days; any field that a log may omit may be missing."""
+    """Make four days of transfers. Any field that a log may omit may be missing."""
     rows = []
     for _ in range(400):
         is_saturated = dice.random() < 0.1
@@ -38,8 +38,8 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
     return rows
 
 
-# Days of 25 and 23 hours, a day that begins twice, one at 5:45 from UTC, and one whose clock changes at a
-# minute past midnight.
+# Days of 25 and 23 hours, a day that begins twice, one in a zone 5:45 ahead of UTC, and one whose clock
+# changes at a minute past midnight.
 @pytest.mark.parametrize(
     ("timezone", "since"),
     [

@@ -85,7 +85,7 @@ def test_the_later_version_of_a_corrected_report_counts(load, warehouse, sample_
     check_warehouse(warehouse)
 
 
-# By section: the columns that name those figures which are not totals.
+# For each section, the columns that identify a figure that is not a total.
 NAMES = {
     "io_by_gateway": ["system", "gateway"],
     "io_by_client": ["system", "client"],

@@ -1,8 +1,8 @@
 """Student's t and F in SQL against SciPy, over a wide grid and at its edges.
 
-SciPy's tails are accurate to 1e-12 here. Not all of its quantiles are: some far ones are off by several per
-cent, and some are infinite. Those are left out, but the tail at our quantile is always compared. Where SciPy
-has no tail either, because a square overflows, closed forms replace it.
+SciPy's tails are accurate to 1e-12 here, but some of its far quantiles are off by several per cent, and some
+are infinite. These quantiles are left out, but the tail at our quantile is always compared. Where SciPy has
+no tail either, because a square overflows, closed forms take its place.
 
 Run with `-s` to see the largest differences.
 """
@@ -24,7 +24,7 @@ PROBABILITIES = [*TAILS, 0.3173, 0.5, 0.6827, 0.9, 0.975, 0.999, 1 - 1e-6, 1 - 1
 
 
 def compute(connection: psycopg.Connection, expression: str, *columns: Sequence[float]) -> np.ndarray:
-    """`expression` of a, b, c for each row of the columns; null becomes NaN."""
+    """Evaluate `expression` of a, b and c for each row of the columns; null becomes NaN."""
     names = "abc"[: len(columns)]
     query = (
         f"SELECT coalesce({expression}, 'nan') FROM unnest({', '.join(['%s::float8[]'] * len(columns))})"
@@ -35,8 +35,8 @@ def compute(connection: psycopg.Connection, expression: str, *columns: Sequence[
 
 
 def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int, *given: np.ndarray) -> None:
-    """Assert that all are within the tolerance, and at least `count` are comparable (SciPy's value is finite
-    and not zero).
+    """Assert that all values are within the tolerance, and that at least `count` can be compared (SciPy's
+    value is finite and not zero).
     """
     is_known = np.isfinite(expected) & (np.abs(expected) >= 1e-300) & (np.abs(expected) < 1e300)
     assert is_known.sum() >= count, f"{what}: only {is_known.sum()} points to compare"
@@ -54,7 +54,7 @@ def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int,
 
 @pytest.fixture
 def grid() -> tuple[np.ndarray, ...]:
-    """Probability and two degrees of freedom."""
+    """Probabilities and two degrees of freedom."""
     return tuple(np.array(list(product(PROBABILITIES, DEGREES, DEGREES[::2]))).T)
 
 
@@ -62,7 +62,7 @@ def test_f_agrees_with_scipy(database: psycopg.Connection, grid: tuple[np.ndarra
     probability, df1, df2 = grid
     found = compute(database, "mart.f_quantile(a, b, c)", probability, df1, df2)
     x = special.betaincinv(df1 / 2, df2 / 2, probability)
-    rest = special.betainccinv(df2 / 2, df1 / 2, probability)  # 1 - x, to its own precision
+    rest = special.betainccinv(df2 / 2, df1 / 2, probability)  # 1 - x, without cancellation
     with np.errstate(all="ignore"):
         expected = df2 / df1 * np.where(x < 0.5, x / (1 - x), (1 - rest) / rest)
         # Leave out quantiles that SciPy's own tail does not confirm.
@@ -84,7 +84,7 @@ def test_student_t_agrees_with_scipy(database: psycopg.Connection) -> None:
     probability, df = np.array(list(product(PROBABILITIES, DEGREES))).T
     found = compute(database, "mart.student_t_quantile(a, b)", probability, df)
     expected = stats.t.ppf(probability, df)
-    # As above; quantiles that should be zero are left out too.
+    # As above, and leave out quantiles that should be zero.
     with np.errstate(all="ignore"):
         expected[np.abs(stats.t.cdf(expected, df) / probability - 1) > 1e-9] = np.nan
     expected[probability == 0.5] = np.nan
@@ -125,7 +125,7 @@ def test_two_degrees_of_freedom_above_have_a_closed_form(database: psycopg.Conne
 
 
 def test_many_degrees_of_freedom_are_nearly_normal(database: psycopg.Connection) -> None:
-    """The first terms of the expansion of t in 1 / df; those left out are below 1e-12 here."""
+    """Compare with the first terms of t's expansion in 1 / df; later terms are below 1e-12 here."""
     tail, df = np.array(list(product([0.4, 0.1, 0.025, 1e-4], [1e5, 1e6, 1e8, 1e10]))).T
     z = stats.norm.isf(tail)
     expected = z + (z**3 + z) / (4 * df) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * df**2)
@@ -154,7 +154,7 @@ EDGES = {
     "f_tail(1, 7, 7)": 0.5,
 }
 
-# Invalid arguments give null, and never an error.
+# Invalid arguments give null, never an error.
 NULLS = [
     *(f"f_tail({f}, 5, 3)" for f in ("-1", "'nan'", "NULL")),
     *(f"student_t_tail({t}, 5)" for t in ("'nan'", "NULL")),

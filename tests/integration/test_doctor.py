@@ -48,7 +48,7 @@ def settings(tmp_path: Path, load: Callable[..., object]) -> Settings:
 def find(
     settings: Settings, warehouse: Warehouse, verdict: str = "wrong", now: datetime = NOW
 ) -> list[tuple[str, str]]:
-    # The check of disks is left out, because it sees those of the machine that runs the test.
+    # Leave out the check of disks, which would see those of the machine that runs the test.
     found = examine_warehouse(settings, warehouse, now)
     return [(each.check, each.sentence) for each in found if each.verdict == verdict and each.check != "disk"]
 
@@ -106,7 +106,7 @@ def test_a_last_line_in_the_future_is_reported(settings: Settings, warehouse: Wa
 @pytest.mark.parametrize("command", [doctor, status])
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_now_beyond_the_calendar_is_refused(command: click.Command, moment: str, tmp_path: Path) -> None:
-    # Nothing listens there: even if the moment were accepted, no database would be asked.
+    # Nothing listens at this URL, so no database would be asked even if the moment were accepted.
     settings = Settings(config=tmp_path / "none", database_url="postgresql://x@127.0.0.1:1/y")
     result = CliRunner().invoke(command, ["--now", moment], obj=settings)
     assert result.exit_code == 2

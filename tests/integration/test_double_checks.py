@@ -16,7 +16,7 @@ Load = Callable[..., FileResult]
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Load as an older program did, which refused nothing."""
+    """Load like an older program, which refused nothing."""
     monkeypatch.setattr(OtherHolders, "_check", lambda *_: None)
     return
 

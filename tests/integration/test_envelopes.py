@@ -1,12 +1,12 @@
-"""How good the lower envelope is: coverage of its intervals over many made-up archives.
+"""Measures how often the intervals of the lower envelope contain the truth, over many made-up archives.
 
-Two studies give two answers. Where the fastest transfer of each stratum of sizes follows a line with
-normal errors, the 95 % intervals contain the truth 95 times in 100, as the arithmetic promises, provided
-that FTP's coarse times are filtered out. Where transfers queue and share a network, as in the example
-logs, even the fastest have waited, and the intervals do not cover that.
+Two studies give two answers. Where the fastest transfer of each stratum of sizes follows a line with normal
+errors, the 95 % intervals contain the truth 95 times in 100, as the arithmetic promises, if FTP's coarse
+times are filtered out. Where transfers queue and share a network, as in the example logs, even the fastest
+have waited, and the intervals do not allow for that.
 
-Run with `-s` to see the measurements. The tables are in docs/explanation/lower-envelope.md; a test
-fails when they no longer match.
+Run with `-s` to see the measurements. The tables are in docs/explanation/lower-envelope.md; a test fails when
+they no longer match.
 """
 
 import json
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Law:
-    """A line with the scatter around it, as LLNL published them, and how it was sampled."""
+    """A line and its scatter, as LLNL published them, and the numbers of transfers to make."""
 
     direction: str
     operation: str
@@ -86,9 +86,9 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
 
     The published scatter of 0.68 s around a latency of 0.76 s would make one small put in eight end before it
     begins, and cutting those off would raise the line. So the normal law is kept whole, and all sizes lie
-    where the line is at least 5.5 SE above zero. That moves the line's centre, not the line: least squares
-    stays unbiased, and the sizes are spread so that the slope's error is the published one. Only the latency,
-    now further from the data, is known less precisely than LLNL knew it.
+    where the line is at least 5.5 SE above zero. This moves the data along the line and does not change the
+    line. Least squares stays unbiased, and the spread of the sizes gives the slope its published error. Only
+    the latency, now further from the data, is known less precisely than LLNL knew it.
     """
     shape = (law.stratum_count, law.stratum_size)
     at = np.arange(law.stratum_count), chance.integers(law.stratum_size, size=law.stratum_count)
@@ -96,8 +96,8 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     wanted = (law.residual_se_s / law.slope_se_s_per_byte) ** 2
     scale = math.sqrt(wanted / (law.stratum_count * spread[at].var()))
     smallest = (5.5 * law.residual_se_s - law.latency_s) / law.slope_s_per_byte
-    # Each random step from one size to the next is a byte longer, so no two sizes are equal, and no tie lets
-    # a transfer slip into the next stratum.
+    # Make each random step from one size to the next a byte longer. Then no two sizes are equal, and no tie
+    # lets a transfer slip into the next stratum.
     size_bytes = (smallest + scale * spread).astype(np.int64) + np.arange(spread.size).reshape(shape)
 
     fastest_ms = _clear_of_ftp(
@@ -108,13 +108,13 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     assert fastest_ms.min() > 0
     slower_ms = np.rint(chance.exponential(10_000, shape)).astype(np.int64) + 10
     duration_ms = _clear_of_ftp(fastest_ms[:, np.newaxis] + slower_ms)
-    # The filter keeps FTP's whole seconds from 10 s on.
+    # From 10 s on, the filter keeps FTP's whole seconds.
     is_whole = (duration_ms >= 10_000) & (chance.random(shape) < 0.2)
     duration_ms = np.where(is_whole, -(-duration_ms // 1000) * 1000, duration_ms)
     duration_ms[at] = fastest_ms
 
     # These must not count: FTP's short times, far below the line at the same sizes; times of zero; and an
-    # incomplete last stratum, which is fastest of all and at the end, where a line is easily tilted.
+    # incomplete last stratum, which is fastest of all and easily tilts the line at its end.
     ftp_bytes = chance.choice(size_bytes.ravel(), law.ftp_count)
     ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.05, 0.25, law.ftp_count)
     ftp_ms = np.where(ftp_s < 1, 499, 1000 * np.minimum(np.rint(ftp_s), 9)).astype(np.int64)
@@ -132,14 +132,14 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
 def _clear_of_ftp(duration_ms: np.ndarray) -> np.ndarray:
     """Add one ms to times that look like FTP's by chance (one in a thousand), which would be filtered out.
 
-    On average that is a microsecond, while the latency is known to a tenth of a second.
+    On average this adds a microsecond, while the latency is known to a tenth of a second.
     """
     is_like_ftp = (duration_ms % 1000 == 0) | (duration_ms == 499)
     return duration_ms + is_like_ftp
 
 
 def month(seed: int) -> str:
-    """A seed's month: seeds share one archive, but each has its own partition and range of dates."""
+    """Return a seed's month. Seeds share one archive, but each has its own partition and range of dates."""
     return f"{1990 + seed // 12}-{seed % 12 + 1:02d}-01"
 
 
@@ -157,7 +157,7 @@ def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, 
                     pl.DataFrame(
                         {
                             "user": "002718",
-                            # Eight days, as LLNL used, in no order of size.
+                            # Spread over eight days, like LLNL's sample, independently of size.
                             "second": chance.integers(8 * 86400, size=transfers.size_bytes.size),
                             "operation": law.operation,
                             "size_bytes": transfers.size_bytes,
@@ -266,7 +266,7 @@ def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
         assert row["filtered_count"] == law.ftp_count + law.zero_count, (seed, direction)
         assert_agrees_with_scipy(row, made[seed, direction])
 
-    # The sizes are spread as LLNL's were, so its errors are reproduced too.
+    # The sizes are spread like LLNL's, so LLNL's errors are reproduced too.
     for direction, law in LAWS.items():
         for name in ("residual_se_s", "slope_se_s_per_byte"):
             mean = np.mean([row[name] for row in envelopes.values() if row["direction"] == direction])
@@ -279,7 +279,7 @@ def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
-    """Assert that SQL's line is the one that SciPy fits through the points as they were made."""
+    """Assert that the SQL's line is the one that SciPy fits through the points that were made."""
     line = stats.linregress(made.fastest_bytes, made.fastest_s)
     residuals_s = made.fastest_s - line.intercept - line.slope * made.fastest_bytes
     df = made.fastest_s.size - 2
@@ -350,8 +350,8 @@ def test_waiting_raises_the_envelope_and_the_intervals_do_not_cover_that(
         rows = cursor.execute("SELECT * FROM mart.lower_envelopes() ORDER BY archive, direction").fetchall()
     assert len(rows) == 2 * len(EXAMPLE_SEEDS)
     found = measure(rows)
-    # This records the measurement, good or bad: no bound is set on the error. It uses the median, because a
-    # few archives in which the largest files waited most distort the mean of the latency.
+    # This only records the measurement and sets no bound on the error. It uses the median, because a few
+    # archives in which the largest files waited most distort the mean of the latency.
     for each in found:
         assert each.median > each.truth, each
         assert each.coverage_ratio < 0.95, each

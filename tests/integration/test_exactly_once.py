@@ -1,4 +1,4 @@
-"""Exactly once: the facts are the multiset union of what is read, however often, in any order, by many."""
+"""Exactly once: facts are the multiset union of the files, read in any order, repeatedly or at once."""
 
 import bz2
 import gzip
@@ -36,15 +36,15 @@ from tests.integration.evidence import FACTS, check_warehouse, read_balance, rea
 from tests.stamps import python_regex, restamp
 
 pytestmark = pytest.mark.usefixtures("short_segments")
-# Unfolded lines depend on the lines above them, so none can be read alone; see test_daily_reports.py.
+# A format that unfolds lines cannot read a line without those above it; see test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
-# Loading is tested with formats for which it differs: one table or several, a day given by the file, a
-# layout. Reading lines is tested with every format, here and elsewhere.
+# Loading is tested with formats that load differently: into one table or several, with a day from the file,
+# or by a layout. Reading lines is tested with every format, here and elsewhere.
 SOME_NAMES = ["cond", "hsi", "pftp", "unitree-tape", "xferlog"]
 SOME_FORMATS = pytest.mark.parametrize("format_name", SOME_NAMES)
 BEGIN = datetime(2004, 6, 30, 20, 0)
-DAY = BEGIN.date()  # of files whose lines have no date
+DAY = BEGIN.date()  # for files whose lines have no date
 CLOCK = re.compile(r"\d\d:\d\d:\d\d")
 TIME = re.compile(
     r"\d\d/\d\d/\d\d \d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \d{4}|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
@@ -54,10 +54,10 @@ STAMPS = dict.fromkeys(("nft", "stat"), "%y/%m/%d %H:%M:%S") | dict.fromkeys(
 )
 LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
-BROKEN_TEXT = r"broken \xff\x00 line"  # as the first is shown
+BROKEN_TEXT = r"broken \xff\x00 line"  # how the first of them is shown
 BLANK = (b"", b"  \t")
 
-# Examples share the test's warehouse, but each has its own archive. A warehouse is not always fast.
+# Hypothesis's examples share a warehouse, but each has its own archive. A warehouse is not always fast.
 SHARED_FIXTURES: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -104,7 +104,7 @@ def fate(line: bytes) -> str:
         owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
         if (owner := next(owners, None)) is not None:
             return "fact" if owner.ignored is None else "ignored"
-    # Ignored lines are of transfers between machines other than the archive.
+    # Ignored lines report transfers between machines other than the archive.
     return "ignored" if b" kw " in line or b" (k-w) " in line else "fact"
 
 
@@ -152,7 +152,7 @@ def counts(result: FileResult) -> tuple[int, int, int, int, int]:
 
 
 def ledger(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """Number, path and counts (as `counts`) of each row of the ledger, in order."""
+    """Return the number, path and counts of each row of the ledger, in order."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
             "SELECT id, path, (line_count, loaded_count, held_count, ignored_count, rejected_count)::text"
@@ -162,7 +162,7 @@ def ledger(warehouse: Warehouse) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def load(load: Load) -> Load:
-    """Load one file, as of DAY if its lines have no date."""
+    """Load one file, with the date DAY if its lines have none."""
 
     def load_as_of_day(path: Path, format_name: str, **options: Any) -> FileResult:
         if find_format(format_name).is_dated_by_file:
@@ -174,7 +174,7 @@ def load(load: Load) -> Load:
 
 @pytest.fixture
 def set_block_bytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Sets how much of a file is read at a time by default."""
+    """Sets the default number of bytes that are read at a time."""
 
     def set_block_bytes(size: int) -> None:
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (size,))
@@ -218,6 +218,7 @@ def test_two_halves_that_overlap_count_once(
     assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # otherwise nothing overlapped
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_two_orders_of_overlapping_files_give_the_same_facts(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -273,6 +274,7 @@ def test_a_shorter_copy_adds_nothing(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", ["cond", "hsi"])  # cond gets its day from the file
 @pytest.mark.parametrize(
     ("suffix", "compress"),
@@ -331,6 +333,7 @@ def test_a_copy_with_other_line_ends_adds_nothing(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_a_byte_order_mark_is_not_part_of_a_line(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -340,10 +343,10 @@ def test_a_byte_order_mark_is_not_part_of_a_line(
     for length in (30, len(lines)):
         path.write_bytes(mark + b"".join(line + b"\n" for line in lines[:length]))
         assert load(path, format_name).tally.rejected.total() == fates(lines[:length])["rejected"]
-        expect_union(warehouse, lines[:length])  # the balance of bytes, too
+        expect_union(warehouse, lines[:length])  # this includes the balance of bytes
         assert len(ledger(warehouse)) == 1
     assert load(write(tmp_path / "copy", lines), format_name).tally.loaded_count == 0
-    # As `cat` joins two logs.
+    # This is how `cat` joins two logs.
     (tmp_path / "both").write_bytes(path.read_bytes() + mark + b"".join(line + b"\r\n" for line in lines))
     load(tmp_path / "both", format_name)
     expect_union(warehouse, lines, lines + lines)
@@ -378,6 +381,7 @@ def test_a_copy_in_another_place_is_held(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @pytest.mark.parametrize(("first", "second"), [(1, 3), (3, 1), (2, 2), (4, 5)])
 def test_a_line_in_two_files_counts_as_often_as_in_the_one_that_has_it_more_often(
@@ -401,6 +405,7 @@ def test_real_repeats_in_a_file_are_kept(
     expect_union(warehouse, lines)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("format_name", "shuffled"),
     [*((name, False) for name in SOME_NAMES), ("pftp", True)],
@@ -430,7 +435,7 @@ def test_repeats_are_numbered_across_block_boundaries(
     expect_union(warehouse, lines, archive="whole")
     expect_union(warehouse, lines, archive="pieces")
 
-    # Block edges must not matter for a copy, or for its additional lines, either.
+    # Block edges must not matter for a copy or its additional lines either.
     set_block_bytes(path.stat().st_size // 7)
     copy = write(tmp_path / "copy", lines)
     assert load(copy, format_name, archive="pieces").tally.loaded_count == 0
@@ -515,7 +520,7 @@ def test_the_unfinished_last_line_of_a_complete_file_counts_once(
         assert load(path, format_name, is_complete=is_complete).is_unchanged
     expect_union(warehouse, lines)
 
-    # It was the last line after all, but the file continues.
+    # The last line was complete, but the file continues.
     write(path, [*lines, lines[0]])
     assert load(path, format_name).tally.loaded_count == 1
     expect_union(warehouse, [*lines, lines[0]])
@@ -574,7 +579,7 @@ def test_archives_do_not_share_lines(warehouse: Warehouse, load: Load, tmp_path:
 def test_equal_lines_of_two_sources_are_two_transfers(
     warehouse: Warehouse, load: Load, tmp_path: Path
 ) -> None:
-    # Several in a row would be refused as a copy of the other's log.
+    # Several such lines in a row would be refused as a copy of the other source's log.
     line = b"005041 97/10/01 00:01:41 js 7700 0.425"
     for host in ("mover1", "mover2"):
         load(write(tmp_path / host, [line]), "nft", source=host)
@@ -593,7 +598,7 @@ def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
 
 
 def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: Sequence[Fork]) -> None:
-    """Wait until one session per process waits for a lock with a statement like this."""
+    """Wait until each process has a session that waits for a lock in a statement like this."""
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         f" AND datname = current_database() AND query LIKE '{statement}'"
@@ -607,11 +612,11 @@ def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: 
 
 
 def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Load `paths` at once, with a command each, held up where they may collide; return their output."""
+    """Load each path with its own command, all held up where they may collide; return their outputs."""
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # creating or locking one waits
+        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # none can be made or locked
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)
@@ -668,6 +673,7 @@ READINGS = st.lists(
 numbers = itertools.count()
 
 
+@pytest.mark.study("ingest", "schema")
 @settings(max_examples=25, **SHARED_FIXTURES)
 @given(data=st.data(), format_name=st.sampled_from(SINGLE_LINED), readings=READINGS)
 def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
@@ -722,6 +728,7 @@ PIECES = st.binary(max_size=4) | st.sampled_from(
 )
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @settings(max_examples=8, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))

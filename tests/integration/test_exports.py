@@ -37,7 +37,7 @@ TIMES = {
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }
-# The last moment of a month and the first of the next; any clock other than UTC's puts one in another month.
+# The last moment of a month and the first of the next in UTC. In any other zone, both are in one month.
 MOMENTS = ("1998-03-31T23:59:59.999999Z", "1998-04-01T00:00:00Z")
 ODD = 'a "quoted",\ttext\\N\nwith two lines'
 GIVEN: dict[str, list[dict[str, Any]]] = {
@@ -76,7 +76,7 @@ def export(
     warehouse: Warehouse, folder: Path, archive: str = "a", report: Any = lambda *_: None, **choices: Any
 ) -> Export:
     request = ExportRequest(archive, **choices)
-    # As the owner: some tests delete rows, and a site's own server may have no login that sees names.
+    # Read names as the owner: some tests delete rows, and a site's own server may have no login for names.
     role = Role.OWNER if request.with_names else Role.READER
     with closing(warehouse.connect(role, autocommit=True)) as connection:
         return export_archive(connection, request, folder, report)
@@ -160,7 +160,7 @@ print(json.dumps([dict(types), rows]))
 
 def test_duckdb_reads_the_files_as_polars_does(small: Warehouse, tmp_path: Path) -> None:
     export(small, tmp_path)
-    # DuckDB runs in a separate process, because it complains at the end of one that keeps its modules.
+    # DuckDB runs in its own process, because it complains at the end of a process that keeps its modules.
     done = subprocess.run(
         [sys.executable, "-c", DUCKDB, tmp_path], capture_output=True, text=True, check=True
     )

@@ -24,7 +24,7 @@ CAPABILITY = "4f21.0007"
 UNITREE = f"cap={CAPABILITY} uid=2718 gid=310 family=7 copies=1 host=cray net=hippi size=34713600 path={PATH}"
 TAPE = f"op=stage by=client cap={CAPABILITY} family=7 location=silo1 copy=1 frag=- vsn=D30117 type=D3"
 BEFORE = "0011"  # the revision before the secret
-# By format: lines that name the same file, one per log.
+# By format: two lines that name the same file, one for each log.
 LOGS = {
     "hsi": (
         f"Sat Aug 10 00:05:01 2019 h hsi 35136 1035\tLH\t0\t0.03\t4096\t100.0\t4\ta\t{PATH}\t35136",
@@ -127,7 +127,7 @@ def test_no_reading_role_sees_the_secret(database: psycopg.Connection, role: str
 def test_a_backup_contains_the_secret(warehouse: Warehouse, other: Warehouse, tmp_path: Path, load_lines):
     load_lines(warehouse, 0)
     back_up(warehouse, tmp_path / "all.dump")
-    upgrade(lambda: other.connect(Role.OWNER))  # which has its own secret until then
+    upgrade(lambda: other.connect(Role.OWNER))  # until then, `other` has its own secret
     restore(other, tmp_path / "all.dump")
     assert find_secret(other) == find_secret(warehouse)
 

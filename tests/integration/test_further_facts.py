@@ -95,7 +95,7 @@ def test_facts_of_a_line_are_new_or_held_together(
     facts = read_facts(warehouse)
     assert facts["tape_events"].total() == 72
     check_warehouse(warehouse)
-    # The same file again, grown, and under another name.
+    # Load the same file again after it has grown, and then under another name.
     result = load(write(tmp_path / "b", *lines[5:], session(0, day="2019-03-03")), "sessions")
     assert (result.tally.loaded_count, result.tally.held_count) == (1, 19)
     result = load(write(tmp_path / "c", *lines), "sessions")
@@ -150,7 +150,7 @@ def test_forgetting_removes_facts_before_the_day_and_counts_lines(
 def test_a_forgotten_fact_does_not_come_back_with_a_later_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The session spans midnight: it ended on the day that is kept, and began on the day before."""
+    """The session spans midnight. It ended on the day that is kept, and began on the day before."""
     load(write(tmp_path / "a", session(10, day="2019-03-01")), "sessions", timezone="Asia/Kathmandu")
     forget_detail(warehouse, "test", date(2019, 3, 2), NOW)
     over = "2019-03-02T00:05:00 A00002 drive1 kim requested=00:00:00 positioned=00:00:40 bytes=1000\n"
@@ -215,7 +215,7 @@ def test_facts_of_a_line_in_a_second_pass_move_together(
 def test_a_session_that_was_open_when_clocks_went_back(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """It began at 1:50 in the first pass, and its line says 1:10: that can only be the second pass."""
+    """The session began at 1:50 in the first pass, so the 1:10 in its line can only be in the second."""
     line = "2019-11-03T01:10:00 A00001 drive1 kim requested=01:50:00 positioned=01:05:00 bytes=1\n"
     result = load(write(tmp_path / "log", line), "sessions", timezone="America/New_York")
     assert result.tally.loaded_count == 1
@@ -250,7 +250,7 @@ def test_each_load_records_the_number_of_its_first_row(
     check_warehouse(warehouse)
     with warehouse.connect(Role.OWNER) as connection:
         rows = connection.execute("SELECT row_count FROM ledger.loaded_rows ORDER BY load_id").fetchall()
-    assert rows == [(3,), (3,)]  # of the other archive, and of the last load
+    assert rows == [(3,), (3,)]  # for the other archive and the last load
 
 
 def change_further(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:

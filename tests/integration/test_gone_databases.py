@@ -1,4 +1,4 @@
-"""A database that goes away in the middle of several files and comes back, and reading processes that die."""
+"""A database that goes away and comes back while several files are loaded, and reading processes that die."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.integration.evidence import check_warehouse
 from tests.integration.test_kills import CELLS, PROJECT, TIMEOUT_S, Bench, Moment, lock, waits_for
 from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fixture: our own server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 SMALL_LINES = 200
 # By then the first file, whichever it is, has been copied completely, and nothing has been committed.
@@ -160,7 +160,7 @@ def test_a_stopped_command_leaves_nothing(bench: Bench, logs: list[Path], number
 
 def test_reading_processes_end_with_a_killed_command(bench: Bench, logs: list[Path]) -> None:
     bench.make_database()
-    with bench.holding(ADDS_CELLS):  # or they might simply finish
+    with bench.holding(ADDS_CELLS):  # otherwise they might simply finish
         process = start(bench, logs, "2")
         bench.wait_for(ADDS_CELLS, process)
         readers = list(find_children(process.pid))

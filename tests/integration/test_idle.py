@@ -31,7 +31,7 @@ def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, 
     bursts = [midnight + timedelta(minutes=dice.randrange(-2880, 4320)) for _ in range(15)]
     rows = []
     for number in range(COUNT):
-        # Some are whole minutes, where windows have their edges.
+        # Some times are whole minutes, where windows have their edges.
         seconds = dice.choice([dice.randrange(0, 90) * 60, dice.uniform(0, 1800)])
         started_at = dice.choice(bursts) + timedelta(seconds=round(seconds, 3))
         duration = dice.choice([0.0, 0.5, 60.0, 1800.0])
@@ -115,7 +115,7 @@ def idle_intervals(transfers: list[dict[str, Any]], outages: list[dict[str, Any]
 
 
 def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
-    """The windows of a local day, found minute by minute, each of ten minutes by the clock."""
+    """The windows of a local day, each of ten minutes by the clock, found minute by minute."""
     place = ZoneInfo(zone)
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     minutes = [noon + timedelta(minutes=number) for number in range(-48 * 60, 48 * 60)]
@@ -124,7 +124,7 @@ def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
         local = minute.astimezone(place)
         if local.date() == day:
             key = (local.utcoffset(), local.hour, local.minute // 10)
-            # If clocks jump within ten minutes, the remaining parts on either side are one window.
+            # If clocks jump within a window, the remaining parts on either side belong together.
             by_window.setdefault(key, []).append(minute)
     return sorted((found[0], found[-1] + timedelta(minutes=1)) for found in by_window.values())
 
@@ -185,7 +185,7 @@ def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, 
 
 
 def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> None:
-    """Month by month or all at once: the same windows, and no interval that the whole does not have."""
+    """Queries for one day each find the same windows and intervals as one query for all days."""
     dice = random.Random(7)
     zone = "America/Los_Angeles"
     transfers = make_transfers(dice, date(1998, 10, 25), zone)
@@ -214,7 +214,7 @@ def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> Non
 def test_the_order_of_loading_does_not_matter(database: psycopg.Connection) -> None:
     dice = random.Random(8)
     transfers = make_transfers(dice, date(1998, 10, 25), "UTC")
-    # Each has twins at the same time that differ in who moved what.
+    # Each transfer has twins at the same time that differ in who moved what.
     twins = [{"interface": "ftp"}, {"direction": "put"}, {"client": "another"}]
     transfers += [row | twin for row in transfers for twin in twins]
     answers = []

@@ -1,12 +1,12 @@
-"""Four commands at once, killed at random, leave the facts and balances of a quiet single run, over fifty
+"""Four commands at once, killed at random, must leave the facts and balances of one quiet run, over fifty
 seeds.
 
 Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`) of a command or one of
 its workers, a server process, or the postmaster. Half of the kills wait for a COPY to begin, the others only
 for a random time. Commands that were killed, or lost their server, are run again. `test_kills.py` kills at
-specific moments; here nobody chooses them, and the study counts what it hit.
+specific moments; here the moments are random, and the study counts what the kills hit.
 
-CI runs one of the fifty seeds, a different one whenever the program changes; `make kill-study` runs all.
+CI runs one of the fifty seeds, a different one whenever the program changes. `make kill-study` runs all.
 """
 
 import os
@@ -42,16 +42,15 @@ pytestmark = pytest.mark.slow
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 SEEDS = 50
-# All of them take half an hour. This many are tried each time, different ones whenever the loading code
-# changes.
+# All seeds take half an hour, so this many are tried each time: others whenever the loading code changes.
 SEED_COUNT = min(SEEDS, int(os.environ.get("TAPEWISE_TEST_KILL_SEEDS", "1")))
 LOADING = [path for room in ("ingest", "schema") for path in sorted((PROJECT / room).rglob("*.py"))]
 TURN = zlib.crc32(b"".join(path.read_bytes() for path in LOADING)) % SEEDS
 CHOSEN = sorted((TURN + SEEDS // SEED_COUNT * index) % SEEDS for index in range(SEED_COUNT))
 
 KILLS = ["client"] * 10 + ["backend"] * 8 + ["postmaster"] * 2
-KILLS_AFTER_COPY = 5  # at least; half of all kills aim at it
-WAVES = 30  # at most, for all kills of a seed to find a target
+KILLS_AFTER_COPY = 5  # at least; half of all kills wait for a COPY
+WAVES = 30  # at most, until all kills of a seed have found a target
 BALANCE = """
     SELECT sources.name, path, content_digest, read_bytes, waiting_bytes,
         line_count, loaded_count + held_count, ignored_count, rejected_count,
@@ -102,7 +101,7 @@ def deal(draw: random.Random, paths: list[Path]) -> list[list[Path]]:
 
 
 def read_requests(warehouse: Warehouse, *, is_rebuilt: bool) -> list[str]:
-    """The requests as they are, or as they would be after rebuilding them all."""
+    """The requests as they are, or as a rebuild of all requests would make them."""
     with (
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
         closing(warehouse.connect(Role.LOADER)) as connection,
@@ -167,7 +166,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
                     ingest_arguments(bench.server.home, hand, jobs=2 if (waves, index) == (1, 0) else 1),
                     tmp_path / f"said-{waves}-{index}",
                     environment,
-                    # One runs as typed, with worker processes, which take seconds to start.
+                    # One runs as a user would start it, with worker processes, which take seconds to start.
                     is_forked=(waves, index) != (1, 0),
                 )
                 for index, hand in enumerate(deal(draw, paths))

@@ -1,9 +1,9 @@
-"""Killed at any point and run again, a load gives the same facts and the same balance as a quiet run.
+"""Killed at any point and run again, a load gives the same facts and balance as a quiet run.
 
 This module has its own server, because a server restarts all its processes when one is killed. The moments
 are not left to chance: the test holds up the load with a lock. A COPY can be held up too, because it waits
-for the partition of its next row. Every test asserts that its kill found the load unfinished, and whether the
-COPY had begun.
+for the partition of its next row. Every test asserts that the load was unfinished when it was killed, and
+whether the COPY had begun.
 """
 
 import json
@@ -33,7 +33,7 @@ from tests.conftest import register
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import check_lineage, check_warehouse, digest_facts, read_balance
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 TEMPLATE = "kills_template"
@@ -43,10 +43,10 @@ TIMEOUT_S = 120
 
 @dataclass(frozen=True)
 class Moment:
-    """When to kill: as soon as `query` returns a row, while the test holds what `hold` locks.
+    """When to kill: as soon as `query` returns a row, while the test holds the locks that `hold` takes.
 
-    The row has the server process that loads. `partition` is created beforehand: if it is locked, a COPY
-    waits for it at its first row. `has_copied` says whether the COPY has begun by then.
+    The row has the pid of the server process that loads. `partition` is created beforehand, and a COPY waits
+    for it at its first row if it is locked. `has_copied` says whether the COPY has begun by then.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Moment:
 
 
 HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-# The session that has locked the archive's row, which also takes this lock on the table.
+# The session that has locked the archive's row. Locking the row also takes this lock on the table.
 LOADER = (
     "SELECT pid FROM pg_locks WHERE granted AND relation = 'core.archives'::regclass"
     f" AND mode = 'RowShareLock' AND {HERE}"
@@ -110,7 +110,7 @@ AFTER_COPY = [
         ]
     ),
     Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
-    # Others may still read the table: the session that creates the source asks what the ledger ignored.
+    # This lock lets others read the table, as the session that creates the source does.
     Moment("writes the balance", waits_for(REASONS), f"LOCK TABLE {REASONS} IN SHARE MODE", has_copied=True),
 ]
 MOMENTS = BEFORE_COPY + AFTER_COPY
@@ -170,7 +170,7 @@ class Bench:
 
     @contextmanager
     def holding(self, moment: Moment) -> Iterator[None]:
-        """Hold the moment's lock in a transaction around the block, which a killed server may end early."""
+        """Hold the moment's lock during the block, in a transaction that a killed server may end early."""
         connection = self.connect(autocommit=False)
         try:
             if moment.partition:
@@ -362,7 +362,7 @@ def test_a_command_run_while_the_server_recovers_waits_for_it(bench: Bench, quie
         process = bench.start()
         loading = bench.wait_for(MAKES_PARTITIONS, process)
         with bench.connect() as bystander:
-            # The server waits five seconds for this one before it recovers.
+            # The server waits five seconds for a stopped process before it recovers.
             os.kill(bystander.info.backend_pid, signal.SIGSTOP)
             os.kill(loading, signal.SIGKILL)
             check_message(process, bench.log)

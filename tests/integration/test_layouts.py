@@ -93,7 +93,7 @@ def test_added_patterns_are_adopted_and_nothing_counts_twice(warehouse, layout, 
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [
             (layout.read_text(),)
         ]
-    # The old layout does not describe some lines that have been loaded since.
+    # The old layout does not describe some of the lines loaded since then.
     layout.write_text(SITE)
     with pytest.raises(SourceError, match="was read with a layout other than the one in"):
         read(warehouse, layout, log)
@@ -112,7 +112,7 @@ def test_any_other_edit_is_refused_and_changes_nothing(warehouse, layout, log, t
     assert read_facts(warehouse) == facts
     with closing(warehouse.connect(Role.OWNER)) as connection:
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [(SITE,)]
-    # As another source's layout it describes none of the existing facts.
+    # As the layout of another source, the text describes none of the existing facts.
     assert register(warehouse, request(layout, "new")).format == find_format(str(layout))
 
 

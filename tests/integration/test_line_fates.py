@@ -1,4 +1,4 @@
-"""Compares the fates of lines with the ledger's own balance, for files that were really read."""
+"""Compares the fates of lines with the ledger's own balance, for files that have been read."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_fates_agree_with_the_ledgers_balance(
     load: Callable[..., FileResult], database: psycopg.Connection, tmp_path: Path
 ) -> None:
     lines = (LOGS / "nft.log").read_bytes().splitlines(keepends=True)
-    # They overlap, and have lines that are rejected and lines that are ignored.
+    # The files overlap, and have rejected and ignored lines.
     for name, part in (("a", lines[:600]), ("b", [b"broken\n", b"\n", *lines[400:900]])):
         (tmp_path / name).write_bytes(b"".join(part))
         load(tmp_path / name, "nft")

@@ -61,6 +61,7 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(at_load, "CROWD", 10)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", MAKERS)
 @pytest.mark.parametrize("crowds", ["small crowds", "one crowd"])
 def test_a_first_log_gives_what_the_database_makes(
@@ -97,7 +98,7 @@ def test_any_first_log_gives_what_the_database_makes(
     )
     has_requests = database.execute(f"SELECT EXISTS ({facts})").fetchone()[0]
     assert expect_recount(database) or not has_requests
-    # The other formats with requests have lines that need other rules; dCache's has a stage.
+    # Other formats with requests have lines that need other rules, such as dCache's stage.
     assert bool(days_at_load) == (format_name in ("eos", "pftp", "sdsc"))
 
 
@@ -146,7 +147,7 @@ def test_unmatched_opens_are_left_together_with_lines_beyond_the_limit(
 ):
     monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
-    # The first could be transferred until nine in the evening of the second day, but are not.
+    # The first opens could be transferred until nine in the evening of the second day, but are not.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
     times = [FIRST_DAY + since + timedelta(seconds=n) for since, count in crowds for n in range(count)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -233,7 +234,7 @@ def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
 
 
 def test_requests_in_the_second_pass_of_an_hour_are_derived(read, database: psycopg.Connection):
-    # From midnight to three, when clocks are put back from two to one: a file is opened every twenty minutes
+    # Between midnight and three, with clocks put back from two to one, a file is opened every twenty minutes
     # and transferred a quarter of an hour later. The file opened at ten to two was transferred at five past
     # one, and the one opened an hour later at five past two.
     midnight = datetime(1998, 10, 25)

@@ -1,6 +1,4 @@
-"""Each reader has its own login: what it changes about itself affects nobody else, and some things no login
-may do.
-"""
+"""Each reader has its own login, whose changes to itself affect nobody else. Some things no login may do."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -42,7 +40,7 @@ Connect = Callable[[str], psycopg.Connection]
 
 @pytest.fixture
 def names(warehouse: Warehouse) -> Iterator[list[str]]:
-    """Names for logins; roles belong to the whole server, so they are dropped again."""
+    """Names for logins. Roles belong to the whole server, so they are dropped again."""
     made = [f"Reader-{letter}-{secrets.token_hex(4)}" for letter in "ab"]
     yield made
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
@@ -169,7 +167,7 @@ def test_no_reader_writes_or_locks_without_limit(warehouse: Warehouse, call: str
 
 
 def test_the_embedded_server_keeps_few_notifications(site: Site, database: psycopg.Connection) -> None:
-    """Anybody can send them, and keep them from being cleared."""
+    """Anybody can send notifications and keep them from being cleared."""
     if site.server is None or site.server.version < 17:
         pytest.skip("the server is a site's, or too old to have a limit")
     assert show(database, "max_notify_queue_pages") == {"max_notify_queue_pages": "64"}
@@ -227,7 +225,7 @@ def test_names_are_for_the_logins_of_a_site_that_may_see_them(
                 assert "tapewise db logins add NAME --names" in (caught.value.hint or "")
             with closing(theirs.connect_reader(sees_names=False)) as connection:
                 assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (0,)
-        # The command does the same: it gives the names or the right reason.
+        # The command does the same: it gives the names or reports the right reason.
         done = CliRunner().invoke(sql_command, ["--as", "names", "--csv", query], obj=settings)
         if sees_names:
             assert (done.exit_code, done.stdout) == (0, f"n,login\n0,{login}\n")

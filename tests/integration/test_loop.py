@@ -1,4 +1,4 @@
-"""The whole loop on the example: its requests simulated, and which comparisons turn red and which do not."""
+"""The whole loop on the example: its requests are simulated, and only the right comparisons turn red."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 MACHINE = bundled_machine("llnl-unitree-1998")
-# LLNL's law of stages (appendix A, 6.0), so another seed gives another run.
+# LLNL's law of stages (appendix A, 6.0), whose draws differ from seed to seed.
 LAW = {
     "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60.0, "short_mean_s": 21.0,
     "long_s": 120.0, "long_mean_s": 30.0,
@@ -88,7 +88,7 @@ def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
 
 
 def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:
-    """Differences due to chance only: other draws of the tape loads, and bursts generated from the model."""
+    """Differences are only due to chance: other draws of the tape loads, and bursts from the model."""
     given = read_example_requests(example)
     simulate(example, "drawn", given, with_load(**LAW))
     simulate(example, "again", given, with_load(**LAW), seed=2)

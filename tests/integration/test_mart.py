@@ -27,7 +27,7 @@ OBJECTS = read_mart()
 
 
 def reads_tables(each: MartObject) -> bool:
-    """Whether it is a view, or depends on one."""
+    """Whether the object is a view, or depends on one."""
     below = [other for other in OBJECTS if other.name in each.metadata.depends_on]
     return each.metadata.kind == "view" or any(map(reads_tables, below))
 
@@ -38,7 +38,7 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
-# Arguments that make a function read the transfers, if it does not always.
+# Arguments that make a function read the transfers if it does not always read them.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
@@ -51,7 +51,7 @@ LOOKING_BACK = [
     for each in READING
     if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
 ]
-# Names, and what a study keeps about an archive's requests.
+# These read no table of facts, but names or what a study keeps about an archive's requests.
 OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
@@ -324,7 +324,7 @@ def test_columns_of_views_are_described(database: psycopg.Connection, view: Mart
 @pytest.mark.parametrize("function", READING, ids=names(READING))
 def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     asked_for = list(function.metadata.arguments)
-    # Functions that compare two archives have one more.
+    # Functions that compare archives take two.
     archives = ["a", "b"] if function.name in COMPARING else ["archive"]
     rest = ["since", "until", "interface", "direction", "client", "class_of_service"]
     assert asked_for[: len(archives) + len(rest)] == [*archives, *rest]
@@ -407,7 +407,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     fact_tables = [table.name for table in FACT_TABLES]
     tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
-    if each.name in ("archive_facts", "coverage"):  # which report all of them
+    if each.name in ("archive_facts", "coverage"):  # these report on all tables
         assert each.metadata.needs == {}
     else:
         assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)
@@ -538,7 +538,7 @@ def test_functions_are_inlined_and_prune_partitions(
     )
     if role == "tapewise_reader":
         database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(function.metadata.grants[0])))
-    # Some look a day or two beyond the edges of the range.
+    # Some functions look a day or two beyond the edges of the range.
     arguments = [*READS_TRANSFERS.get(function.name, []), "since => '1998-04-03'", "until => '1998-04-29'"]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}

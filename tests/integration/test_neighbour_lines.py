@@ -1,4 +1,4 @@
-"""New lines join held ones: the requests are, row for row, what the database makes of all the lines."""
+"""Requests of new lines and held ones are, row for row, what the database derives from all the lines."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -136,7 +136,7 @@ def test_new_lines_are_paired_with_held_ones(
 @pytest.mark.parametrize(
     ("held", "new", "expected", "is_left"),
     [
-        # Too many lines are held around the first three, one of which the later ones continue.
+        # Too many lines are held around the first three new lines, one of which the later ones continue.
         (
             "o9 m10 o11 m12 o13 m14 o233",
             "o8 m15 o16 m242 o243 m244",
@@ -159,7 +159,7 @@ def test_lines_are_examined_in_stretches(
     expected: str,
     is_left: bool,
 ):
-    # The first three lines are examined together, with the lines held up to six hours before the others.
+    # The first three lines are examined together with the lines held up to six hours before the others.
     monkeypatch.setattr(at_load, "CROWD", 2)
     monkeypatch.setattr(at_load, "FEW", 1)
     read("pftp", write_lines(held), "held")
@@ -196,6 +196,7 @@ def test_files_of_some_days_each_give_what_the_database_makes(
     assert not left_days
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date]):
     lines, draw = make_log("pftp", 1), random.Random(1)
@@ -207,6 +208,7 @@ def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date])
     assert not left_days
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 @pytest.mark.parametrize(("share", "few"), [(0.02, 1), (0.02, 10_000), (0.5, 10_000)])
 def test_files_with_interleaved_lines_give_what_the_database_makes(
@@ -220,10 +222,11 @@ def test_files_with_interleaved_lines_give_what_the_database_makes(
     read("pftp", files[0], "held")
     assert not left_days
     assert read("pftp", files[1], "new") > 100
-    # If far more lines are held than are new, they are left to the database, which has less to do.
+    # If far more lines are held than are new, all are left to the database, which has less to do.
     assert bool(left_days) == (few < 10_000)
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_late_lines_among_held_ones_give_what_the_database_makes(read):
     first, second = cut(make_log("pftp", 3, is_late=True), [FIRST_DAY + timedelta(days=15)])
@@ -321,5 +324,5 @@ def test_a_load_leaves_no_connection_open(read, warehouse_connections: list[psyc
         read("pftp", write_lines(spec), name)
         counts.append(len(warehouse_connections))
         assert all(connection.closed for connection in warehouse_connections)
-    # One more is needed if lines nearby are held.
+    # One more connection is needed if lines nearby are held.
     assert counts[1] == counts[0] + 1

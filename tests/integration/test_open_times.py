@@ -1,15 +1,15 @@
 """Open times and cache hits against known figures: SDSC's tables, made-up logs, drawn mixtures.
 
-SDSC's logs are not public, but the tables made from them are: the tests make facts with the tables' counts,
+SDSC's logs are not public, but the tables made from them are. The tests make facts with the tables' counts,
 and the functions must reproduce the tables, digit for digit, for the read-only role.
 
-For the example logs it is known where each file was. Hits are recognised exactly there, since the generator
-leaves a gap between the open times of disk and tape. The number of hits is random: each get is drawn from
-one of two laws.
+For the example logs, the place of each file is known. Hits are recognised exactly there, because the
+generator leaves a gap between the open times of disk and tape. The number of hits is random, because each get
+is drawn from one of two laws.
 
-Valleys are also found in samples. How often they are found, and how far off they are, is measured on drawn
-mixtures; the table is in docs/explanation/open-times.md, and a test fails when it no longer matches the
-measurements. Run with `-s` to see them.
+On drawn mixtures, the tests measure how often valleys are found in samples, and how far off they are. The
+table is in docs/explanation/open-times.md, and a test fails when it no longer matches the measurements. Run
+with `-s` to see them.
 """
 
 import json
@@ -68,7 +68,7 @@ def copy_facts(
 
 
 def analyze(warehouse: Warehouse) -> None:
-    """Update the planner's statistics after a load, since autovacuum may not have run yet."""
+    """Update the planner's statistics after a load, because autovacuum may not have run yet."""
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
         connection.execute("ANALYZE")
 
@@ -320,7 +320,7 @@ def test_table_6_is_reproduced(warehouse: Warehouse) -> None:
 
 
 def as_printed(value: float, like: str) -> str:
-    """The value with as many digits as the paper gives."""
+    """The value with as many digits as in the paper."""
     digits = len(like.partition(".")[2])
     return f"{value:.{digits}f}".removeprefix("0")
 
@@ -329,7 +329,7 @@ def as_printed(value: float, like: str) -> str:
 
 
 def read_truth(folder: Path) -> tuple[dict[str, int], dict[str, float]]:
-    """Where the files of HSI's gets really were, and the laws that this was drawn from."""
+    """Where the files of HSI's gets really were, and the laws from which their places were drawn."""
     truth = json.loads((folder / "truth.json").read_bytes())
     return truth["files"]["hsi.log"]["hsi_gets"]["by_origin"], truth["laws"]["hit_ratio"]
 
@@ -367,7 +367,7 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
         row["interface"]: row
         for row in fetch(warehouse, "SELECT * FROM mart.cache_hits() WHERE grouped_by = 'interface'")
     }
-    # Exact: each get is classified correctly.
+    # This is exact: each get is classified correctly.
     hsi = rows["hsi"]
     assert hsi["cached_count"] == origins["disk"]
     assert hsi["uncached_count"] == origins["library"] + origins["shelf"]
@@ -376,7 +376,7 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
     for interface in ("ftp", "htar", "nft", "pftp"):
         assert rows[interface]["get_count"] > 0
         assert (rows[interface]["hit_ratio"], rows[interface]["unknown_ratio"]) == (None, 1), interface
-    # Sampled: the ratio that the laws lead us to expect is within the interval.
+    # This is sampled: the ratio expected from the laws is within the interval.
     expected = expected_hits(warehouse, laws)["example"][0] / hsi["get_count"]
     print(f"\nhit ratio {hsi['hit_ratio']:.4f} ({hsi['hit_ratio_low']:.4f} to {hsi['hit_ratio_high']:.4f}),"
           f" by the laws {expected:.4f}")  # fmt: skip
@@ -435,7 +435,7 @@ def test_hit_ratios_vary_as_much_as_their_intervals_say(
 
 @dataclass(frozen=True)
 class Mixture:
-    """Humps with their shares, and how many valleys a person would draw between them."""
+    """Humps with their shares, and the number of valleys that a person would draw between them."""
 
     name: str
     ratios: tuple[float, ...]
@@ -463,7 +463,7 @@ def _from_shelf(chance: np.random.Generator, count: int) -> np.ndarray:
 
 
 def _staged(hump: Callable[[np.random.Generator, int], np.ndarray]) -> Any:
-    """The same hump for files of 1 GB, staged at 9 MB/s: 100 s longer."""
+    """The same hump for files of 1 GB, whose staging at 9 MB/s adds 100 s."""
     return lambda chance, count: 100 + hump(chance, count)
 
 
@@ -574,7 +574,7 @@ def test_valleys_of_known_mixtures_are_found(warehouse: Warehouse) -> None:
             if mixture in ONE_HUMP:
                 assert numbers[0] >= len(VALLEY_SEEDS) - 1, (mixture.name, count)
                 continue
-            # No more valleys are found than there are; with a few hundred requests, disk and tape are always
+            # No more valleys are found than there are. With a few hundred requests, disk and tape are always
             # separated.
             assert max(numbers) <= mixture.valley_count, (mixture.name, count)
             assert count < 335 or (numbers[0] == 0 and np.mean(wrong) < 0.001), (mixture.name, count)

@@ -119,7 +119,7 @@ def test_a_file_of_one_line_is_known_by_its_name(load: Load, tmp_path: Path) -> 
         ([b"", b"  "] * 9, [b"", b"  "] * 9),
         ([BROKEN[0], *BANNER], [BROKEN[0], *BANNER]),
         ([*BANNER, log_line("nft", 0, 0)], [*BANNER, log_line("nft", 0, 60)]),
-        # Two gateways each have one transfer that looks like the other's.
+        # Two gateways each have one transfer that looks like one of the other's.
         ([log_line("nft", 0, at) for at in (0, 60, 90)], [log_line("nft", 0, at) for at in (30, 60, 99)]),
         ([log_line("nft", 0, 0)] * 300, [log_line("nft", 0, 0)] * 300),
     ],

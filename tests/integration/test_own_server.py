@@ -1,6 +1,6 @@
-"""A site's own server, set up as docs/how-to/own-server.md says: no superuser, a URL for each role.
+"""A site's own server, set up as in docs/how-to/own-server.md: no superuser, a URL for each role.
 
-The embedded server stands in for the site's and is reached only by URL.
+The embedded server stands in for the site's server and is reached only by URL.
 """
 
 import re
@@ -34,7 +34,7 @@ def urls(site: Site):
     maintenance = site.server.conninfo("postgres")
     with psycopg.connect(make_conninfo(**maintenance), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(sql.Identifier(name)))
-        # Another database on this server has already created our roles; this owner should have them too.
+        # Another database on this server has already created our roles. This owner should have them too.
         for role in (LOADER, READER, NAMES, COMMANDS, DASHBOARDS):
             connection.execute(
                 sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(role), sql.Identifier(name))
@@ -148,6 +148,6 @@ def test_doctor_reports_what_only_a_superuser_can_revoke_from_readers(site: Site
             for call in ("lo_from_bytea(0, 'x')", "pg_advisory_lock(1)"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     reader.execute(f"SELECT {call}".encode())
-        # An upgrade leaves this as it is: the owner cannot undo it.
+        # An upgrade does not change this, because the owner cannot undo it.
         upgrade(lambda: warehouse.connect(Role.OWNER))
         assert [each.verdict for each in check()] == ["ok"]

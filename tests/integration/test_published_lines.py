@@ -4,8 +4,8 @@ From the printed coefficients, standard errors, n and sums of squares, mart.line
 other printed digit. If the table itself is wrong, or our copy of it is damaged, a comment next to the figure
 says so; no tolerance is widened.
 
-In the paper's columns, the last digit of a long number slips into the next line ("0.95370371" and "4").
-Table 4.2 lacks the lines for adjusted R squared, standard error and observations; n is residual df + 2.
+In the paper's columns, the last digit of a long number slips into the next line ("0.95370371" and "4"). Table
+4.2 lacks the lines for adjusted R squared, standard error and observations, so n is taken as residual df + 2.
 """
 
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ class Table:
     summary: dict[str, str]
 
 
-# The slope is printed with six digits, but the rate, which is 1 / slope, with ten. The slope is therefore
-# derived from the rate, and must agree with the printed one.
+# The slope is printed with six digits, but the rate (1 / slope) with ten. The slope is therefore derived from
+# the rate, and must agree with the printed slope.
 WRITES = Table(
     given={
         "point_count": "166",
@@ -139,7 +139,7 @@ def compute(connection: psycopg.Connection, table: Table) -> dict[str, float]:
 
 
 def to_digits_of(printed: str, value: float) -> Decimal:
-    """`value` with as many digits as are printed."""
+    """`value` with as many digits as `printed` has."""
     digits = len(Decimal(printed).as_tuple().digits)
     return Decimal(f"{value:.{digits - 1}e}")
 

@@ -55,6 +55,7 @@ def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tapewise.ingest.sources.sources.restore_format", find_better)
 
 
+@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_newer_program_reads_the_files_again(
@@ -163,7 +164,7 @@ def test_unreadable_files_are_reported_and_their_rejects_kept(warehouse: Warehou
 
 
 def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tmp_path: Path) -> None:
-    """The retry does not use the option that the file is complete."""
+    """The retry does not assume that the file is complete."""
     source = source_of(warehouse, "nft")
     log = tmp_path / "log"
     log.write_bytes(b"broken\n1 97/10/01 12:00:00 js 1 1.0")
@@ -172,7 +173,7 @@ def test_an_unfinished_line_that_was_read_is_read_again(warehouse: Warehouse, tm
     assert again.result is not None
     assert (again.result.tally.line_count, again.result.tally.held_count, again.is_another) == (2, 1, False)
     check_warehouse(warehouse)
-    with log.open("ab") as grown:  # it was not the last line after all
+    with log.open("ab") as grown:  # the line was not complete after all
         grown.write(b"5")
     (again,) = retry(warehouse)
     assert again.error is None
@@ -188,7 +189,7 @@ def test_a_day_given_by_hand_is_kept(warehouse: Warehouse, tmp_path: Path) -> No
     (again,) = retry(warehouse)
     assert again.error is None
     assert read_facts(warehouse) == facts
-    write(log, make_lines("cond")[1:])  # another file: its day is unknown
+    write(log, make_lines("cond")[1:])  # this is another file, whose day is unknown
     (again,) = retry(warehouse)
     assert isinstance(again.error, LogFileError)
     assert read_facts(warehouse) == facts

@@ -54,18 +54,18 @@ def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize(
     ("lines", "expected"),
     [
-        # c5 is counted and ends at five seconds; u5 is from the log that is not counted.
+        # c5 is a counted transfer that ends at five seconds; u5 is one from the log that is not counted.
         ("c0 u0", "c0-u0"),
         ("c0 u2", "c0-u2"),
         ("u0 c2", "c2-u0"),
         ("c0 u3", ""),
         ("c0 c9", ""),
         ("u0 u9", ""),
-        # Both logs have equally many: the first belongs to the first.
+        # Both logs have equally many lines, so the first belongs to the first.
         ("c0 u1 c2 u3 c4 u5", "c0-u1 c2-u3 c4-u5"),
         ("u0 u1 c2 c3", "c2-u0 c3-u1"),
-        # One of a run is missing: each belongs to the latest one before it, or after it by no more than
-        # clocks differ.
+        # One line of a run is missing. Each line belongs to the latest one that precedes it, or that follows
+        # it by no more than the clocks differ.
         ("u0 u1 c2", "c2-u1"),
         ("c0 c1 u1 c3 u3 c5 u5 u9", "c0-u1 c1-u3 c3-u5"),
         # A distant line changes nothing.
@@ -108,7 +108,7 @@ def test_twins_are_alike(database: psycopg.Connection, name: str):
         ("10", "11", ""),
         ("10 20", "5", "10-5"),
         ("10 20", "5 15", "10-5 20-15"),
-        # A failed get is retried, and does not wait twice.
+        # A failed get is retried, and its retry does not wait again.
         ("10! 20 30", "5", "10!-5 20-5"),
         # The queue lasts two hours at most.
         ("7201", "1", "7201-1"),

@@ -1,4 +1,4 @@
-"""Derived requests are the same in whatever order files come, and whatever range is rebuilt."""
+"""Derived requests are the same whatever the order of the files and whatever range is rebuilt."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -53,8 +53,8 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
     """Made-up logs of four days as (file, format), crowded around midnights, with few personas and paths.
 
-    Many lines could belong to several others. Times are when transfers ended, truncated or not, and clocks
-    differ.
+    Many lines could belong to several others. Their times are the ends of transfers, truncated or not, by
+    clocks that differ.
     """
     draw = random.Random(seed)
     lines: dict[tuple[str, str], list[tuple[datetime, str]]] = {}
@@ -204,12 +204,13 @@ def test_neither_order_nor_range_matters_for_recalls(
     assert request_count > stage_count > 10 and request_count > open_count > 5
 
 
+@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
     database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ):
-    # Forty days of one log in chronological order, except for some lines that come days late.
+    # Forty days of one log are in chronological order, except for some lines that come days late.
     draw = random.Random(seed)
     events: list[tuple[datetime, str]] = []
     for number in range(400):
@@ -298,8 +299,8 @@ def test_every_transfer_is_in_at_most_one_request_and_mart_shows_each_counted_on
         == 0
     )
     assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
-    # Only requests that several lines report, and single jobs and opens, have rows; the other log's line has
-    # none.
+    # Only requests that several lines report, single jobs and single opens have rows. The other log's line
+    # has none.
     assert (
         count(
             "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"

@@ -1,4 +1,4 @@
-"""Forgetting: detail is removed, the rollup stays, and nothing of it comes back or is counted twice."""
+"""Forgetting: detail is removed, the rollup stays, and nothing forgotten comes back or is counted twice."""
 
 import gzip
 import threading
@@ -64,7 +64,7 @@ def count(warehouse: Warehouse, query: str) -> Any:
 def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    # The lines start four hours before midnight; those without a date all belong to the day before.
+    # The lines start four hours before midnight. Lines without a date all belong to the day before.
     lines = make_lines(format_name)
     is_of_one_day = format_name in ("cond", "hsi-client")
     source = source_of(warehouse, format_name)
@@ -110,7 +110,7 @@ def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
 def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int
 ) -> None:
-    floor = FIRST_DAY + timedelta(days=2 + seed % 2)  # the latter more than a day into the logs
+    floor = FIRST_DAY + timedelta(days=2 + seed % 2)  # for odd seeds, more than a day into the logs
     for folder in ("all", "rest"):
         (tmp_path / folder).mkdir()
     files = make_world(seed, tmp_path / "all")
@@ -133,7 +133,7 @@ def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     read_all("all", files)
     cells = read_cells(database, "all")
     forgotten = forget(warehouse, floor.date(), "all")
-    # Select the rest without the program: days are in the file names, or in NFT's lines.
+    # Select the rest without the program, by the days in the file names or in NFT's lines.
     rest = []
     for path, format_name in files:
         text = path.read_text()
@@ -319,7 +319,7 @@ def start(work: Callable[[], Any]) -> threading.Thread:
 def test_a_load_that_waits_during_forgetting_brings_nothing_back(
     warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """It may already hold old names, which are removed while it waits."""
+    """The load may already hold old names, which are removed while it waits."""
     source = source_of(warehouse, "nft")
     log, copy = tmp_path / "log", tmp_path / "copy"
     log.write_text("7 97/10/01 12:00:00 js 1 1.500\n8 97/10/02 12:00:00 js 1 1.500\n")
@@ -353,7 +353,7 @@ def test_a_load_that_waits_during_forgetting_brings_nothing_back(
 def test_a_load_reads_the_retention_limit_under_the_lock(
     warehouse: Warehouse, tmp_path: Path, is_forgotten: bool
 ) -> None:
-    """The limit moves while a load waits, and applies even though the load has read the file before."""
+    """While a load waits, the limit moves. It applies even though the load has already read the file."""
     source = source_of(warehouse, "nft")
     (tmp_path / "log").write_text("7 97/10/01 12:00:00 js 1 1.500\n8 97/10/02 12:00:00 js 1 1.500\n")
     results: list[FileResult] = []

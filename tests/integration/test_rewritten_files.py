@@ -1,4 +1,4 @@
-"""Logs that are rewritten while they are read: no line mixes two others, and none is lost."""
+"""Logs that are rewritten while they are read: no line is a mixture of two others, and none is lost."""
 
 import gzip
 import shutil
@@ -166,7 +166,7 @@ def test_a_file_that_replaced_a_retried_one_has_its_own_day(
     path = tmp_path / "cond.980505"
     line = "002718 14:06:48 14:07:31 2360 10{}     17 put -d /scratch/k\n"
     path.write_text(line.format(2) + "broken\n")
-    load(path, "cond", log_date=date(1998, 5, 9))  # given by hand
+    load(path, "cond", log_date=date(1998, 5, 9))  # the day is given by hand
     really_compare = resuming.compare_prefix
 
     def compare_and_rewrite(*args: object, **options: object) -> object:

@@ -1,4 +1,4 @@
-"""The nightly round: it reads everything new and nothing twice, runs one at a time, and reports."""
+"""The nightly round reads everything new and nothing twice, runs one at a time, and reports."""
 
 import builtins
 import gzip
@@ -212,7 +212,7 @@ def test_inode_numbers_are_unsigned(warehouse: Warehouse, folder: Path, run: Rou
 
 
 def test_a_file_whose_old_mtime_was_restored_is_opened(folder: Path, run: Round) -> None:
-    for day in (1, 2):  # like a copy that keeps size and mtime
+    for day in (1, 2):  # this is like a copy that keeps size and mtime
         (folder / "nft.1").write_text(nft(day))
         os.utime(folder / "nft.1", (1e9, 1e9))
         (outcome, _) = run()
@@ -264,7 +264,7 @@ def test_a_source_without_files_of_its_format_is_not_kept(
     warehouse: Warehouse, folder: Path, run: Round
 ) -> None:
     (folder / "nft.1").write_text("nonsense\n")
-    for _ in range(2):  # a failure every night, not only on the first
+    for _ in range(2):  # it fails every night, not only on the first
         (nft_outcome, cond_outcome) = run()
         assert (nft_outcome.untouched_count, len(nft_outcome.failures), cond_outcome.failures) == (0, 1, [])
         with closing(warehouse.connect(Role.OWNER)) as connection:
@@ -376,7 +376,7 @@ def test_prometheus_can_read_the_metrics(
     (folder / "tapewise.toml").write_text(CONFIG.replace('name = "llnl"', f"name = '{odd}'"))
     (folder / "nft.1").write_text(nft(1) + "nonsense\n\n")
     outcomes = run()
-    with closing(warehouse.connect()) as connection:  # at night too, it is the loader's connection
+    with closing(warehouse.connect()) as connection:  # as at night, this is the loader's connection
         lines, size = read_lines(connection), read_database_bytes(connection)
     began_at = datetime(2026, 1, 1, 1, tzinfo=UTC)
     report = RoundReport(began_at, began_at + timedelta(seconds=90), 1, outcomes, lines, size)

@@ -1,4 +1,4 @@
-"""Real log lines, read from next to the checkout: every line is accounted for, and gives the right facts."""
+"""Real log lines, read from a folder next to the checkout: all are accounted for and give the right facts."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -49,8 +49,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
         "SELECT rate_bytes_per_s, duration_s, size_bytes FROM core.transfers WHERE interface = 'htar'",
     )
     assert (rate, duration, size) == (146_472_000.0, 397.20, 58_178_668_032)
-    # The local side comes first whatever the direction: the same file was put from a pipe and retrieved into
-    # one.
+    # The local side comes first in both directions. The same file was put from a pipe and retrieved into one.
     moved = fetch(
         warehouse,
         "SELECT direction, client_path, archive_path, ended_at, duration_s, file_key FROM core.transfers"
@@ -172,7 +171,7 @@ def test_gridftp_log(load, warehouse, sample_logs):
         "SELECT ended_at, started_at, duration_s, size_bytes, status_code, archive_path, hosts.name"
         " FROM core.transfers JOIN core.hosts ON hosts.id = host_id WHERE line_number = 1",
     )
-    # In UTC, whatever the zone of the source.
+    # The times are in UTC, whatever the zone of the source.
     assert first == [
         (
             datetime(2019, 7, 31, 7, 30, 44, 992375, tzinfo=UTC),
@@ -187,6 +186,7 @@ def test_gridftp_log(load, warehouse, sample_logs):
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers WHERE duration_s <= 0") == [(0,)]
 
 
+@pytest.mark.study("ingest")
 def test_other_real_files_match_none_of_our_formats(sample_logs):
     ours = {"cond.980505": "cond", "stat.980505": "stat", "nft-971001.log": "nft"}
     ours |= {

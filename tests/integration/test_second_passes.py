@@ -1,4 +1,4 @@
-"""The hour that clocks repeat: the warehouse recognises it from any file, whatever the order of reading."""
+"""The hour that clocks repeat: the warehouse recognises it from any file, in any order of reading."""
 
 import itertools
 import random
@@ -115,7 +115,7 @@ def test_any_file_may_reveal_the_pass_in_any_order(
 
 
 def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A file is opened in the first pass and transferred in the second: by the clocks, before its open."""
+    """A file is opened in the first pass and transferred in the second, which is earlier by the clock."""
     texts = dict.fromkeys(range(-60, 180, 2), "30.000 n 9 /q b o RETR_Cmd r ftp u fd 0")
     texts |= {51: "n /p b POPN_Cmd r r ftp u fd 0", 71: "30.000 n 9 /p b o RETR_Cmd r ftp u fd 0"}
     lines = [
@@ -171,7 +171,7 @@ def test_any_pieces_in_any_order_give_the_same_warehouse(
 
 
 def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A COND job and its STAT transfer: the first file does not reveal the pass, the second does."""
+    """A COND job and its STAT transfer. The first file does not reveal the pass, but the second does."""
     day = date(1997, 10, 26)
 
     def cond(start: str, end: str, job: int) -> str:
@@ -210,7 +210,7 @@ def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehou
 
 
 def test_a_load_that_is_killed_midway_moves_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """The file that reveals the pass adds no new fact; it waits for the cells, and its session is ended."""
+    """The file that reveals the pass adds no fact. Its load waits for the cells, and is ended there."""
     load(write(tmp_path / "shuffled", random.Random(1).sample(LINES, len(LINES))), "nft", timezone=US)
     facts = read_facts(warehouse)
     log = write(tmp_path / "in order", LINES)

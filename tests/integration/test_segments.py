@@ -1,4 +1,4 @@
-"""Known segments are not parsed again, and make no difference to what the warehouse holds."""
+"""Known segments are not parsed again, which makes no difference to what the warehouse holds."""
 
 import gzip
 import random
@@ -109,7 +109,7 @@ def test_a_changed_line_is_noticed(
 def test_a_line_in_two_known_pieces_counts_twice_if_a_file_has_both(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """It does not matter which file is read first: the multiset union does not depend on the order."""
+    """Which file is read first does not matter: the multiset union does not depend on the order."""
     first, second = LINES[:50], [LINES[49], *LINES[51:100]]
     for archive, names in (("pieces first", "abc"), ("whole first", "cab")):
         for name in names:

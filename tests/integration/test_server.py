@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: starting, stopping, crashing, and who may use it.
 
-Homes are in their own folder in /tmp rather than in `tmp_path`, which pytest restricts to its own user: if
-that is root, the server's account could not reach it, and every test would use the workaround (which has its
-own test).
+Homes are in their own folder in /tmp. They are not in `tmp_path`, which pytest restricts to its own user. If
+that user is root, the server's account could not reach `tmp_path`, and every test would use the workaround,
+which has its own test.
 """
 
 import os
@@ -34,7 +34,7 @@ PATIENCE_S = 20  # far more than it takes on an otherwise idle machine
 
 only_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user, so only root can run it")
 
-# Holds a share until it is killed or its standard input ends.
+# Holds a share of the server until the process is killed or its standard input ends.
 CLIENT = """
 import sys
 from pathlib import Path
@@ -158,7 +158,7 @@ def find_children(pid: int) -> list[int]:
 
 
 def run_as_nobody(function: Callable[[], object]) -> str:
-    """Run in a forked process, since that user may be unable to read our Python; return what it raised."""
+    """Run in a forked process, because that user may be unable to read our Python; return what it raised."""
     reader, writer = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # it warns about forking with threads
@@ -180,6 +180,7 @@ def run_as_nobody(function: Callable[[], object]) -> str:
     return complaint
 
 
+@pytest.mark.study("schema")
 @pytest.mark.parametrize("version", [18, 16])
 def test_starts_stops_and_starts_again(
     home: Path, make_server: Callable[..., EmbeddedServer], version: int
@@ -209,6 +210,7 @@ def test_starts_stops_and_starts_again(
     server.stop()  # a second time does no harm
 
 
+@pytest.mark.study("schema")
 def test_two_processes_start_one_server(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client]
 ) -> None:
@@ -219,6 +221,7 @@ def test_two_processes_start_one_server(
     assert log.count("starting PostgreSQL") == 1
 
 
+@pytest.mark.study("schema")
 def test_ends_with_its_killed_client_but_not_before(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client]
 ) -> None:
@@ -236,6 +239,7 @@ def test_ends_with_its_killed_client_but_not_before(
     assert "database system is shut down" in (data.parent / "server.log").read_text(), "a clean shutdown"
 
 
+@pytest.mark.study("schema")
 def test_kept_server_stays_until_stopped(server: EmbeddedServer) -> None:
     with server:  # this starts a keeper
         assert not server.status().is_kept
@@ -252,6 +256,7 @@ def test_kept_server_stays_until_stopped(server: EmbeddedServer) -> None:
     assert wait_until(lambda: is_server_gone(data), PATIENCE_S), "it is kept no longer"
 
 
+@pytest.mark.study("schema")
 def test_next_client_replaces_a_killed_keeper(server: EmbeddedServer) -> None:
     server.acquire()
     data = find_data(server)
@@ -274,6 +279,7 @@ def _read(path: Path) -> str:
         return ""
 
 
+@pytest.mark.study("schema")
 def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> None:
     server.acquire()
     query(server, "CREATE TABLE kept AS SELECT 42 AS answer")
@@ -319,6 +325,7 @@ def test_stale_files_with_a_reused_pid(server: EmbeddedServer) -> None:
         unrelated.kill()
 
 
+@pytest.mark.study("schema")
 @pytest.mark.parametrize("is_initdb_killed", [False, True], ids=["client killed", "client and initdb killed"])
 def test_a_killed_initdb_is_repeated(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client], is_initdb_killed: bool
@@ -347,6 +354,7 @@ def test_deleted_data_folder(server: EmbeddedServer) -> None:
     assert is_server_gone(data)
 
 
+@pytest.mark.study("schema")
 def test_a_deleted_home_is_noticed_and_can_be_created_again(server: EmbeddedServer) -> None:
     with server:
         data = find_data(server)

@@ -13,7 +13,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register
 
-# Lines of both formats, as in one syslog; NFT's format reads the first ones, FTP's the others.
+# Lines of both formats, as in one syslog. NFT's format reads the first list, FTP's the second.
 NFT = [f"005041 97/10/01 00:{minute:02}:41 js 7700 0.425" for minute in range(8)]
 FTP = [
     f"Wed Oct  1 00:{minute:02}:42 1997 1 host.example {1000 + minute} /pub/file b _ o a kim ftp 0 * c"

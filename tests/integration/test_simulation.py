@@ -124,7 +124,7 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     assert ask(filled, users, "rebuilt") == ask(filled, users, "llnl")
     # The ledger accounts for every fact, as for facts from logs.
     with filled.connect(Role.OWNER) as connection:
-        drop_archive(connection, "llnl")  # whose rows were inserted without a ledger
+        drop_archive(connection, "llnl")  # its rows were inserted without a ledger
     check_warehouse(filled)
 
 
@@ -148,7 +148,7 @@ def test_a_get_that_waits_for_the_stage_of_another_has_joined_it(filled: Warehou
         " FROM mart.requests WHERE archive = 'rebuilt' AND is_joined",
     )
     assert rows == [(joined.height, joined["joined_row"].n_unique(), False, 0, "stage", True)]
-    # Each has the stage of the get that started it, and no others have one.
+    # Each has the stage of the get that started it, and no other get has that stage.
     shared = ask(
         filled,
         "SELECT joined.file_key = stager.file_key AND NOT stager.is_joined AND stager.stage_s > 0, count(*)"
@@ -177,7 +177,7 @@ def test_every_view_shows_the_same_hit_ratio(filled: Warehouse, has_warm_up: boo
     joined, missed = int(gets["joined_row"].count()), int(gets["is_staged"].sum())
     hits = gets.height - joined - missed
     assert min(hits, joined, missed) > 10
-    if has_warm_up:  # otherwise the test would not notice if it were counted
+    if has_warm_up:  # otherwise the test would not notice if the warm-up were counted
         assert gets.height < outcome.run.jobs.filter(pl.col("direction") == "get").height - 10
     assert ask(
         filled,
@@ -266,7 +266,7 @@ def test_the_run_is_kept_with_the_archive(filled: Warehouse) -> None:
     )
     assert len(samples) == outcome.run.samples.height
     assert "mart.simulation_samples has the machine's state every 600 s" in lines
-    # The first sample has none before it, so it has no mean.
+    # No sample precedes the first one, so the first one has no mean.
     ((first,),) = ask(
         filled,
         "SELECT min(sampled_at) FROM mart.simulation_samples WHERE quantity = 'network_in_utilisation_ratio'",
@@ -361,7 +361,7 @@ def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: py
     plan = plan_run(read(filled), machine, seed=1)
     displaced = plan.held.displaced_files.to_list()
     staged = keep_run(filled, "small", plan, now=NOW).run.jobs.filter("is_staged")["file"].to_list()
-    # Count from the jobs again: the first stage of each.
+    # Count from the jobs again, using the first stage of each file.
     first_count = len({file for file in staged if file in displaced})
     assert 0 < first_count < len(staged)
     warning = (

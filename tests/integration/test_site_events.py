@@ -1,4 +1,4 @@
-"""Events that people record for an archive: kept as entered, once, and dropped with the archive."""
+"""Events that people record for an archive are kept as entered, once, and dropped with the archive."""
 
 import threading
 from datetime import UTC, datetime
@@ -114,7 +114,7 @@ def test_two_simultaneous_commands_record_the_same_event_once(loader, warehouse)
         (NOON, EIGHT,
          "the outage would end at 1998-10-19T08:00-07:00, which is not after its start at"
          " 1998-10-19T12:00-07:00"),
-        # Later by the clock, but not in fact.
+        # This is later by the clock, but not in fact.
         (datetime.fromisoformat("1998-10-25T01:10-08:00"), datetime.fromisoformat("1998-10-25T01:50-07:00"),
          "the outage would end at 1998-10-25T01:50-07:00, which is not after its start at"
          " 1998-10-25T01:10-08:00"),

@@ -64,7 +64,7 @@ def read_archive(warehouse: Warehouse, database: psycopg.Connection, archive: st
 def test_another_zone_gives_what_a_new_archive_would_have(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
 ) -> None:
-    """This covers facts, rollup, requests, mounts and ledger, of sources that are derived together."""
+    """Compares facts, rollup, requests, mounts and ledger of sources whose requests are derived together."""
     tapes = write(tmp_path / "tapes", make_lines("unitree-tape"))
     files = [*make_world(20, tmp_path), (tapes, "unitree-tape")]
 
@@ -136,7 +136,7 @@ def site_lines(count: int) -> list[bytes]:
 def test_files_that_overlap_rotate_and_grow(
     warehouse: Warehouse, database: psycopg.Connection, layout: Callable[[str], Format], tmp_path: Path
 ) -> None:
-    """Each file is read again once, whatever name it was read under, even if it has grown since."""
+    """Each file is read again once, even if it was read under another name or has grown since."""
     lines = site_lines(200)
 
     def load(name: str, archive: str, text: str) -> None:
@@ -168,7 +168,7 @@ def test_files_that_overlap_rotate_and_grow(
     ]
     sizes = database.execute("SELECT size_bytes FROM core.transfers ORDER BY 1").fetchall()
     assert [row[0] for row in sizes] == list(range(141))
-    # Later readings find all of it known.
+    # Later readings find that every line is known.
     for name in ("log", "log.1", "copy.gz", "cut"):
         load(name, "replaced", EDITED)
     assert count(warehouse, "SELECT count(*) FROM core.transfers") == 141

@@ -1,4 +1,4 @@
-"""Streams of a model fitted to the example logs: read in both ways, loaded and fitted again, and run."""
+"""Streams from a model fitted to the example logs: read in both ways, loaded, fitted again, and run."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -80,7 +80,7 @@ def test_a_missing_model_is_reported(example: Warehouse):
 
 
 def serve(stream: pl.DataFrame, fitted: WorkloadModel) -> list[dict[str, object]]:
-    """The stream as transfers of archive `again`: each starts when requested and takes its class's time."""
+    """Make transfers of archive `again` from the stream, each with a time drawn from its class."""
     quantiles = {
         (group.interface, group.direction, one.class_number): np.log(one.time_quantiles_s)
         for group in fitted.groups
@@ -114,10 +114,10 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
     for group in fitted.groups:
         again = groups[group.interface, group.direction]
         given, found = group.bursts, again.bursts
-        # Bursts are a Poisson process. Their sizes spread about as much as their mean, so the number of
-        # requests may be off by 1.5 times as much.
+        # Bursts are a Poisson process. The spread of their sizes is about their mean, so the number of
+        # requests may be off by 1.5 times as much as the number of bursts.
         error = 5 / np.sqrt(given.burst_count)
-        # A gap above the idle time is a long transfer, and ends a burst after the short ones here.
+        # A gap above the idle time comes from a long transfer. After a short one, as here, it ends a burst.
         gap_count = given.request_count - given.burst_count
         long_count = gap_count * (1 - np.interp(fitted.idle_s, given.gap_quantiles_s, fitted.quantile_levels))
         least, most = given.burst_count * (1 - error), given.burst_count * (1 + error) + long_count
@@ -137,16 +137,16 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
             assert one.size_quantiles_bytes[4] == pytest.approx(other.size_quantiles_bytes[4], rel=0.25)
         given, found = group.bursts, again.bursts
         assert found.same_class_ratio == pytest.approx(given.same_class_ratio, abs=0.03)
-        # In the example this differs from what drawing classes one by one would give.
+        # In the example, drawing classes one by one would give another ratio.
         assert given.same_class_ratio > 0.7
-        # At 50, 75 and 90 %, to within a quarter plus one request or a tenth of a second.
+        # Compare at 50, 75 and 90 %, to within a quarter plus one request or a tenth of a second.
         for level in (4, 5, 6):
             count, gap_s = given.request_count_quantiles[level], given.gap_quantiles_s[level]
             assert found.request_count_quantiles[level] == pytest.approx(count, abs=1 + count / 4)
             assert found.gap_quantiles_s[level] == pytest.approx(gap_s, abs=0.1 + gap_s / 4)
         shares = [[each.running_ratio for each in one.user_shares[:4]] for one in (given, found)]
         assert shares[1] == pytest.approx(shares[0], abs=0.1)
-        # Nights and weekends have as few bursts as before.
+        # Nights and weekends have as few bursts as in the example.
         weeks = [np.array(one.week_burst_counts).reshape(7, 24) for one in (given, found)]
         nights, weekends = ([each[:, :6].sum() / each.sum() for each in weeks],
                             [each[5:].sum() / each.sum() for each in weeks])  # fmt: skip

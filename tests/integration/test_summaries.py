@@ -1,4 +1,4 @@
-"""The BRIN indexes cover at once what a load writes: no query reads a month for what happened in an hour."""
+"""The BRIN indexes cover at once what a load writes, so no query of one hour reads a whole month."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The example's logs as a trace: it contains what the logs do, and it runs."""
+"""The trace of the example's logs has the same content as the logs, and it runs."""
 
 import json
 from collections import Counter
@@ -93,7 +93,7 @@ def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace)
 
 
 def test_attempts_are_in_the_trace_if_their_job_succeeded_later(example: Example, nft: Trace):
-    """NFT's log reports no failures; STAT's have the job that tried again."""
+    """NFT's log reports no failures. STAT's failures have the job that tried again."""
     jobs: dict[bool, list[tuple[int | None, datetime]]] = {True: [], False: []}
     for is_failed, job_id, ended_at in example.fetch(
         "SELECT is_failed, job_id, ended_at FROM mart.requests"
@@ -131,7 +131,7 @@ def test_files_are_generated_as_in_the_paper(nft: Trace):
 
 
 def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
-    """The same rule without window functions: a loop over the requests in the order of submission."""
+    """Repeat the rule without window functions, in a loop over the requests in order of submission."""
     rows = example.fetch(
         "SELECT place, direction, origin, size_bytes, file_number, submitted_at, ended_at"
         " FROM mart.trace_requests(archive => 'example')"
@@ -151,7 +151,7 @@ def test_a_get_is_of_the_last_put_of_its_size_that_had_ended(example: Example):
 
 
 def test_keys_give_a_file_one_history(example: Example):
-    """The same rule without window functions; only a file's first request says where it was."""
+    """Repeat the rule without window functions. Only a file's first request says where the file was."""
     rows = example.fetch(
         "SELECT place, trace.direction, origin, file_key, trace.size_bytes, file_number, trace.submitted_at,"
         " trace.ended_at, trace.is_cached FROM mart.trace_requests(archive => 'example', files => 'key',"

@@ -93,7 +93,7 @@ def test_the_name_gives_the_day_of_the_jobs(warehouse: Warehouse, load: Load, tm
         (2360, 2, 17, "put", "put", *clocks((21, 6, 48), (21, 7, 31)), 43.0, None, False),
         (12361, 0, 1, "get", "get", *clocks((21, 9, 2), (21, 12, 40)), 218.0, None, False),
         (2360, 0, 2, None, "dir", *clocks((21, 13), (21, 13)), 0.0, None, False),
-        # Kept as written: the start is after the end, and there is no duration.
+        # The times are kept as written: the start is after the end, and there is no duration.
         (
             *(2399, 2, 18, "put", "put", datetime(1998, 5, 6, 6, 59, 41, tzinfo=UTC)),
             *(datetime(1998, 5, 5, 7, 0, 7, tzinfo=UTC), None, None, True),
@@ -178,11 +178,11 @@ def test_lines_that_were_only_held_have_their_day_too(
     first, copy = write(tmp_path / "cond.980505", JOBS[:2]), write(tmp_path / "copy", JOBS[:2])
     load(first, "cond")
     assert load(copy, "cond", log_date=MAY_5).tally.held_count == 2
-    load(write(first, JOBS), "cond")  # now only the copy has exactly these lines
+    load(write(first, JOBS), "cond")  # only the copy has exactly these lines now
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "with the date 1998-05-05", "copy")
-    write(copy, JOBS[:3])  # now it is like no other file
+    write(copy, JOBS[:3])  # it is like no other file now
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
 
 
@@ -227,15 +227,15 @@ def test_a_path_may_hold_other_jobs_each_day(warehouse: Warehouse, load: Load, t
         ("cond", "1998-05-06", 2, 2, 0),
         ("cond", "1998-05-07", 1, 1, 0),
     ]
-    # These jobs were loaded from this path on another day.
+    # These jobs were loaded from this path for another day.
     write(path, JOBS[:1])
     assert_refused(warehouse, lambda: load(path, "cond", log_date=MAY_7), "with the date 1998-05-05")
-    # The nightly run after midnight, before the log was rotated.
+    # This is the nightly run after midnight, before the log was rotated.
     write(path, JOBS[3:])
     assert_refused(
         warehouse, lambda: load(path, "cond", log_date=date(1998, 5, 8)), "with the date 1998-05-07"
     )
-    # Kept under its own name, it is the same day's.
+    # Under its own name, the rotated log still belongs to its day.
     assert load(write(tmp_path / "cond.980506", JOBS[1:3]), "cond").tally.held_count == 2
     check_warehouse(warehouse)
 
@@ -356,7 +356,7 @@ def test_transfers_reported_by_nft_and_stat_count_once(
     assert fetch(warehouse, moved, Role.READER) == [(counted, 3, 34713600 + 8388608 + 1307)]
     assert fetch(warehouse, "SELECT sum(transfer_count - failed_count) FROM core.activity_cells") == [(3,)]
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers") == [(7,)]
-    # A stage and a job that are in no other log.
+    # This stage and this job are in no other log.
     assert fetch(warehouse, "SELECT count(*) FROM mart.stages", Role.READER) == [(1,)]
     assert fetch(warehouse, "SELECT count(*) FROM mart.unitree_jobs", Role.READER) == [(4,)]
     check_warehouse(warehouse)

@@ -1,7 +1,7 @@
-"""The example's NFT, COND and STAT logs, loaded: the requests that the warehouse derives against the truth.
+"""Compares the requests derived from the example's NFT, COND and STAT logs with the truth.
 
-NFT is counted, and so are COND's jobs; STAT reports NFT's transfers again. The generator says which lines
-belong together, so every request is compared, not just their number.
+NFT's transfers and COND's jobs are counted, and STAT reports NFT's transfers again. The generator says which
+lines belong together, so every request is compared, not just the number of requests.
 """
 
 import csv
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "examples" / "logs"
 ZONE = "America/Los_Angeles"
 
-# As the commands would load them; the order makes no difference (test_requests.py).
+# The files are listed as the commands would load them; the order makes no difference (test_requests.py).
 FILES = [
     (LOGS / "nft.log", "nft"),
     *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),
@@ -49,7 +49,7 @@ class Example:
             return cursor.execute(query.encode()).fetchall()
 
     def count(self, query: str) -> dict[Any, int]:
-        """The counts returned by a query for values and their numbers."""
+        """Return the result of a query for values and their counts."""
         return dict(self.connection.execute(query.encode()).fetchall())
 
 
@@ -164,7 +164,7 @@ def test_failures_that_only_the_other_log_reports_are_counted(example: Example):
 
 
 def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
-    """LLNL's statistics kept failed transfers whose retry succeeded, and left out the others."""
+    """LLNL's statistics kept a failed transfer if its retry succeeded, and left out the others."""
     facts = example.truth["unitree"]["failures"]
     ((succeeded, failed),) = example.fetch("""
         SELECT count(*) FILTER (WHERE has_succeeded) AS succeeded,
@@ -183,8 +183,8 @@ def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
 def list_visible(reported_by: str) -> list[str]:
     """What mart.requests shows of a request with these remaining lines.
 
-    Only STAT's transfer lines have both what the job's line has and what the transfer's line has. A job whose
-    transfer is only in STAT is not shown: STAT is not counted, and a job with a transfer is not a job alone.
+    Only STAT's transfer lines share fields with both the job's line and the transfer's. A job whose transfer
+    is only in STAT is not shown: STAT is not counted, and a job with a transfer is not a job alone.
     """
     lines = reported_by.split(", ")
     known = [line for line in lines if line != "attempt"]
@@ -237,7 +237,7 @@ def fetch_requests(example: Example) -> dict[int, Any]:
 
 
 def find_mistaken(example: Example, requests: dict[int, Any]) -> list[dict[str, str]]:
-    """The links of nft.log whose request has a STAT, COND or stage line that is not its own."""
+    """The links of nft.log whose request has another STAT, COND or stage line than its own."""
     mistaken = []
     for link in example.links:
         if link["nft_line"]:
@@ -272,13 +272,13 @@ def test_each_transfer_has_its_own_lines(example: Example):
         ]
         assert row.stat_line is None or own[str(row.stat_line)] in [0, *(o.line_number for o in others)]
         in_one_second += any(other.ended_at == row.ended_at for other in others)
-    # 123 ended in the same second as an equal one, and NFT's stamps do not tell them apart; the other three
-    # are in runs with a broken line.
+    # 123 of these ended in the same second as an equal transfer, and NFT's stamps do not distinguish the two.
+    # The other three are in runs with a broken line.
     assert len(requests) - len(mistaken) == 12_355
     assert (len(mistaken), in_one_second) == (126, 123)
     gets = [link for link in mistaken if link["operation"] == "get"]
     judged = Counter((link["origin"], requests[int(link["nft_line"])].is_cached) for link in gets)
-    # As many hits are taken for misses as misses for hits.
+    # Equally many hits are taken for misses as misses for hits.
     assert judged == {("disk", True): 79, ("disk", False): 20, ("disk", None): 1, ("tape", True): 20}
 
 
@@ -293,7 +293,7 @@ def test_hits_and_misses(example: Example):
     hits = in_nft["disk"] - unjudged["disk"] + unstaged
     misses = in_nft["tape"] - unjudged["tape"] - unstaged
     assert found == [("no stage", True, hits), ("stage", False, misses), (None, None, sum(unjudged.values()))]
-    # Stages with broken lines make it slightly too high.
+    # Stages with broken lines make the measured ratio slightly too high.
     assert facts["hit_ratio"] == pytest.approx(0.6676, abs=0.00005)
     assert hits / (hits + misses) == pytest.approx(0.6694, abs=0.00005)
 
@@ -314,15 +314,15 @@ def test_gets_waited_as_long_as_they_did(example: Example):
             assert row.waited_s is None
             unknown_count += 1
         elif row.is_wait_negative:
-            # By the two clocks it ended before it was asked for: the wait was short but is unknown.
+            # By the two clocks, the transfer ended before it was requested, so its short wait is unknown.
             assert row.waited_s is None
             assert float(link["waited_s"]) - ahead_s[row.client] < 1.502
             negative_count += 1
         else:
-            # Both stamps are truncated to the second, by clocks that differ; FTP rounds its seconds.
+            # Both stamps are truncated to the second, and their clocks differ. FTP rounds its seconds.
             error_s = row.waited_s - float(link["waited_s"]) + ahead_s[row.client]
             if row.is_time_ambiguous and error_s > 3000:
-                error_s -= 3600  # asked for in the second hour that clocks called 01, taken for the first
+                error_s -= 3600  # requested in the second hour called 01, but taken for the first
                 hour_count += 1
             assert -1.502 < error_s < 1.502
             compared[link["origin"]] += 1

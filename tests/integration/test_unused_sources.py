@@ -1,4 +1,4 @@
-"""A source that accepted no file is not kept, nor is its archive: a refused load leaves nothing behind."""
+"""A source that accepted no file is not kept, nor is its archive. A refused load leaves nothing behind."""
 
 from collections.abc import Callable
 from contextlib import closing

@@ -19,7 +19,7 @@ from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 
-# For gets and puts: log10 of bytes and of seconds, and the share of requests. No two are close.
+# For gets and puts: log10 of bytes and of seconds, and the share of requests. No two classes are close.
 MIXTURES = {
     "get": (((4.0, -0.5), 0.5), ((6.0, 1.0), 0.3), ((8.0, 1.5), 0.2)),
     "put": (((5.0, 0.0), 0.7), ((9.0, 2.0), 0.3)),
@@ -107,7 +107,7 @@ def test_requests_without_size_or_time_are_counted_and_not_guessed(filled: Wareh
     }  # fmt: skip
     assert (groups["hsi", "get"].set_apart, groups["hsi", "get"].classes) == ({"zero size": 1}, [])
     assert set(groups["hsi", "get"].criterion_values.values()) == {None}
-    # Requests without a user count, though they are in no burst; failed ones do not, as they were made again.
+    # Requests without a user are counted but in no burst. Failed ones are not counted: they were repeated.
     assert groups["nft", "get"].bursts.unattributed_count == 5
 
 
@@ -125,7 +125,7 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
     rows = []
     for number in range(400):
         moment = BEGIN + timedelta(hours=number // 10, seconds=number % 10)
-        # Five of one class, then five of the other: of nine successive pairs eight are alike.
+        # Five of one class, then five of the other: eight of nine successive pairs have two of one class.
         for user, is_small in (("a", number % 10 < 5), ("b", number % 10 >= 5)):
             size_bytes, duration_s = (10_000, 0.5) if is_small else (100_000_000, 50.0)
             one = {"user": user, "size_bytes": size_bytes, "duration_s": duration_s}
@@ -134,9 +134,9 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
                 "ended_at": (moment + timedelta(seconds=1)).isoformat(),
             }
             rows.append(one | times)
-            # A request without a class is skipped, and does not break the sequence.
+            # A request without a class is skipped and does not break the sequence.
             rows.append(one | times | {"size_bytes": 0})
-        # Other bursts have one request each, which follows nothing.
+        # Other bursts have only one request each, so they add no pair.
         rows.append(rows[-1] | {"user": f"c{number}", "size_bytes": 10_000, "duration_s": 0.5})
     with warehouse.connect(Role.OWNER) as connection:
         insert_rows(connection, {"transfers": rows})
@@ -170,7 +170,7 @@ def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
         found = np.array(rows)
         assert len(found) == group.request_count
         assert (estimator.predict(np.log10(found[:, :2])) + 1 == found[:, 2]).all()
-        # Nothing is on a border here, so the cells agree with their requests.
+        # Nothing is on a border between classes here, so the cells agree with their requests.
         counts = np.bincount(found[:, 2].astype(int), minlength=len(group.classes) + 1)[1:]
         assert counts.tolist() == [each.request_count for each in group.classes]
 
@@ -289,7 +289,7 @@ def read_schema(request: pytest.FixtureRequest) -> Callable[[], dict]:
 
 
 def check(value: object, schema: dict, whole: dict) -> None:
-    """Validate against the part of JSON Schema that our schema uses; no other keywords are known."""
+    """Validate against the keywords of JSON Schema that our schema uses; others are unknown."""
     known = {
         "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
         "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "properties", "required",

@@ -1,4 +1,4 @@
-"""Loads of logs without a year: rotated copies have other names and contain other days."""
+"""Loads of logs without a year, whose rotated copies have other names and contain other days."""
 
 import itertools
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def test_rotated_copies_with_other_days_overlap(
         name, lines = files[index]
         load(write(tmp_path / name, lines), "yearless")
     assert read(warehouse, "SELECT count(*), count(DISTINCT ended_at) FROM core.transfers") == [(96, 96)]
-    assert len(parsed) < 96 + 60  # pieces are known whatever the day
+    assert len(parsed) < 96 + 60  # pieces are known even under another day
     check_warehouse(warehouse)
 
 
@@ -121,7 +121,7 @@ def test_the_same_bytes_read_as_of_another_year_are_refused(
 def test_future_lines_are_loaded_from_a_copy_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The same bytes add facts the second time, for the same year: nothing is counted twice."""
+    """The same bytes add facts the second time, in the same year, but nothing is counted twice."""
     source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["yearless"], "UTC", "yearless"))
     early = datetime(2018, 12, 31, tzinfo=UTC)
     path = write(tmp_path / "log.20190102", LINES)
@@ -146,7 +146,7 @@ def test_a_known_piece_is_read_again_in_another_year(
 def test_lines_without_a_time_may_be_read_as_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """No line is held for a leap day that no near year had, so nothing can be counted twice."""
+    """No line is held for a leap day that no nearby year had, so nothing can be counted twice."""
     line = "Feb 29 12:00:00 anna cray put 7 1.5\n"
     path = write(tmp_path / "log", [line])
     assert load(path, "yearless", log_date=date(2019, 1, 5)).tally.rejected.total() == 1

@@ -21,7 +21,7 @@ def empty(site: Site) -> Iterator[Warehouse]:
     site.maintain("DROP DATABASE {} WITH (FORCE)", name)
 
 
-# A revision as a later program may have: it adds a column and fills it for existing rows.
+# A revision like one of a later program, which adds a column and fills it for existing rows.
 NEXT_REVISION = '''"""For tests: the revision after the newest."""
 
 from tapewise.migrations.statements import run
@@ -43,7 +43,7 @@ def downgrade() -> None:
 
 @pytest.fixture
 def next_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """This program as if it had one more revision; yields the number of that revision."""
+    """Give this program one more revision; return the number of that revision."""
     folder = tmp_path / "migrations"
     shutil.copytree(upgrade._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = NEXT_REVISION.format(newest=upgrade.newest_revision())

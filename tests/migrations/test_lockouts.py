@@ -1,4 +1,4 @@
-"""An upgrade waits a while for other sessions, says who they are, and blocks nobody in the meantime."""
+"""An upgrade waits a while for other sessions, reports them, and blocks nobody in the meantime."""
 
 import threading
 import time
@@ -94,13 +94,13 @@ def test_others_read_while_an_upgrade_waits(
         with pytest.raises(DatabaseError, match=str(reader.info.backend_pid)):
             failing.result()
     assert len(took_s) > 10
-    assert max(took_s) < 2  # if they queued, they would take the whole 3 s
+    assert max(took_s) < 2  # queued readers would take the whole 3 s
 
 
 def test_no_reader_can_hold_a_lock_that_an_upgrade_needs(
     warehouse: Warehouse, renew: Callable[..., None]
 ) -> None:
-    """The advisory lock that upgrades used to take can no longer be acquired, and has no effect."""
+    """The advisory lock that upgrades used to take can no longer be acquired and has no effect."""
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
             owner.execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(integer, integer) TO PUBLIC")

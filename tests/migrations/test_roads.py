@@ -54,7 +54,7 @@ def dump_schema(warehouse: Warehouse) -> str:
         text=True,
         check=True,
     ).stdout
-    # Since PostgreSQL 18, \restrict carries a random word.
+    # Since PostgreSQL 18, \restrict is followed by a random word.
     return re.sub(r"^\\(un)?restrict .*$", "", dumped, flags=re.MULTILINE)
 
 
@@ -111,7 +111,7 @@ def test_an_upgrade_keeps_the_data_and_rebuilds_mart(warehouse: Warehouse, load,
         ]
 
 
-# Data that a warehouse of the first release may hold. It never changes, so it lacks columns added later.
+# Data that a warehouse of the first release may hold. The data never changes, so it lacks later columns.
 DATA_OF_0021 = """
 INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
 INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
@@ -180,7 +180,7 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     data = read_tables(empty)
     assert len(data) == 11  # including the secret
     upgrade(connect)
-    # What later revisions add to its rows goes here.
+    # What later revisions add to the rows of a table goes here.
     added: dict[str, dict[str, object]] = {}
     assert read_tables(empty) == {
         table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()
@@ -221,7 +221,7 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
     assert read_tables(warehouse)["core.archives"] == data["core.archives"]
 
 
-# Published revisions never change, as warehouses have already run them: a change needs a new revision.
+# Published revisions never change, because warehouses have already run them. A change needs a new revision.
 PUBLISHED = {
     "0021_first_release.sql": "6e61bcd58d4ada75697ec6538ef14acf",
     "0021_first_release.py": "845feb256a0435caee759ad62da1e991",

@@ -1,6 +1,6 @@
-"""`python -m tests.prose [PATH ...]`: the words of `words.toml` in what people read of the project.
+"""`python -m tests.prose [PATH ...]`: find words of `words.toml` in the project's prose.
 
-Prints `file:line: what was written -> what to write` for each, and exits with 1 if there is one.
+Prints `file:line: what was written -> what to write` for each word found, and exits with 1 if there is one.
 """
 
 import re
@@ -17,7 +17,7 @@ RULES = tomllib.loads((Path(__file__).parent / "words.toml").read_text(encoding=
 
 
 def compile_words(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
-    """Return patterns and what to write instead; a blank in a pattern matches any white space."""
+    """Return each pattern with what to write instead; a blank in a pattern matches any white space."""
     return [
         (re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE | re.MULTILINE), instead)
         for pattern, instead in words.items()
@@ -25,7 +25,7 @@ def compile_words(words: dict[str, str]) -> list[tuple[re.Pattern[str], str]]:
 
 
 def list_files(paths: Sequence[str], left_out: Sequence[str]) -> list[Path]:
-    """Return the files below `paths` (all, if there are none), also new ones, without those in `left_out`."""
+    """Return the files below `paths` (or all files), including new ones, without those below `left_out`."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *(paths or ["."])]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     names = {name for name in listed.stdout.split("\0") if name}
@@ -34,7 +34,7 @@ def list_files(paths: Sequence[str], left_out: Sequence[str]) -> list[Path]:
 
 
 def find_words(path: Path, words: Sequence[tuple[re.Pattern[str], str]]) -> Iterator[str]:
-    """Give each hit in a file as one line."""
+    """Yield a line for each hit in a file."""
     for line, text in find_texts(path):
         for pattern, instead in words:
             for match in pattern.finditer(text):
@@ -45,7 +45,7 @@ def find_words(path: Path, words: Sequence[tuple[re.Pattern[str], str]]) -> Iter
 
 
 def main(paths: Sequence[str]) -> int:
-    """Print the hits below `paths` and how many they are."""
+    """Print the hits below `paths` and their number; return the exit status."""
     words = compile_words(RULES["words"])
     hits = [hit for path in list_files(paths, RULES["files"]["left_out"]) for hit in find_words(path, words)]
     for hit in hits:

@@ -1,7 +1,8 @@
-"""The prose of a file: what people read of it, with the number of its first line.
+"""Finds the prose in a file, which is the part that people read, with its line numbers.
 
-That is Markdown without its code, comments and texts of Python and the names that it defines, comments of SQL
-and shell scripts, and all of YAML, TOML and Makefiles. What is in backquotes is code everywhere.
+The prose of Markdown is all but its code. That of Python is its comments, strings and the names that it
+defines; that of SQL and shell scripts is their comments; that of YAML, TOML and Makefiles is everything. What
+is in backquotes is always code.
 """
 
 import ast
@@ -19,21 +20,21 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 class Text(NamedTuple):
-    """A piece of prose, and the line of the file where it begins (the first is 1)."""
+    """A piece of prose, and the number of the line where it begins (counted from 1)."""
 
     line: int
     text: str
 
 
 def find_texts(path: Path) -> Iterator[Text]:
-    """The prose of a file; of one of an unknown kind, nothing."""
+    """Find the prose of a file; a file of an unknown kind has none."""
     if (read := READERS.get(path.suffix) or READERS.get(path.name)) is not None:
         for line, text in read(path.read_text(encoding="utf-8")):
             yield Text(line, CODE.sub("CODE", text))
 
 
 def _join(lines: Iterable[tuple[int, str]]) -> Iterator[Text]:
-    """Lines that follow one another are one text, so that a phrase is found across their end."""
+    """Join neighbouring lines into one text, so that a phrase across their ends is found."""
     for _, group in groupby(enumerate(lines), lambda each: each[1][0] - each[0]):
         [(first, _), *_] = members = [line for _, line in group]
         yield Text(first, "\n".join(text for _, text in members))
@@ -51,7 +52,7 @@ def _read_markdown(content: str) -> Iterator[Text]:
 
 
 def _find_published(tree: ast.Module) -> set[ast.AST]:
-    """Return the comments of tables, whose text is in a published revision and can no longer change."""
+    """Find the comments of tables; these are in a published revision and can no longer change."""
     return {node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "comment"}
 
 
@@ -74,7 +75,7 @@ def _read_python(content: str) -> Iterator[Text]:
 
 
 def _read_comments(mark: str) -> Callable[[str], Iterator[Text]]:
-    """Comments that begin with `mark`, wherever they begin in their line."""
+    """Return a reader of comments that begin with `mark` anywhere in a line."""
     comment = re.compile(rf"(?:^|\s){mark}+\s?(.*)")
 
     def read(content: str) -> Iterator[Text]:
@@ -85,7 +86,7 @@ def _read_comments(mark: str) -> Callable[[str], Iterator[Text]]:
 
 
 def _read_lines(content: str) -> Iterator[Text]:
-    """All of a file of data, as its texts are not marked."""
+    """Return every line of a data file, as nothing marks its prose."""
     return _join((number, line.strip()) for number, line in enumerate(content.splitlines(), 1))
 
 

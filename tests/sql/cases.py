@@ -1,4 +1,4 @@
-"""Tests of views as data: each case is a file with given rows, a query, and the rows that it must return.
+"""Tests of views as data. Each case is a file with given rows, a query, and the rows that it must return.
 
     # tests/sql/open_times/whole_seconds.yaml
     given:                        # rows of core, ledger and studies, by table
@@ -385,7 +385,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
-    """Make all partitions that `cases` need, once for many runs: making one takes as long as a case."""
+    """Make all partitions that `cases` need, once for many runs: each takes as long as a case."""
     months: dict[str, set[str]] = {table: set() for table in _EVENT_TIMES}
     for case in cases:
         for table, rows in case.given.items():
@@ -398,14 +398,14 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
 
 
 def restart_numbers(connection: psycopg.Connection) -> None:
-    """Restart the sequences: they do not roll back, and cases rely on the ids of a new warehouse."""
+    """Restart the sequences, which do not roll back, because cases rely on the ids of a new warehouse."""
     connection.execute(_RESTART_NUMBERS)
 
 
 def run_case(connection: psycopg.Connection, case: Case, timezone: str) -> list[Row]:
     """Run a case's query in a session in that zone, which must not affect the result."""
     with connection.transaction():
-        # Literals become times when a statement is prepared: here, in UTC. `mart` then runs in `timezone`.
+        # Prepare the statement in UTC, where its literals become times. Then run `mart` in `timezone`.
         connection.execute("SET LOCAL timezone = 'UTC'")
         connection.execute(f"PREPARE query_of_case AS {case.query}".encode())
         connection.execute("SELECT set_config('timezone', %s, true)", [timezone])
@@ -428,7 +428,7 @@ def _fetch(connection: psycopg.Connection, query: str) -> list[Row]:
 
 
 def find_differences(expect: Mapping[str, Any], rows: list[Row]) -> list[str]:
-    """Return one sentence for each difference from `expect`; an empty list if there is none."""
+    """Return one sentence for each difference from `expect`."""
     relative = float(expect.get("relative_tolerance", 1e-9))
     absolute = float(expect.get("absolute_tolerance", 0))
     unknown = expect.keys() - {"rows", "relative_tolerance", "absolute_tolerance"}
@@ -491,7 +491,7 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
         )
     for row in rows:
         _check_time(row)
-    # Copy rows with the same columns together: one statement per row would take most of the tests' time.
+    # Copy rows with the same columns together. One statement per row would take most of the tests' time.
     by_columns: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
         by_columns.setdefault(tuple(row), []).append(row)

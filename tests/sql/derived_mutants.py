@@ -10,15 +10,15 @@
     not negated: <condition>      without its NOT
 
 Mutants that need knowledge of the archive are written by hand (`mutants.py`). Mutants that no case can
-notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`. So are
-those that differ only by chance, and those that another test notices:
+notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`. This list
+also has mutants that differ only by chance, and mutants that another test notices:
 
     - because: a null is never among the ids searched for
       changes:
         - "left out: requests.stage_id IS NOT NULL"
 
 Some changes are not derived: LEFT JOIN for INNER JOIN, which foreign keys make equivalent nearly everywhere,
-UNION for UNION ALL, and other defaults, orders and aggregates. Which of those matter is a judgement.
+UNION for UNION ALL, and other defaults, orders and aggregates. Someone must judge which of these matter.
 """
 
 import functools
@@ -115,7 +115,7 @@ def _change(name: str, node: exp.Expr) -> Iterator[_Change]:
         case exp.Where() | exp.Having():
             yield from _leave_out_terms(node.this)
         case exp.Join() if node.args.get("on") is not None:
-            if node.side != "FULL":  # which PostgreSQL supports only with an equality
+            if node.side != "FULL":  # PostgreSQL supports FULL only with an equality
                 yield from _leave_out_terms(node.args["on"])
             if node.side == "LEFT":
                 yield f"INNER JOIN: {_say(node)}", node, _with(node, side=None, kind="INNER")

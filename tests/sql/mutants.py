@@ -1,4 +1,4 @@
-"""Handwritten mutants: one rule of a view or function broken on purpose, which its cases must notice.
+"""Handwritten mutants: each breaks one rule of a view or function, which the object's cases must notice.
 
     tests/sql/transfers/mutants.yaml
 
@@ -64,7 +64,7 @@ def read_mutants(path: Path) -> list[Mutant]:
 
 
 def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
-    """Return the objects that `cases` query and their dependencies: building all of mart is far slower."""
+    """Return the objects that `cases` query and their dependencies; building all of mart is far slower."""
     by_name = {each.name: each for each in objects}
     needed: set[str] = set()
     waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]

@@ -29,15 +29,15 @@ MUTANTS: list[Mutant | DerivedMutant] = [
     *(mutant for mutant in DERIVED if (mutant.object_name, mutant.change) not in KNOWN),
 ]
 CASES = find_cases()
-# Trying them all takes half as long as the other tests, so only `make mutants` does. A branch that touches
-# objects tries only their mutants. Otherwise, one in ONE_IN is tried: others whenever sql/ changes.
+# All mutants take half as long as the other tests, so only `make mutants` tries them. A branch that touches
+# objects tries only their mutants. Otherwise, one in ONE_IN is tried, others whenever sql/ changes.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
 CHOSEN = [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED] or MUTANTS[TURN::ONE_IN]
 # The objects whose mutants are tried.
 TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
-# How many mutants each case has noticed so far. The best cases are run first for the next mutant.
+# How many mutants each case has noticed so far. The best cases run first for the next mutant.
 NOTICED: Counter[str] = Counter()
 
 
@@ -55,7 +55,7 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
 
 
 def cases_of(name: str) -> list[Case]:
-    """Return an object's cases, those that have noticed the most mutants first and slow ones last."""
+    """Return an object's cases. Those that noticed the most mutants come first, and slow ones last."""
     found = [case for case in CASES if case.object_name == name]
     return sorted(found, key=lambda case: (-NOTICED[case.name], case.path.stem == "each_argument"))
 
@@ -68,7 +68,7 @@ def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant | Derived
     NOTICED[found.name] += 1
 
 
-# `test_cases.py` checks that no case fails. This checks that none fails because of how mutants are tried.
+# `test_cases.py` checks that no case fails; this test, that none fails because of how mutants are tried.
 @pytest.mark.parametrize("each", TRIED if ONE_IN == 1 else TRIED[::4], ids=lambda each: each.name)
 def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: MartObject) -> None:
     cases = cases_of(each.name)

@@ -31,7 +31,7 @@ QUERIES = {
     **{name: [(mounts._STATEMENTS, name)] for name in mounts._STATEMENTS},
 }
 
-# As in test_mutants.py, but a larger share of them.
+# Tried as in test_mutants.py, but a larger share of the mutants.
 ONE_IN = min(4, mutants_of_mart.ONE_IN)
 TURN = zlib.crc32(repr(QUERIES).encode()) % ONE_IN
 

@@ -1,4 +1,4 @@
-"""Finds the views and functions of `mart` that a branch touches, so that all of their mutants are tried."""
+"""Finds the views and functions of `mart` that a branch touches, whose mutants are then all tried."""
 
 import os
 import subprocess

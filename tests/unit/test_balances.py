@@ -1,4 +1,4 @@
-"""When a file is reported to be in another format."""
+"""When a file is reported as probably being in another format."""
 
 from collections import Counter
 

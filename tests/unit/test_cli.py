@@ -1,4 +1,4 @@
-"""The command line starts quickly: a command imports its own package and not the others."""
+"""The command line starts quickly, as each command imports only its own package."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Which views a log feeds, judging by its lines alone."""
+"""The lines of a log alone determine which views it feeds."""
 
 import pytest
 

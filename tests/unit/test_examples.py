@@ -1,7 +1,7 @@
 """The example logs are what their generator makes, and `truth.json` describes them correctly.
 
-The lines are counted here with plain splitting and searching, as with grep, and not with our readers: the
-readers are tested against `truth.json`, so it must not depend on them.
+The lines are counted here with plain splitting and searching, as with grep. Our readers are not used, as
+they are tested against `truth.json`, which must not depend on them.
 """
 
 import csv
@@ -36,7 +36,7 @@ OPEN_LINE = re.compile(CTIME + rb"\S+ /.* b POPN_Cmd r r ftp \w+ fd 0")
 HSI_LINE = re.compile(CTIME + rb"\S+ hsi \d+ \d+\t(LH|HL|HH|FU|FR)\t(0|-1)\t\d+\.\d\d\t\d+\t\d+\.\d\t.*")
 HTAR_LINE = re.compile(CTIME + rb"\S+ htar \d+ \d+\t(create|extract)\t(LH|HL)\t(0|-1)\t\d+\t\d+\.\d\d\t.*")
 
-# Times of day: COND's lines have no date; their file has it.
+# COND's lines have only times of day; the name of the file has the date.
 CLOCK = rb"(?:[01]\d|2[0-3]):\d\d:\d\d"
 COND_COLUMNS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4} |\d{5})(\d{3}) ([ \d]{6}) (\w+) .+" % (CLOCK, CLOCK))
 COND_BLANKS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4,5}) (\d{3}) (\d+) (\w+) .+" % (CLOCK, CLOCK))
@@ -81,7 +81,7 @@ def stat_matches() -> list[re.Match[bytes]]:
 
 
 def stat_moves() -> list[re.Match[bytes]]:
-    """STAT's transfers between the archive and a client, and those that failed."""
+    """STAT's transfers between the archive and a client, including those that failed."""
     return [match for match in stat_matches() if match[3] and match[4] != match[5]]
 
 
@@ -104,7 +104,7 @@ def hsi_fields(interface: bytes) -> list[list[bytes]]:
 
 
 def hsi_transfers() -> list[tuple[str, str, str, bool, int]]:
-    """The day, interface, direction, failure and size of each transfer in HSI's log."""
+    """The day, interface, direction, failure flag and size of each transfer in HSI's log."""
     found = []
     for interface, operation, code, size in ((b"hsi", 1, 2, 4), (b"htar", 2, 3, 4)):
         for fields in hsi_fields(interface):
@@ -338,7 +338,7 @@ def test_daily_sums(truth: dict[str, Any]) -> None:
 
 def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
     observed = [
-        # FTP's whole seconds may be half a second below the true time.
+        # FTP rounds to whole seconds, which may be half a second below the true time.
         (
             "nft",
             "get" if f[3][0] == "s" else "put",
@@ -358,7 +358,7 @@ def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
             observed.append(("htar", direction, int(fields[4]), float(fields[5]), 0.006))
     for fields in hsi_fields(b"hsi"):
         if fields[1] in (b"LH", b"HL") and int(fields[4]) > 0:
-            # The rate is rounded, so the true time may be up to this.
+            # The rate is rounded, so the true time may be as long as this.
             longest_s = int(fields[4]) / (float(fields[5]) - 0.051) / 1000
             if longest_s > 0:
                 observed.append(
@@ -419,7 +419,7 @@ def test_cond_lines(truth: dict[str, Any]) -> None:
     assert backward == {name: truth["files"][name]["flagged"]["start_after_end"] for name in COND_NAMES}
     assert sum(facts["start_after_end"].values()) == sum(backward.values())
     assert all(facts["start_after_end"].values())
-    # A job that ran past midnight seems to end before it starts, as no job took longer than a day.
+    # No job took longer than a day, so every job that ran past midnight seems to end before it starts.
     assert facts["start_after_end"]["over_midnight"] == facts["over_midnight"]
     for name, found in jobs.items():
         # Ends are in order, except in the hour that occurred twice.
@@ -482,7 +482,7 @@ def test_stages_follow_their_law(truth: dict[str, Any]) -> None:
     assert facts["seconds"] == sum(stages)
     assert min(stages) >= 60
     assert facts["under_120_s"] == sum(seconds < 120 for seconds in stages)
-    # Each was drawn with probability 0.224: the share is within three standard deviations of that.
+    # A stage was under 120 s with probability 0.224. The share is within three standard deviations of this.
     assert abs(facts["under_120_s"] / facts["count"] - 0.224) < 3 * (0.224 * 0.776 / facts["count"]) ** 0.5
 
 
@@ -511,7 +511,7 @@ def test_stat_reports_the_transfers_in_nft_log_by_a_clock_slightly_ahead(
         difference_s = (stat_ended - nft_ended).total_seconds()
         assert ahead_s[host] - 0.001 <= difference_s < ahead_s[host] + 1
         longest_s[host] = max(difference_s, longest_s.get(host, 0.0))
-        # NFT's seconds include the wait for a port; FTP's are rounded.
+        # NFT's seconds include the wait for a port; those of FTP transfers are rounded.
         assert stat_s <= nft_s + 0.5011
     assert all(0 <= ahead <= 1 for ahead in ahead_s.values())
     assert all(longest_s[host] > ahead_s[host] + 0.9 for host in ahead_s)
@@ -525,7 +525,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     in_nft = facts["gets"]["with_line_in_nft_log"]
     assert sum(in_nft.values()) == truth["files"]["nft.log"]["loaded"]["transfers"]["get"]["succeeded"]
     assert all(in_nft[origin] <= gets[origin] for origin in gets)
-    # Every line of a put or get belongs to one composition.
+    # Every line of a put or get belongs to exactly one combination of lines.
     lines: Counter[str] = Counter()
     for reported_by, count in facts["compositions"].items():
         for part in reported_by.split(", "):
@@ -537,7 +537,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     assert lines["stage"] == stat["stages"]
     verbs = Counter(job[6] for name in COND_NAMES for job in cond_jobs(name))
     assert lines["job"] == verbs[b"put"] + verbs[b"get"]
-    # Gets from tape waited for the tape: a minute or more, plus time in a queue.
+    # Gets from tape waited a minute or more for the tape, plus time in a queue.
     waits = facts["waits"]["of_gets_before_their_transfer"]
     assert waits["tape"]["mean_s"] > 120 > waits["disk"]["mean_s"]
 
@@ -601,5 +601,5 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         assert len(personas) <= 1
         assert not staged or link["origin"] == "tape"
     port_s = truth["unitree"]["waits"]["for_a_port_in_seconds_of_nft_but_not_of_stat"]["longest_s"]
-    # It may have been an FTP transfer, and FTP rounds to whole seconds.
+    # The longest wait may be that of an FTP transfer, and FTP rounds to whole seconds.
     assert max(port_waits_s) == pytest.approx(port_s, abs=0.502)

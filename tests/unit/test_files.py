@@ -1,4 +1,4 @@
-"""Files that are not logs, endless lines and damage are reported with file and line, in bounded memory."""
+"""Files that are not logs, endless lines and damage are reported with file and line; memory is bounded."""
 
 import bz2
 import gzip
@@ -150,10 +150,11 @@ def test_a_file_without_newline_does_not_fill_the_memory(tmp_path: Path) -> None
     assert int(done.stdout) < 80_000  # kB; the file holds 400 MB
 
 
+@pytest.mark.study("ingest/reading")
 @EVERY_COMPRESSION
 def test_damage_is_reported_with_the_last_line_before_it(compress, tmp_path: Path) -> None:
     path = tmp_path / "log"
-    # Random enough not to be compressed into a single block.
+    # The content is random enough not to be compressed into a single block.
     content = b"".join(b"%x\n" % pow(3, number, 2**61 - 1) for number in range(200_000))
     packed = compress(content)
     path.write_bytes(packed[: len(packed) * 2 // 3])
@@ -225,7 +226,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 def read_and_change(path: Path, change: Callable[[], object]) -> tuple[list[str], FileIdentity | None]:
-    """The lines of a file that is changed after its fifth block, and the identity recorded for it."""
+    """Return the lines of a file that is changed after its fifth block, and the identity recorded for it."""
     with open_log(path) as reader:
         blocks = reader.blocks(1000)
         texts = [text for block in itertools.islice(blocks, 5) for text in block.lines["text"]]
@@ -316,5 +317,5 @@ def test_a_clock_of_whole_seconds_gives_no_identity(tmp_path: Path, monkeypatch:
     path = tmp_path / "log"
     path.write_bytes(LINES)
     assert read_and_change(path, lambda: None) == (LINES.decode().splitlines(), None)
-    with pytest.raises(RewrittenFileError):  # within the same second, and of the same length
+    with pytest.raises(RewrittenFileError):  # rewritten within the same second, with the same length
         read_and_change(path, lambda: path.write_bytes(OTHER))

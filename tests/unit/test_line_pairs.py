@@ -1,4 +1,4 @@
-"""Opens and transfers are paired like parentheses."""
+"""Opens and transfers are paired like opening and closing parentheses."""
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ from tapewise.ingest.requests.ranges import REACH
 
 BEGIN = datetime(1998, 5, 4, tzinfo=UTC)
 
-# Crowded: there are few files, users and machines, some are missing, and lines coincide or are a day apart.
+# There are so few files, users, machines and times that many lines match; some names are missing.
 LINES = st.lists(
     st.fixed_dictionaries(
         {
@@ -47,7 +47,7 @@ def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame
 
 
 def pair_by_stacks(lines: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    """Pair as (open, transfer): line by line, with a stack of each file's unmatched opens."""
+    """Return pairs (open, transfer), found line by line with a stack of each file's unmatched opens."""
     stacks: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     pairs = []
     order = sorted(

@@ -24,10 +24,10 @@ COND, CLIENT, DCACHE = FORMATS["cond"], FORMATS["hsi-client"], FORMATS["dcache"]
         "job.19980505T080000.out",
         "billing-1998-05-05T08:00",
         "srv-07-1998-05-05",
-        # A job's number; the digits next to it are not a day.
+        # The first number belongs to a job and is not a date.
         "slurm-140916.1998-05-05.out",
         "slurm-19970229-19980505",
-        # With separators between year, month and day it is not a number.
+        # A part with separators between year, month and day is a date and not a job's number.
         "slurm-20140916-1998-05-05.out",
         "jobA190512B.1998_05_05",
     ],
@@ -51,7 +51,7 @@ def test_a_whole_part_of_the_name_with_a_four_digit_year_is_the_date(name, log_f
         "cond.980505 (copy of 980505)",
         "cond.980505.980230",
         "cond.123456.980505",
-        # A certain date is preferred.
+        # A date with a four-digit year is preferred.
         "cond.970101.1998-05-05",
         "cond.970101.19980505",
     ],
@@ -117,13 +117,13 @@ def test_a_number_in_a_name_is_not_a_date(name, log_format):
         ("cond.98-5-5", "no date"),
         ("cond980505x", "no date"),
         ("cond.x980505", "no date"),
-        # Digits next to it make it another number.
+        # A number with further digits next to a date is not a date.
         ("cond.9805051", "no date"),
         ("cond.1980505", "no date"),
         ("cond.199805051", "no date"),
         ("cond.19980505120000", "no date"),
         ("cond.21980505", "no date"),
-        # Year, month and day need the same separator between them.
+        # Year, month and day must have the same single separator between them, or none.
         ("cond.98-0505", "no date"),
         ("cond.1998-05.05", "no date"),
         ("cond.1998--05--05", "no date"),

@@ -13,11 +13,11 @@ from tapewise.schema.moments import place_range, place_time
     ("zone", "day", "placed"),
     [
         ("America/Los_Angeles", "1998-10-25", "1998-10-25T07:00Z"),
-        # Clocks went from 23:59 to 01:00: the day has no midnight.
+        # Clocks went from 23:59 to 01:00, so the day has no midnight.
         ("America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00Z"),
-        # Clocks went from 00:59 back to 00:00: the day has two.
+        # Clocks went from 00:59 back to 00:00, so the day has two midnights.
         ("America/Havana", "2022-11-06", "2022-11-06T04:00Z"),
-        # Clocks went back at midnight: 23:00 occurs twice, on the day before.
+        # Clocks went back at midnight, so 23:00 occurs twice on the day before.
         ("America/Sao_Paulo", "2018-02-18", "2018-02-18T03:00Z"),
     ],
 )

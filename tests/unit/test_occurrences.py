@@ -16,7 +16,7 @@ from tapewise.schema.errors import LogFileError
 from tests.disks import mount_small_disk
 
 BEGIN = datetime(1998, 1, 1, tzinfo=UTC)
-# Each line is a number, which determines its time. A negative line is not a fact.
+# Each line is a number, which determines its time. A line with a negative number is not a fact.
 PARTS = st.lists(st.lists(st.integers(-3, 25), max_size=20), max_size=8)
 
 
@@ -60,7 +60,7 @@ def test_skipped_lines_count_and_lines_that_occurred_before_are_not_skipped(
                 is_passed = counter.pass_over(pl.Series(lines, dtype=pl.Int64), span.min(), span.max())
                 occurred_before = any(seen[line] for line in facts)
                 assert not (is_passed and occurred_before)
-                # A repeated line that is not a fact may prevent skipping needlessly; a new fact never does.
+                # A repeated line that is not a fact may prevent skipping needlessly. All-new lines never do.
                 assert is_passed or occurred_before or any(seen[line] for line in lines)
                 if is_passed:
                     expect(seen, lines)

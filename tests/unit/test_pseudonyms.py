@@ -1,4 +1,4 @@
-"""Names become pseudonyms: which parts of them are kept, which are not, and the key."""
+"""Names become pseudonyms that depend on a key; some parts of names are kept."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What the order of a file reveals about an hour that clocks repeat."""
+"""The order of a file's lines reveals which are from the second pass of an hour that clocks repeat."""
 
 import itertools
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
-# When clocks go back: the zone, the local time at which the repeated time begins, and its minutes.
+# For each zone, the local time at which a repeated time begins, and how many minutes it lasts.
 CHANGES = {
     "America/Los_Angeles": (datetime(1997, 10, 26, 1), 60),
     "Europe/Berlin": (datetime(2030, 10, 27, 2), 60),
@@ -28,8 +28,8 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """NFT's records for lines at these minutes, which the clock shows since the start of the repeated hour:
-    minute 70 of a 60-minute hour is ten minutes after its end, and the second pass has the same minutes.
+    """Return NFT's records for lines at these minutes of the clock, counted from the start of the repeated
+    hour. Minute 70 is ten minutes after the end of a 60-minute hour; both passes have the same minutes.
     """
     begin, _ = CHANGES[zone]
     lines = [
@@ -77,10 +77,12 @@ def test_the_second_pass_follows_the_step_back(zone: str) -> None:
     assert find_second(minutes, zone) == list(range(length + 1, 2 * length + 1))
 
 
+@pytest.mark.study("ingest")
 @EVERY_CHANGE
 @given(data=st.data())
 def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
-    """Whatever is missing, every line found is in the second pass, and none is missed after the first one."""
+    """Whatever lines a log has, every line found is in the second pass. After the first one found, none is
+    missed except for stragglers."""
     length = CHANGES[zone][1]
     ticks = sorted(data.draw(st.lists(st.integers(-length, 3 * length - 1), max_size=30)))
     minutes = [tick - length * (tick >= length) for tick in ticks]
@@ -88,14 +90,14 @@ def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data:
     second = [number for number, tick in enumerate(ticks) if length <= tick < 2 * length]
     assert set(found) <= set(second)
     late = [number for number in second if number >= min(found, default=len(ticks))]
-    # The exceptions may be stragglers of the first pass, just after the second has begun.
+    # A missed line looks like a straggler of the first pass, as the second pass has just begun.
     for number in set(late) - set(found):
         assert max(ticks[n] for n in found if n < number) - (ticks[number] - length) <= 5
 
 
 def test_nothing_is_found_without_a_step_back() -> None:
     assert find_second(range(60)) == []
-    assert find_second([30, 45, 59, 60, 70]) == []  # could be in either pass
+    assert find_second([30, 45, 59, 60, 70]) == []  # these could be in either pass
     assert find_second([-30, 10, 20, 15, 59, 60]) == []
 
 
@@ -112,7 +114,7 @@ def test_a_quiet_second_pass_continues_after_its_gaps() -> None:
 @pytest.mark.parametrize(
     "minutes",
     [
-        [30, 90, 150, 0, 30, 59],  # goes back into the hour after its end
+        [30, 90, 150, 0, 30, 59],  # the clock goes back into the hour after its end
         [*range(0, 60, 5), *range(60, 200, 5), *range(-60, 0, 5), *range(0, 60, 5)],  # the second pass first
         range(200, -200, -1),  # backwards
         range(200, -200, -7),
@@ -136,6 +138,7 @@ def test_the_second_pass_of_a_later_year_is_found_too() -> None:
         assert [n for n in found if n >= len(first)] == list(range(len(first) + 61, len(first) + 121))
 
 
+@pytest.mark.study("ingest")
 @given(data=st.data())
 def test_what_is_found_at_the_beginning_does_not_depend_on_the_rest_or_on_blocks(data: st.DataObject) -> None:
     minutes = data.draw(st.lists(st.integers(-90, 150), max_size=40))
@@ -147,7 +150,7 @@ def test_what_is_found_at_the_beginning_does_not_depend_on_the_rest_or_on_blocks
 
 
 def test_known_segments_count_for_the_order() -> None:
-    """A segment that was skipped contributes its latest time as its lines would."""
+    """The latest time of a skipped segment counts as if its lines had been read."""
     passes = SecondPasses(US)
     passes.pass_over(None)
     passes.pass_over(read([180])["event_at"][0])

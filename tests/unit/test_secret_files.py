@@ -1,4 +1,4 @@
-"""URLs that contain a password may be in files, which variables ending in _FILE name."""
+"""Variables ending in _FILE name files that hold URLs with a password."""
 
 from pathlib import Path
 

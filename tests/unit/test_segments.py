@@ -26,7 +26,7 @@ def short_limits() -> Iterator[None]:
         patch.setattr(segments, "MIN_LINES", 3)
         patch.setattr(segments, "MAX_LINES", 20)
         patch.setattr(segments, "MAX_BYTES", 150)
-        patch.setattr(files, "TICK_S", 0)  # hundreds of files that nobody else writes
+        patch.setattr(files, "TICK_S", 0)  # nobody else writes these hundreds of files
         yield
 
 
@@ -93,7 +93,7 @@ def test_a_piece_in_two_files_is_cut_in_the_same_way_soon_after_it_begins(
     lines: list[bytes],
     other: list[bytes],
 ) -> None:
-    """Once both are cut at the same line, all further cuts are the same, and so are the digests."""
+    """Once both files are cut at the same line, all later cuts and digests are the same."""
     folder = tmp_path_factory.mktemp("cut")
     first = {
         at + count - len(before): digest for digest, at, count in pieces(cut(write(folder, before + lines)))
@@ -113,7 +113,7 @@ def test_copies_with_other_first_lines_share_most_segments(tmp_path: Path) -> No
     lines = [b"%d" % number for number in numbers]
     whole = {digest for digest, _, _ in pieces(cut(write(tmp_path, lines), 100_000))}
     part = {digest for digest, _, _ in pieces(cut(write(tmp_path, lines[777:]), 100_000))}
-    assert 6 <= len(whole) <= 14  # a cut every 16,384 lines on average, after at least 4,096
+    assert 6 <= len(whole) <= 14  # a segment has 16,384 lines on average, and at least 4,096
     assert len(whole & part) >= len(whole) - 2
 
 
@@ -136,7 +136,7 @@ def test_an_empty_file_has_no_segments(tmp_path: Path) -> None:
 
 
 def test_lines_are_processed_as_they_arrive(tmp_path: Path) -> None:
-    """A batch is returned as soon as it is cut: a file is never in memory as a whole."""
+    """A batch is returned as soon as it is cut, so a file is never in memory as a whole."""
     taken = 0
     content = pl.DataFrame({"line_number": [1], "line_hash": [0], "text": ["x"]})
 

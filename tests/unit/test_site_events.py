@@ -1,4 +1,4 @@
-"""How times are typed, read and shown; and usage errors."""
+"""How times are typed, read and shown, and usage errors."""
 
 from datetime import UTC, datetime
 
@@ -24,7 +24,7 @@ CHANGE = ["config-changes", "add", "--archive", "west", "--note", "x"]
         ("1998-10-25T01:30-07:00", "America/Los_Angeles", "1998-10-25T08:30:00Z"),
         ("1998-10-25T01:30-08:00", "America/Los_Angeles", "1998-10-25T09:30:00Z"),
         ("1998-04-05T02:30-08:00", "America/Los_Angeles", "1998-04-05T10:30:00Z"),
-        # The last moment before either hour, and the first after it.
+        # The last moment before each of these hours, and the first after it.
         ("1998-10-25T00:59:59.999999", "America/Los_Angeles", "1998-10-25T07:59:59.999999Z"),
         ("1998-10-25T02:00", "America/Los_Angeles", "1998-10-25T10:00:00Z"),
         ("1998-04-05T01:59:59.999999", "America/Los_Angeles", "1998-04-05T09:59:59.999999Z"),

@@ -1,4 +1,4 @@
-"""Studies run when their code has changed, and otherwise in turns, so all of them run now and then."""
+"""Studies run when their code has changed. Otherwise they take turns, so each runs now and then."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ def find_running(
     items: list[Any],
     one_in: int = 3,
 ) -> set[str]:
-    monkeypatch.setattr(studies, "ONE_IN", one_in)  # whatever this run was given
+    monkeypatch.setattr(studies, "ONE_IN", one_in)  # whatever TAPEWISE_TEST_STUDIES_ONE_IN is
     monkeypatch.setattr(studies, "ask_git", lambda *_: commit)
     monkeypatch.setattr(studies, "list_changed", lambda: list(changed))
     studies.skip_studies(items)
@@ -47,7 +47,7 @@ def test_all_studies_of_changed_code_run(monkeypatch: pytest.MonkeyPatch, change
     assert len(find_running(monkeypatch, "1", [changed], make_items())) == 61
 
 
-def test_a_third_of_the_others_runs_and_another_one_for_the_next_commit(
+def test_a_part_of_the_others_runs_and_another_one_for_the_next_commit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     runs = [find_running(monkeypatch, str(n), ["sql/cached/x", "sql/tape"], make_items()) for n in range(30)]

@@ -1,4 +1,4 @@
-"""Which objects of `mart` a branch touches. The tests make small repositories."""
+"""Small repositories test which objects of `mart` a branch touches."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from tests.sql.touched import find_touched
 
 def git(tree: Path, *arguments: str) -> None:
     who = ["-c", "user.name=test", "-c", "user.email=test@example.org"]
-    # A git hook passes its own repository on to the processes that it starts.
+    # A git hook passes its own repository to the processes that it starts.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(["git", *who, *arguments], cwd=tree, env=environment, check=True, capture_output=True)
@@ -19,7 +19,7 @@ def git(tree: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A branch off a main branch with a view, a function, and a case of the function."""
+    """Make a branch of a repository with a view, a function, and a case of the function."""
     for name in ("sql/facts/opens/view.sql", "sql/cache/hits/function.sql", "tests/sql/hits/none.yaml"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Conversion of local times to UTC: the fast way agrees with polars' own, and both with Python's zones."""
+"""The fast conversion of local times to UTC agrees with polars' slow one, and both with Python's zones."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ QUARTERS = 45 * 365 * 96
 
 
 def check(zone: str, local: pl.Series) -> bool:
-    """Assert that both ways agree; return whether the fast way was taken."""
+    """Assert that the fast and the slow conversion agree; return whether the fast one is possible."""
     slow = local.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
     certain = local.dt.replace_time_zone(zone, ambiguous="null", non_existent="null")
     assert base._settle(zone, local).to_list() == slow.dt.convert_time_zone("UTC").to_list()
@@ -45,7 +45,7 @@ def test_both_ways_agree(zone: str, quarter: int, count: int) -> None:
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Australia/Lord_Howe", "Europe/Berlin", "UTC"])
 def test_both_ways_agree_day_by_day_over_years_of_changes(zone: str) -> None:
     quick = [check(zone, quarters(datetime(1996, 1, 1) + timedelta(days=day), 96)) for day in range(800)]
-    # The slow way is taken only on the four days with changes and those next to them.
+    # The slow conversion is needed only on the four days with clock changes and the days next to them.
     assert 0 <= quick.count(False) <= 16
     assert (quick.count(False) == 0) == (zone == "UTC")
 
@@ -58,7 +58,7 @@ def test_missing_times_and_times_beyond_all_calendars() -> None:
 
 @lru_cache(maxsize=1000)
 def find_changes(zone: str, year: int) -> list[tuple[datetime, timedelta]]:
-    """When (UTC) a zone's clocks changed in a year, and by how much, according to Python's own zones."""
+    """Return when (UTC) a zone's clocks changed in a year and by how much, according to Python's zones."""
     here = ZoneInfo(zone)
 
     def offset(at: datetime) -> timedelta:
@@ -91,11 +91,11 @@ def read_nft(zone: str, times: list[datetime]) -> pl.DataFrame:
 
 
 def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float) -> None:
-    """Check lines just before and after a clock change, and within the time that it skips or repeats."""
+    """Check lines just before, within and just after the time that a clock change skips or repeats."""
     here, second = ZoneInfo(zone), timedelta(seconds=1)
     before = (changed_at - second).replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
     after = changed_at.replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
-    first = min(before + second, after)  # the skipped or repeated time begins here, and ends at `behind`
+    first = min(before + second, after)  # the skipped or repeated time is from here to `behind`
     behind = first + abs(shift)
     inside = first + timedelta(seconds=int((abs(shift).total_seconds() - 1) * into))
     times = [first - second, first, inside, behind - second, behind]
@@ -131,14 +131,14 @@ def test_skipped_times_are_rejected_and_repeated_times_are_flagged(zone: str, ye
         ("Australia/Lord_Howe", 1985, [-60, 30]),
         ("Australia/Lord_Howe", 2030, [-30, 30]),
         ("Antarctica/Troll", 2019, [120, -120]),
-        # Without summer time: another offset from UTC.
+        # Changes of the offset from UTC that are not summer time
         ("Asia/Kathmandu", 1985, [15]),  # at New Year
         ("America/Caracas", 2007, [-30]),
         ("America/Caracas", 2016, [30]),
         ("Asia/Pyongyang", 2015, [-30]),
         ("Asia/Pyongyang", 2018, [30]),
         ("Europe/Moscow", 2014, [-60]),
-        ("Pacific/Apia", 2011, [-60, 60, 1440]),  # a whole day, with summer time on both sides of it
+        ("Pacific/Apia", 2011, [-60, 60, 1440]),  # a whole day was skipped during summer time
         ("Asia/Tokyo", 1997, []),
     ],
 )
@@ -152,7 +152,7 @@ def test_known_changes(zone: str, year: int, shifts_minutes: list[int]) -> None:
 
 @pytest.mark.parametrize("zone", ["UTC", "America/Los_Angeles", "Asia/Kolkata"])
 def test_two_digit_years_at_their_limits(zone: str) -> None:
-    """Years 69 to 99, as NFT and STAT write them, are in the last century, and the window begins in 1985."""
+    """NFT and STAT write years with two digits: 69 to 99 mean 1969 to 1999. The window begins in 1985."""
     years = {"69": None, "84": None, "85": 1985, "99": 1999, "00": 2000, "30": 2030, "68": None}
     for text, year in years.items():
         line = f"000001 {text}/06/15 12:00:00 ks 1000 1.000"

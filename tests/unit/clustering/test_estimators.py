@@ -1,4 +1,4 @@
-"""The estimator: scikit-learn's own checks, recovery of known mixtures, the criterion on shuffled data."""
+"""The estimator passes scikit-learn's checks, recovers known mixtures and scores shuffled data worse."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_a_known_mixture_is_recovered(seed):
     cells, counts = bin_rows(rows)
     found = CellKMeans(random_state=seed).fit(cells, sample_weight=counts)
     assert found.n_clusters_ == len(CENTERS)
-    # Within five standard errors of the mean of the smallest class, and of a share, for this sample size.
+    # The limits are five standard errors of the mean of the smallest class, and of a share.
     assert np.abs(found.cluster_centers_ - CENTERS).max() < 5 * 0.15 / np.sqrt(SHARES.min() * len(rows))
     shares = np.bincount(found.labels_, counts) / counts.sum()
     assert np.abs(shares - SHARES).max() < 5 * np.sqrt(0.25 / len(rows))
@@ -77,7 +77,7 @@ def test_a_cell_counts_as_often_as_it_has_requests():
     found = CellKMeans(2, random_state=0).fit(cells, sample_weight=[3, 1, 1, 1])
     assert found.cluster_centers_.tolist() == [[0.25, 0.0], [10.5, 0.0]]
     assert found.inertia_ == pytest.approx(3 * 0.25**2 + 0.75**2 + 2 * 0.5**2)
-    # For each request, the distance to its own centre divided by the distance to the other centre.
+    # The terms are each request's distance to its own centre divided by that to the other centre.
     expected = 1 - (3 * 0.25 / 10.5 + 0.75 / 9.5 + 0.5 / 9.75 + 0.5 / 10.75) / 6
     assert found.criterion_values_ == {2: pytest.approx(expected)}
 
@@ -118,11 +118,11 @@ def test_the_same_seed_gives_the_same_bits():
 
 
 def test_a_resolution_keeps_single_cells_from_becoming_classes():
-    # Two kinds of requests, each in a few neighbouring cells.
+    # There are two kinds of requests, each in a few neighbouring cells.
     cells = np.array([[place + 0.04 * step, 0.0] for place in (0.0, 5.0) for step in range(6)])
     assert CellKMeans(random_state=0).fit(cells).n_clusters_ == 12
     found = CellKMeans(resolution=0.04, random_state=0).fit(cells)
     assert found.n_clusters_ == 2
-    # The outer cells of each kind are 0.1 from their centre, and so on; the other kind is 5 away.
+    # The cells of each kind are 0.1, 0.06 and 0.02 from their centre; the other centre is 5 away.
     own = np.sqrt(np.array([0.1, 0.06, 0.02]) ** 2 + 0.04**2)
     assert found.criterion_values_[2] == pytest.approx(1 - own.mean() / 5, abs=1e-3)

@@ -1,4 +1,4 @@
-"""Names of classes: what they describe, and that no two classes have the same name."""
+"""The names of classes describe them, and no two classes have the same name."""
 
 import pytest
 

@@ -144,7 +144,7 @@ def test_the_real_line_gives_its_record(sample_logs: Path) -> None:
         "duration_s": 27.0,
         "description": "put -d /usr/tmp/001314/001315/001316/...",
     }
-    # As the paper's scan prints it: the blanks of the columns are collapsed.
+    # The paper's scan prints the line like this, without the blanks that fill the columns.
     [scanned] = parse("005641 00:20:29 00:20:56 2360 103 35 put -d/usr/tmp/001314/001315/001316/...")
     assert [scanned[name] for name in NUMBERS] == [2360, 3, 35]
 
@@ -170,11 +170,11 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
         ("2360 103 1234567 put x", (2360, 3, 1234567, "put x")),
         ("2360 1000    35 put x", (2360, 900, 35, "put x")),
         ("236001 103 35 put x", (236001, 3, 35, "put x")),
-        # Outside the columns, the persona and the session after it cannot be told apart.
+        # Outside the columns, a persona and the session next to it cannot be told apart.
         ("12361100 1 get x", None),
         ("  12361100     17 get x", None),
         (" 12361100 17 2 get x", None),
-        # A blank where a column needs a digit, or a digit where it needs a blank.
+        # A column has a blank where it needs a digit, or a digit where it needs a blank.
         ("23 0103     35 put x", None),
         ("2360 103 35 1 put x", (2360, 3, 35, "1 put x")),
         ("2360 103     3 5 put x", (2360, 3, 3, "5 put x")),
@@ -207,7 +207,7 @@ def test_columns_are_trusted_where_each_holds_one_number(
 
 
 def test_extra_blanks_in_the_head_shift_the_columns() -> None:
-    # With one more blank, the columns of the persona no longer contain the persona.
+    # After one more blank, the persona is no longer in its columns.
     [record] = parse("005641 00:20:29  00:20:56 12361100     35 put x")
     assert record["rejected"] == UNRECOGNISED
     [record] = parse("005641 00:20:29  00:20:56 2360 103     35 put x")
@@ -276,7 +276,7 @@ def test_a_start_after_the_end_is_kept_and_flagged(
 
 
 def test_equal_lines_are_equal_records() -> None:
-    # A persona that repeats within a day links no lines, but each of its jobs still has it.
+    # No lines are combined by a persona that repeats within a day, but each of its jobs still has it.
     lines = [line_of(), line_of(), line_of(start="09:00:00", end="09:00:01")]
     records = parse(*lines)
     assert [record["persona"] for record in records] == [2360] * 3
@@ -288,7 +288,7 @@ def test_equal_lines_are_equal_records() -> None:
     [
         ("00:59:59", "00:59:59", False, 0.0, False),
         ("01:10:00", "01:30:00", True, 1200.0, False),
-        # Either time may have been in the second of the two hours.
+        # A time from 01:00 to 02:00 may have been in the second of the two hours.
         ("00:59:00", "01:30:00", True, 1860.0, False),
         ("01:30:00", "02:00:00", True, 5400.0, False),
         ("01:50:00", "01:10:00", True, None, True),

@@ -46,7 +46,7 @@ KINDS = {
         *("dismount requested", "dismounted"),
     },
 }
-# It is not always known whether a job, tape operation or session failed, or whether a file was on disk.
+# These flags may be unknown: whether a job, tape operation or session failed, whether a file was on disk.
 UNKNOWN = {("is_failed", table) for table in ("unitree_jobs", "tape_events", "srb_sessions")} | {
     ("is_cached", table) for table in TABLES
 }
@@ -67,7 +67,7 @@ REJECTED = {
     JOINED,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
-# Build machines are slow at times, and the same code reads most of these many formats.
+# Few examples are enough, as the same code reads most formats. Build machines are slow at times.
 EXAMPLE_COUNT = settings(deadline=None, max_examples=20)
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 # Formats whose times come from clocks in the source's zone. (A report covers a day and has no clock times.)
@@ -152,7 +152,7 @@ def record_at(
 
 
 def lines_of_every_fate(format_: Format) -> list[str]:
-    """Lines of every fate, mostly facts, so that lines that could affect each other often meet."""
+    """Return lines of every fate, mostly facts, as neighbouring facts could affect each other."""
     times = ["1997-10-26 01:30:00", "1998-04-05 02:30:00", "2031-01-01 00:00:00"]
     times += ["1998-02-30 12:00:00"] * (format_.name in LOCAL)
     return [*format_.examples, *(line_at(format_, *time.split()) for time in times), "", "no line"]
@@ -186,6 +186,7 @@ def parse_alone(format_name: str, line: str) -> tuple[object, ...]:
     return parse(FORMATS[format_name], [line]).row(0)
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_FORMAT
 @EXAMPLE_COUNT
 @given(data=st.data())
@@ -220,6 +221,7 @@ def assert_it_has_the_columns_its_table_requires(record: dict[str, Any]) -> None
     assert record["duration_s"] is None or 0 <= record["duration_s"] <= 1e8
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_CODE
 def test_no_line_affects_the_record_of_another(format_: Format) -> None:
     for first, second in itertools.combinations_with_replacement(lines_of_every_fate(format_), 2):
@@ -227,12 +229,13 @@ def test_no_line_affects_the_record_of_another(format_: Format) -> None:
         assert parse(format_, lines).rows() == [parse_alone(format_.name, line) for line in lines]
 
 
+@pytest.mark.study("ingest/formats", "ingest/layouts", "ingest/reading")
 @EVERY_CODE
 def test_a_long_column_is_parsed_in_order(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(0, 86400, 5)]
     lines = [line_at(format_, "1997-11-05", clock) for clock in clocks]
-    # More than the 100,000 rows that the streaming engine processes in one piece.
+    # These are more than the 100,000 rows that the streaming engine processes in one piece.
     event_at = parse(format_, lines * 7, settings_of(format_, "UTC"))["event_at"]
     assert event_at.dt.strftime("%H:%M:%S").to_list() == clocks * 7
 
@@ -261,7 +264,7 @@ def test_a_line_belongs_to_only_one_format(format_: Format) -> None:
     assert parse(format_, others)["rejected"].to_list() == [UNRECOGNISED] * len(others)
 
 
-# The rest of a first line can look like part of the second one. The second line is then read, with more
+# What is left of a first line can look like part of the second one. The second line is then read with more
 # digits in the user's or the cartridge's number, or with a prefix that no record depends on.
 UNDECIDABLE = {
     "nft": r"[0-9]{1,9}",
@@ -272,7 +275,7 @@ UNDECIDABLE = {
 }
 
 
-# A report's lines are unfolded from its tables: a line of the file outside the tables never becomes one.
+# The lines of a daily report are unfolded from its tables, so no line of the file is read as it is.
 WRITTEN = {name: each for name, each in FORMATS.items() if name != "hpss-daily"}
 EVERY_WRITTEN_FORMAT = pytest.mark.parametrize("format_", WRITTEN.values(), ids=WRITTEN)
 

@@ -1,4 +1,4 @@
-"""HSI and HTAR client lines, SDSC's records, SRB sessions, dCache's billing: what their lines contain."""
+"""The lines of HSI and HTAR clients, SDSC's records, SRB sessions and dCache's billing."""
 
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_a_clients_line_is_dated_by_its_file_with_an_unknown_time_of_day():
         found = record("hsi-client", line)
         assert found["event_at"] == datetime(2019, 3, 5, 12, tzinfo=UTC)
         assert found["is_time_of_day_unknown"] is True
-        # Clock changes do not matter.
+        # Clock changes do not make noon ambiguous.
         assert found["is_time_ambiguous"] is False
         assert found["started_at"] is None
 
@@ -295,7 +295,7 @@ def test_a_session_is_not_a_transfer_and_has_no_duration():
     calls = ("read_count", "read_bytes", "write_count", "written_bytes", "seek_count")
     assert [found[name] for name in calls] == [12, 12_582_912, 0, 0, 11]
     assert (found["storage_type"], found["open_type"], found["open_s"]) == ("HPSS", "open", 0.412)
-    # The log does not say.
+    # The log does not say whether the session failed.
     assert found["is_failed"] is None
 
 

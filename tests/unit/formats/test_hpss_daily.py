@@ -1,4 +1,4 @@
-"""HPSS's daily report: its lines unfolded, and the records they become."""
+"""The lines of HPSS's daily report are unfolded and become records."""
 
 import json
 from datetime import UTC, date, datetime
@@ -25,7 +25,7 @@ DAILY = FORMATS["hpss-daily"]
 SETTINGS = LineSettings(
     "America/Los_Angeles", 1.0, datetime(1985, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
 )
-# Made up, in the grammar of the real report.
+# A made-up report in the grammar of the real one.
 REPORT = """\
 HPSS Report for Date 2019-03-05
 

@@ -93,7 +93,7 @@ def test_a_transfer_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], end: str
 ) -> None:
     duration_ms, is_copy = record["duration_ms"], record["direction"] is None
-    # What counts as a code must not depend on what follows it, so text without a code has no leading digit.
+    # Text without a code must not begin with a digit, which would be read as a code.
     text = record["text"].strip(" ")
     if record["code"] is None:
         text = text.lstrip("-0123456789 ")

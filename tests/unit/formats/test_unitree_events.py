@@ -1,4 +1,4 @@
-"""UniTree's events at DKRZ: lines written according to the layout are read back, and no other lines are."""
+"""UniTree's events at DKRZ are read back from lines that follow the layout, and from no other lines."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -117,12 +117,12 @@ def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
         ("start op=RETR cache=miss", "purge", UNKNOWN_EVENT),
         ("uftpd", "nftd", UNRECOGNISED),
         ("op=RETR", "op=DELE", UNRECOGNISED),
-        # One event has another event's field.
+        # An event has another event's field.
         ("start", "stage", UNRECOGNISED),
         ("cache=miss", "tape_s=1.5", UNRECOGNISED),
         ("start op=RETR cache=miss", "stage op=STOR tape_s=1.5", UNRECOGNISED),
         ("cap=4f21.0007 uid=2718", "uid=2718 cap=4f21.0007", UNRECOGNISED),
-        # Events are combined by the user who asked for them.
+        # Events are combined by their user and machine, so each needs both.
         ("uid=2718", "uid=-", UNRECOGNISED),
         ("host=cray", "host=-", UNRECOGNISED),
         (" path=/run 7/out.tar", "", UNRECOGNISED),

@@ -1,4 +1,4 @@
-"""Stamps without a year, read relative to the day of their file."""
+"""Stamps without a year are read relative to the day of their file."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -39,7 +39,7 @@ def read(stamp: str, day: date, layout: str = LAYOUT) -> datetime | None:
         ("Dec 31 23:59:59", date(2018, 12, 31), 2018),
         ("Jan  1 00:00:01", date(2018, 12, 31), 2019),
         ("Mar  5 09:14:22", date(2019, 3, 5), 2019),
-        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # equally near in 2019, but a log is about the past
+        ("Dec 30 00:00:00", date(2019, 6, 30), 2018),  # 2019 is equally near, but a log is about the past
         ("Dec 29 23:59:59", date(2019, 6, 30), 2019),
         ("Jan  1 00:00:00", date(2019, 7, 2), 2019),
         ("Dec 31 23:59:59", date(2019, 7, 2), 2019),
@@ -88,7 +88,7 @@ def test_every_stamp_gets_the_nearest_year_in_which_it_exists(day: date, minute:
 @pytest.mark.parametrize(
     ("stamp", "day"),
     [
-        ("Feb 29 12:00:00", date(2019, 1, 5)),  # neither 2018 nor 2019 has it, and 2020 is too far away
+        ("Feb 29 12:00:00", date(2019, 1, 5)),  # 2018 and 2019 have no such day, and 2020 is too far away
         ("Feb 29 12:00:00", date(2019, 8, 20)),  # more than half a year ahead
         ("Feb 30 12:00:00", date(2020, 1, 5)),
         ("Mar  5 23:59:60", date(2019, 3, 5)),

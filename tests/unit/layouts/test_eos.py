@@ -1,4 +1,4 @@
-"""EOS's report log: lines of each version, files written through fuse, deletions, requests to tape."""
+"""EOS's report log: lines of each version, files written through fuse, deletions and requests to tape."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_lines_of_current_versions_give_their_records(sample_logs: Path) -> None
     put, rm, rm_with_path, _, stage, *_ = found
     assert (put["direction"], put["size_bytes"], put["archive_path"]) == ("put", 2202, "/eos/testfile")
     assert "archive_path" not in rm and rm["size_bytes"] == 2202
-    # The line has `%2Feos%2Ftestfile`, which is the file that was put.
+    # The line names the file that was put as `%2Feos%2Ftestfile`.
     assert rm_with_path["archive_path"] == put["archive_path"]
     assert rm["event_at"] == rm_with_path["event_at"] == datetime(2018, 5, 4, 9, 23, 39, tzinfo=UTC)
     assert (stage["direction"], stage.get("is_cached"), stage["user"]) == ("get", None, "kim")
@@ -65,7 +65,7 @@ def test_writes_counted_only_in_calls_are_a_put(osize: int, csize: int, size_byt
 
 
 def test_counts_of_calls_may_follow_the_bytes() -> None:
-    # This was the order before 2018.
+    # Before 2018, the counts of calls followed the bytes.
     calls = "nrc=0&nwc=3&"
     old = FUSE.replace(calls, "").replace("&rt=0.00", f"&{calls}nfwds=0&rt=0.00")
     assert record(old) == record(FUSE)
@@ -77,7 +77,7 @@ def test_counts_of_calls_may_follow_the_bytes() -> None:
 )
 def test_a_read_or_write_error_is_a_failure(errors: str, is_failed: bool | None) -> None:
     assert record(FAILED_PUT.replace("0&iow_err=1", errors)).get("is_failed") is is_failed
-    # Older versions do not report it.
+    # Older versions do not report errors.
     assert "is_failed" not in record(FAILED_PUT.replace("&ior_err=0&iow_err=1", ""))
 
 

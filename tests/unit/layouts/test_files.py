@@ -1,4 +1,4 @@
-"""A layout's file: errors name the file and the key, and the version is a number derived from its meaning."""
+"""Errors in a layout's file name the file and the key; its version is a number derived from its meaning."""
 
 import pickle
 
@@ -188,7 +188,7 @@ def test_lines_may_only_be_added_and_only_at_the_end(tmp_path):
             SourceError, match=r"source 's' was read with a layout other than the one in site\.toml now"
         ):
             check_layouts("source 's'", held, make(tmp_path, text))
-    with pytest.raises(SourceError):  # what was read before is no longer described
+    with pytest.raises(SourceError):  # the new layout no longer describes the deletions
         check_layouts("source 's'", make(tmp_path, SITE + DELETE), held)
 
 
@@ -211,7 +211,7 @@ def test_bundled_layouts_are_valid_and_have_an_example_of_each_pattern(name, tmp
         for kind in layout.lines
         if not any(_owner(layout, each) is kind for each in layout.examples)
     ]
-    # Every example must have a time, but a comment in dCache's log has none.
+    # A comment in dCache's log has no time, so it cannot be an example.
     assert rest in ([], ["get before vector reads were logged"], ["comment"])
 
 

@@ -1,4 +1,4 @@
-"""The same arguments give the same bits, every time and without the compiler too."""
+"""The same arguments always give the same bits, also without the compiler."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ PRINT = "from tests.unit.simulator.test_bits import digest; print(digest({queuei
 
 
 def digest(queueing: str) -> str:
-    """A digest of a run in which everything happens: bursts, stages drawn from a law, stores and purges."""
+    """Return a digest of a run with bursts, stages drawn from a law, stores and purges."""
     machine = bundled_machine("llnl-unitree-1998").model_dump()
     machine["ports"]["queueing"] = queueing
     machine["disk"]["lvs_per_chain"] = 4

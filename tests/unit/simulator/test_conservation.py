@@ -62,7 +62,7 @@ def draw_machine(data: st.DataObject) -> Machine:
 
 
 def draw_trace(seed: int, count: int, span_s: float) -> pl.DataFrame:
-    """Jobs at whole seconds, so that many happen at once; files numbered from a million up are on tape."""
+    """Draw jobs at whole seconds, so that many coincide; files numbered from a million up are on tape."""
     rng = np.random.default_rng(seed)
     rows, sizes = [], {}
     for number, at in enumerate(np.sort(rng.integers(0, max(1, int(span_s)), count))):
@@ -90,7 +90,7 @@ def check(run: Run, machine: Machine) -> None:
     split = jobs.select(pl.sum_horizontal(TIME_COLUMNS)).to_series().to_numpy()
     whole = jobs["ended_s"].fill_null(totals.ended_s).to_numpy() - jobs["submitted_s"].to_numpy()
     assert split == pytest.approx(whole, abs=1e-6)
-    # A job that joined a stage waited for one in progress for the same file, and started none itself.
+    # A job that joined a stage waited for another job's stage of the same file, and started none itself.
     numbered = jobs.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64))
     joined = numbered.filter(pl.col("joined_row").is_not_null()).join(
         numbered, left_on="joined_row", right_on="row", suffix="_stager"
@@ -109,7 +109,7 @@ def check(run: Run, machine: Machine) -> None:
     tape = sum(value for name, value in moved.items() if name.startswith("tape"))
     disk = sum(value for name, value in moved.items() if name.startswith("disk"))
     assert tape >= staged + totals.stored_bytes - 1e-6
-    if totals.unfinished_count == 0:  # otherwise something may be only partly moved
+    if totals.unfinished_count == 0:  # otherwise a file may be only partly moved
         # Only storing can still be in progress at the end.
         assert moved["network_in"] == pytest.approx(put + staged, abs=1e-6)
         under_way = tape - staged - totals.stored_bytes
@@ -122,11 +122,11 @@ def check(run: Run, machine: Machine) -> None:
     for name in samples.columns:
         if name.endswith("_ratio"):
             assert samples[name].is_between(-1e-9, 1 + 1e-9).all()
-            # Only means since the previous sample are unknown for the first one.
+            # In the first sample, only means since the previous sample are unknown.
             assert samples[name].null_count() == name.endswith("_utilisation_ratio")
     assert samples["busy_ports_count"].max() <= PORTS
     assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
-    # Nobody has more tokens than there are.
+    # No more ports or tokens are held than there are.
     before = pl.col("file_wait_s") + pl.col("stage_s").fill_null(0) + pl.col("user_wait_s")
     begun = pl.col("submitted_s") + before + pl.col("port_wait_s")
     held = done.with_columns(begun_s=begun)

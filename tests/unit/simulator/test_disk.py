@@ -1,4 +1,4 @@
-"""Staging, storing and purging, checked by hand; and runs that never end."""
+"""Staging, storing and purging are checked by hand, and deadlocks are reported."""
 
 import pytest
 
@@ -41,7 +41,7 @@ def test_a_get_of_a_file_that_is_being_put_waits_for_it():
 
 
 def test_a_file_that_was_put_and_purged_is_joined_like_any_other():
-    # The get at 9000 s finds it purged and stages it; the next one waits for that, not for the put.
+    # The get at 9000 s finds the file purged and stages it. The next get waits for the stage, not the put.
     gets = [(9000, "get", 1, 9, 500), (9001, "get", 1, 9, 500)]
     table = run(purging(), (0, "put", 1, 9, 500), (8000, "put", 1, 10, 400), *gets)
     assert table.jobs["is_staged"].to_list() == [False, False, True, False]
@@ -52,7 +52,7 @@ def test_a_file_that_was_put_and_purged_is_joined_like_any_other():
 def test_a_drive_serves_one_stage_at_a_time():
     jobs = run(make_machine(tapes=make_tapes()), (0, "get", 1, 1, 100), (0, "get", 1, 2, 100)).jobs
     assert jobs["drive_wait_s"].to_list() == [0, 27]
-    # From 34 s on, staging the second file takes half of the disk chain from the first one's transfer.
+    # From 34 s on, the first file's transfer gets only half of the disk chain, as the second file is staged.
     assert jobs["ended_s"].to_list() == [40, 64]
 
 
@@ -67,7 +67,7 @@ def test_drives_are_pooled_by_silo_or_by_chain(drive_queue, is_waiting):
 
 def test_files_are_stored_after_a_sleep_once_they_are_old_enough():
     # Both files arrive before 50 s, so they are old enough at 100 s. The cartridge of 300 bytes is full in
-    # the middle of the second file: 7 + 200/5 + 100/5 s, then 7 + 100/5 s on the next cartridge.
+    # the middle of the second file, after 7 + 200/5 + 100/5 s. The next cartridge takes 7 + 100/5 s.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 200), (25, "put", 1, 2, 200), (1000, "get", 1, 1, 200)]
     result = run(machine, *jobs, sample_s=0.5)
@@ -75,12 +75,12 @@ def test_files_are_stored_after_a_sleep_once_they_are_old_enough():
     assert result.totals.moved_bytes["tape_chain_1"] == pytest.approx(400)
     busy = result.samples.filter(result.samples["busy_drives_count"] > 0)["sample_s"]
     assert (busy.min(), busy.max()) == (100.5, 194)  # a sample due at the time of an event is taken before it
-    # A stage gets the drive when the cartridge is full.
+    # A stage that waits gets the drive when the cartridge is full.
     assert run(machine, *jobs[:2], (101, "get", 1, 3, 1)).jobs["drive_wait_s"].to_list() == [0, 0, 66]
 
 
 def test_a_file_too_young_at_one_wake_up_waits_for_the_next():
-    # The file is old enough at 90 + 50 s; the sleeps end at 100 and 200 s.
+    # The file is old enough at 90 + 50 s, between the wake-ups at 100 and 200 s.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(80, "put", 1, 1, 100), (500, "put", 1, 2, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -89,8 +89,8 @@ def test_a_file_too_young_at_one_wake_up_waits_for_the_next():
 
 
 def test_a_list_holds_the_files_that_were_old_enough_when_it_was_made():
-    # The second file is old enough only at 140 s. The first list ends at 127 s; the next is made one
-    # sleep later.
+    # The second file is old enough only at 140 s. The first list is stored by 127 s, and the next list is
+    # made one sleep later.
     machine = make_machine(tapes=make_tapes(store=STORE))
     jobs = [(0, "put", 1, 1, 100), (80, "put", 1, 2, 100), (500, "put", 1, 3, 1)]
     samples = run(machine, *jobs, sample_s=1.0).samples
@@ -99,7 +99,7 @@ def test_a_list_holds_the_files_that_were_old_enough_when_it_was_made():
 
 
 def test_a_list_is_stored_in_the_order_of_the_volumes():
-    # The second file was on disk first, but is on the second volume.
+    # The second file was on disk first but is stored last, as it is on the second volume.
     tapes = make_tapes(store=STORE)
     machine = make_machine(tapes=tapes, disk__chain_count=2, disk__allocation="chain_round_robin")
     jobs = [(0, "put", 1, 1, 200), (0, "put", 1, 2, 10), (500, "put", 1, 3, 1)]
@@ -137,8 +137,8 @@ def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
 
 
 def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
-    # 400 B are there at first. 110 more pass the low mark of 500 at 30 s, 300 more the high mark at 60 s, and
-    # a purge empties the disk to 410, all between two samples.
+    # The disk holds 400 B at first. At 30 s, 110 B more pass the low mark of 500. At 60 s, 300 B more pass
+    # the high mark, and a purge leaves 410 B. All this happens between two samples.
     held = make_held((1, 400, 90_000, True))
     jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
     result = run(purging(), *jobs, held=held, sample_s=1000)
@@ -151,8 +151,8 @@ def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
 
 def test_young_unstored_and_locked_files_stay():
     held = make_held((1, 300, 3000, True), (2, 300, 90_000, False), (3, 190, 90_000, True))
-    # The mark is reached at 1 s: file 1 is young, file 2 is not on tape, and file 3 is being read. File 2 has
-    # been stored by 167 s.
+    # When the mark is reached at 1 s, file 1 is young, file 2 is not on tape, and file 3 is being read.
+    # File 2 is on tape from 167 s on.
     jobs = [(0, "get", 1, 3, 190), (0, "put", 1, 9, 10), (500, "put", 1, 10, 1)]
     before, after = (run(purging(), *jobs[:count], held=held).totals for count in (2, 3))
     assert before.purged_bytes == 0
@@ -186,7 +186,7 @@ def test_a_file_that_was_read_may_be_purged_an_hour_later():
 
 @pytest.mark.parametrize(("size", "is_staged"), [(2_000_000, True), (3_000_000, False)])
 def test_weights_grow_with_size_and_faster_with_age(size, is_staged):
-    # 1 MB after two hours weighs 2.83, more than 2 MB after one hour but less than 3 MB. One of them must go.
+    # 1 MB after two hours weighs 2.83, more than 2 MB after one hour but less than 3 MB. One file must go.
     purge = {"high_ratio": 0.8, "low_ratio": 0.799, "keep_s": 0}
     machine = make_machine(
         disk__lv_bytes=1_000_000, disk__chain_bytes_per_s=1e9,
@@ -204,7 +204,7 @@ def test_a_deadlock_is_reported_and_the_run_ends():
                (0, "put", 1, 1, 900), (1, "put", 1, 2, 200), (2, "get", 1, 2, 200)).jobs  # fmt: skip
     assert jobs["stuck_in"].to_list() == [None, "space", "file"]
     assert jobs["ended_s"].to_list() == [90, None, None]
-    # The only drive is held by a stage that waits for space, which storing could free if it had a drive.
+    # A stage that waits for space holds the only drive, which storing needs to free space.
     held = make_held((1, 999, 90_000, False))
     run_ = run(purging(), (0, "get", 1, 2, 100), held=held)
     assert run_.jobs["stuck_in"].to_list() == ["space"]

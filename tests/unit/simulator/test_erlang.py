@@ -1,4 +1,4 @@
-"""M/M/13: the machine as thirteen servers, against Erlang's C formula."""
+"""A machine of thirteen servers (M/M/13) has the waits of Erlang's C formula."""
 
 import math
 
@@ -11,7 +11,7 @@ from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_machine, make_ports
 
 SERVERS = 13
-# A job takes one second at its client's own limit, which nothing else slows down.
+# A job of this size takes one second, as only its client's own limit slows it down.
 SECOND_BYTES = 1_000_000
 WAIT_S = {0.5: 0.002742, 0.8: 0.13501, 0.9: 0.48224, 0.95: 1.2328}
 
@@ -37,7 +37,7 @@ def mean_wait_s(load: float, count: int, seed: int) -> float:
         }
     )
     waits = run_trace(MACHINE, trace, seed=1, sample_s=1e6).jobs["port_wait_s"]
-    return waits[count // 10 :].mean()  # it begins empty
+    return waits[count // 10 :].mean()  # without the first tenth, as the machine begins empty
 
 
 def erlang_c_wait_s(load: float) -> float:
@@ -59,8 +59,8 @@ def test_the_stored_waits_agree_with_erlangs_formula(load):
 )
 @pytest.mark.parametrize("load", WAIT_S)
 def test_mean_waits_are_within_the_interval_of_the_replications(load, count, replications):
-    # A 95 % interval misses one time in twenty. With seeds 0 to 39 and 200,000 jobs each, the one at load
-    # 0.95 misses; the interval of 160 other seeds has Erlang's wait near its middle.
+    # A 95 % interval misses Erlang's wait one time in twenty. With seeds 0 to 39 and 200,000 jobs each, the
+    # interval at load 0.95 misses. For 160 other seeds, Erlang's wait is near the middle of the interval.
     begin = 0 if count < 60_000 else 1000
     means = np.array([mean_wait_s(load, count, begin + seed) for seed in range(replications)])
     half = stats.t.ppf(0.975, replications - 1) * means.std(ddof=1) / math.sqrt(replications)

@@ -1,4 +1,4 @@
-"""Laws given by a few quantiles and a mean."""
+"""Laws are given by a few quantiles and a mean."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def make_law(values, mean: float, *, smallest: float = 1.0, largest_excess: floa
 )
 def test_the_mean_is_the_requested_one(values, mean, largest_excess):
     law = make_law(values, mean, largest_excess=largest_excess)
-    # Equal values leave nothing to scale.
+    # If all values are equal, there is nothing to scale.
     if values[0] > 1 or values[-1] > 1 or largest_excess > mean * 101:
         assert law.mean == pytest.approx(mean, rel=1e-9)
     drawn = law.draw(np.random.default_rng(1), 100)
@@ -34,7 +34,7 @@ def test_a_lognormal_law_is_reproduced_between_its_levels():
     law = make_law(np.exp(SCORES + 10).tolist(), np.exp(10.5), smallest=1.0)
     assert law.scale == pytest.approx(1)
     drawn = np.log(law.draw(np.random.default_rng(1), COUNT)) - 10
-    # Quantiles between the levels are also right, within five standard errors of each.
+    # Each quantile between the levels is also right within five standard errors.
     for level, score in ((0.3, -0.5244), (0.6, 0.2533), (0.8, 0.8416), (0.97, 1.8808)):
         density = np.exp(-(score**2) / 2) / np.sqrt(2 * np.pi)
         error = 5 * np.sqrt(level * (1 - level) / COUNT) / density

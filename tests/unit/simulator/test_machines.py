@@ -1,4 +1,4 @@
-"""Machine files: the bundled one, and messages that name file and field."""
+"""The bundled machine file is valid; messages about mistakes name the file and the field."""
 
 import copy
 import tomllib

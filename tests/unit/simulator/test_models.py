@@ -1,4 +1,4 @@
-"""Exported workload models as the simulator reads them: errors name file and field."""
+"""The simulator reads exported workload models; errors name the file and the field."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Bandwidth shared by a few flows, checked by hand."""
+"""The bandwidth that a few flows share is checked by hand."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_one_flow_alone_takes_its_latency_and_the_slowest_resource():
 
 
 def test_two_flows_on_one_chain_get_half_each_until_one_ends():
-    # Both move at 5 B/s until the smaller ends at 4 s; the other's remaining 80 bytes then move at 10 B/s.
+    # Both move at 5 B/s until the smaller file ends at 4 s. The larger file's last 80 bytes move at 10 B/s.
     run = run_trace(make_machine(), make_trace((0, "put", 1, 1, 20), (0, "put", 1, 2, 100)), seed=1)
     assert run.jobs["ended_s"].to_list() == pytest.approx([4, 12])
     assert run.jobs["transfer_s"].to_list() == pytest.approx([2, 10])
@@ -27,7 +27,7 @@ def test_two_flows_on_one_chain_get_half_each_until_one_ends():
     ("network", "client", "rates"),
     [
         (12, None, [4, 4, 4]),  # the network is saturated first
-        (16, None, [5, 6, 5]),  # the chain of the first and third is saturated first, the second has the rest
+        (16, None, [5, 6, 5]),  # the chain of files 1 and 3 is saturated first; file 2 gets the rest
         (40, None, [5, 10, 5]),  # both chains are saturated
         (40, 4.0, [4, 4, 4]),  # each client is at its own limit
         (40, 7.0, [5, 7, 5]),
@@ -36,7 +36,8 @@ def test_two_flows_on_one_chain_get_half_each_until_one_ends():
 def test_shares_are_max_min_fair(network, client, rates):
     network = {"in_bytes_per_s": network, "out_bytes_per_s": 1, "client_bytes_per_s": client}
     machine = make_machine(disk__chain_count=2, network=network, ports=make_ports(3))
-    # Files are placed on chains 1, 2, 1; sizes make all three end at the same time, so that no rate changes.
+    # Files are placed on chains 1, 2, 1. All three end at the same time because of their sizes, so no rate
+    # changes.
     jobs = [(0, "put", 1, number, rate * 60) for number, rate in enumerate(rates)]
     assert ends(machine, *jobs) == pytest.approx([60, 60, 60])
 
@@ -71,7 +72,7 @@ def test_a_file_larger_than_a_volume_takes_two():
         disk__chain_count=2, disk__lvs_per_chain=2, disk__lv_bytes=100, disk__allocation="lv_round_robin",
         disk__largest_file_bytes=200,
     )  # fmt: skip
-    # The first takes volumes 1 and 2, so the second is on the other chain.
+    # The first file takes volumes 1 and 2, so the second file is on the other chain.
     assert ends(machine, (0, "put", 1, 1, 150), (0, "put", 1, 2, 50)) == pytest.approx([15, 5])
-    # A file that exactly fills a volume takes no other.
+    # A file that exactly fills a volume takes no other volume.
     assert ends(machine, (0, "put", 1, 1, 100), (0, "put", 1, 2, 100)) == pytest.approx([20, 20])

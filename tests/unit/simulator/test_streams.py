@@ -1,4 +1,4 @@
-"""Streams agree with their model, within five standard errors."""
+"""Streams of requests agree with their model within five standard errors."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -22,18 +22,18 @@ from tests.unit.simulator.workloads import FIRST, WEEKS, make_class, make_group,
 
 SPAN_S = WEEKS * 7 * 86_400.0
 SEEDS = range(8)
-# If every burst has one request, requests are a Poisson process, and counts have its variance.
+# If every burst has one request, requests form a Poisson process, so counts have its variance.
 ONES = {"request_count_quantiles": (1.0,) * 9, "gap_quantiles_s": ()}
 
 
 def make_singles(**changes) -> Group:
-    """1344 bursts of one request each, all in classes."""
+    """Make a group of 1344 bursts of one request each, with every request in a class."""
     classes = (make_class(1, 806), make_class(3, 538))
     return make_group(**(ONES | {"in_bursts": 1344, "classes": classes} | changes))
 
 
 def draw(*groups: Group, seeds=SEEDS, **changes) -> pl.DataFrame:
-    """The streams of several seeds, each as long as the model's range."""
+    """Draw a stream for each seed, each as long as the model's range."""
     model = make_model(*groups)
     arguments = {"began_at": FIRST, "duration_s": SPAN_S} | changes
     return pl.concat(
@@ -88,7 +88,7 @@ def test_bursts_begin_in_the_hours_that_the_model_says():
     hours = np.arange(168)
     begun = 3 * (hours % 24) * (hours < 120) + 4
     group = make_singles(week_burst_counts=tuple(begun.tolist()), in_bursts=int(begun.sum()))
-    # Many bursts are set apart, but the hours' shares must be right.
+    # Requests that are set apart are not drawn, but each hour's share must be right.
     found = count_by_hour(draw(group))
     assert stats.chisquare(found, begun * found.sum() / begun.sum()).pvalue > 1e-3
 
@@ -120,7 +120,7 @@ def test_a_few_users_make_most_requests():
     counts = np.bincount(users, minlength=11)[1:].tolist()
     assert users.min() == 1
     assert len(counts) == 10
-    # Users ranked between two that the model lists have equal shares.
+    # The model lists only some ranks of users; those between two listed ranks have equal shares.
     expect_shares(counts, [0.4, 0.2, 0.1, 0.1, 0.1, 0.02, 0.02, 0.02, 0.02, 0.02])
 
 
@@ -145,7 +145,7 @@ def test_classes_have_their_shares_sizes_and_origins():
 
 @pytest.mark.parametrize("said, wanted", [(0.9, 0.9), (None, 0.52), (0.3, 0.52), (1.0, 1.0)])
 def test_classes_repeat_in_a_burst_as_often_as_the_model_says(said, wanted):
-    # Each burst has its own users, far apart, so that the bursts can be told apart.
+    # With a billion users, each burst has its own user, so the bursts can be told apart.
     shares = (UserShare(1_000_000_000, 1.0),)
     stream = draw(make_group(same_class_ratio=said, user_shares=shares, in_bursts=6720)).sort(
         "seed", "user", "file"
@@ -156,10 +156,10 @@ def test_classes_repeat_in_a_burst_as_often_as_the_model_says(said, wanted):
     pairs = stream.with_columns(last=pl.col("class_number").shift(1).over("seed", "user")).drop_nulls("last")
     assert same.height == pairs.height
     ratio = (pairs["class_number"] == pairs["last"]).mean()
-    # Pairs within a burst are not independent, but bursts are, so the error is based on the number of bursts.
+    # Only bursts are independent, not the pairs within one, so the error is based on the number of bursts.
     error = 5 * np.sqrt(wanted * (1 - wanted) / (1344 * len(SEEDS)))
     assert ratio == pytest.approx(wanted, abs=error + 1e-12)
-    # At worst, each burst has only one class, and large bursts count for more.
+    # In the worst case each burst has only one class, and large bursts count for more.
     lengths = stream.group_by("seed", "user").len()["len"].to_numpy()
     error = 5 * np.sqrt(0.24 * (lengths**2).sum()) / stream.height
     assert (stream["class_number"] == 1).mean() == pytest.approx(0.6, abs=error)
@@ -191,7 +191,7 @@ def test_an_hour_of_the_local_clock_occurs_twice_or_never():
     group = make_singles(week_burst_counts=tuple(begun), week_request_counts=tuple(begun), in_bursts=1600,
                          classes=(make_class(1, 1600),))  # fmt: skip
     model = make_model(group, timezone=zone.key)
-    # 100 in each: Sundays of 24, 25 and 23 hours have two, three and one of these hours.
+    # Each of these hours has 100 bursts. Sundays of 24, 25 and 23 hours have two, three and one of them.
     for day, hours in ((datetime(1998, 10, 18), 2), (datetime(1998, 10, 25), 3), (datetime(1998, 4, 5), 1)):
         begin = day.replace(tzinfo=zone)
         stream = make_stream(model, began_at=begin, duration_s=86_400, seed=1)
@@ -301,7 +301,7 @@ def test_spread_requests_are_the_same_at_even_times():
     assert stats.kstest((times - first) / (last - first), "uniform").pvalue > 1e-3
     since = (spread["submitted_at"] - FIRST).dt.total_microseconds() / 1e6
     assert since.to_list() == pytest.approx(times.tolist(), abs=2e-6)
-    # The gaps are those of a Poisson process, unlike the stream's.
+    # The spread requests have the gaps of a Poisson process, unlike the stream.
     mean_s = (last - first) / stream.height
     assert stats.kstest(np.diff(times) / mean_s, "expon").pvalue > 1e-3
     assert stats.kstest(np.diff(stream["submitted_s"].to_numpy()) / mean_s, "expon").pvalue < 1e-9

@@ -1,4 +1,4 @@
-"""What trace files omit, and how they give times."""
+"""Trace files may omit columns, and give times in different ways."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Invalid traces and inventories: the message names the row."""
+"""The message about an invalid trace or inventory names the row."""
 
 from pathlib import Path
 

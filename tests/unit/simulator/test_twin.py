@@ -1,4 +1,4 @@
-"""The kernel against a plain SimPy model of the same machine: the same distributions, over several traces."""
+"""Over several traces, the kernel gives the same distributions as a plain SimPy model of the same machine."""
 
 import numpy as np
 import pytest
@@ -53,5 +53,5 @@ def test_times_waits_and_stages_have_the_same_distributions_as_the_simpy_model(m
         assert distance.pvalue > 0.05, (name, distance)
     for name in ("time_s", "stage_s"):
         assert np.mean(ours[name]) == pytest.approx(np.mean(twins[name]), rel=0.1)
-    # Both queues occurred, so they could be compared.
+    # Jobs waited for users' tokens or for ports, so the comparison includes queues.
     assert np.mean(ours["user_wait_s"]) + np.mean(ours["port_wait_s"]) > 0.3

@@ -1,4 +1,4 @@
-"""Rates by hour of the week in the archive's zone, checked by hand."""
+"""Rates by hour of the week in the archive's zone are checked by hand."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ def test_hours_of_the_week_are_by_the_local_clock():
     moments = pl.Series(["1998-01-05T00:00", "1998-01-11T23:59:59", "1998-07-06T06:30"]).str.to_datetime()
     moments = moments.dt.replace_time_zone("UTC")
     assert find_hours_of_week(moments, ZoneInfo("UTC")).tolist() == [0, 167, 6]
-    # Eight hours behind in winter, seven in summer.
+    # Los Angeles is eight hours behind in winter and seven in summer.
     assert find_hours_of_week(moments, LOS_ANGELES).tolist() == [160, 159, 167]
 
 
@@ -57,15 +57,16 @@ def test_an_hour_is_observed_twice_where_clocks_go_back_and_never_where_they_go_
 
 def test_an_unobserved_hour_is_like_that_hour_of_other_days():
     counts, observed = np.zeros(168), np.zeros(168, np.int64)
-    # Observed on Monday and Tuesday from 00:00 to 02:00: 4 and 8 requests at midnight, none at one.
+    # On Monday and Tuesday, 00:00 to 02:00 was observed: 4 and 8 requests at midnight, none at one.
     observed[[0, 1, 24, 25]] = [1, 1, 3, 1]
     counts[[0, 24]] = [4, 8]
-    # Requests were made on Wednesday at five, though none ended at that time.
+    # On Wednesday at five, requests were made but none ended, so the hour was not observed.
     counts[53] = 7
     rates = find_rates(counts, observed)
     assert (rates[0], rates[1], rates[24], rates[25]) == (4, 0, 8 / 3, 0)
     assert rates[53] == 7
-    # At midnight 12 in 4 hours, at one none, at five 7, and at noon the mean of all: 19 in 7 hours.
+    # Unobserved midnights get 12 requests in 4 hours, one o'clock none and five o'clock 7, as on other days.
+    # Noon gets the mean of all hours: 19 requests in 7 hours.
     assert (rates[48], rates[49], rates[77], rates[60]) == (3, 0, 7, 19 / 7)
 
 
@@ -73,7 +74,7 @@ def test_a_rate_applies_to_its_local_hour_however_the_clocks_change():
     rates = np.zeros(168)
     rates[SUNDAY_ONE_O_CLOCK] = 1000.0
     counts = []
-    # An ordinary Sunday, one of 25 hours, and one of 23: two o'clock is missing, one o'clock is not.
+    # These Sundays have 24, 25 and 23 hours. The last one has no two o'clock but has one o'clock.
     for day in (datetime(1998, 10, 18, 7), datetime(1998, 10, 25, 7), datetime(1998, 4, 5, 8)):
         begin = day.replace(tzinfo=UTC)
         drawn = draw_moments(np.random.default_rng(1), rates, LOS_ANGELES, begin, 25 * 3600.0)
@@ -81,7 +82,7 @@ def test_a_rate_applies_to_its_local_hour_however_the_clocks_change():
         assert {(moment.weekday(), moment.hour) for moment in local} == {(6, 1)}
         assert (np.diff(drawn) >= 0).all()
         counts.append(len(drawn))
-    # Five standard deviations of a Poisson count.
+    # The limit is five standard deviations of a Poisson count.
     assert counts == [pytest.approx(mean, abs=5 * mean**0.5) for mean in (1000, 2000, 1000)]
 
 

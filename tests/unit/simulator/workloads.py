@@ -14,7 +14,8 @@ WEEKS = 8
 
 
 def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
-    """A class of lognormal sizes around 10 ** (3 + number) bytes, half known to be on disk, half on tape."""
+    """Make a class of lognormal sizes around 10 ** (3 + number) bytes; half of its files are known to be on
+    disk, half on tape."""
     logs = np.array([-2.3263, -1.6449, -1.2816, -0.6745, 0, 0.6745, 1.2816, 1.6449, 2.3263])
     values = {
         "class_number": number,
@@ -29,7 +30,7 @@ def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
 
 
 def make_group(**changes: Any) -> Group:
-    """A group with 6720 requests in 1344 bursts, only in daytime; one get in nine is set apart."""
+    """Make a group with 6720 requests in 1344 bursts, all in daytime; one get in nine is set apart."""
     hours = np.arange(168)
     begun = tuple((16 * ((hours % 24 >= 8) & (hours % 24 < 20))).tolist())
     bursts = {
