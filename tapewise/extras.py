@@ -1,4 +1,5 @@
-"""Packages that only an extra installs: the simulator's compiler, and the ones that fit workload models."""
+"""Packages that only an extra installs: the simulator's compiler, and those that fit workload models.
+"""
 
 from importlib.util import find_spec
 

@@ -4,7 +4,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-# Python raises an exception for SIGINT only: the others end a process at once, without any cleanup.
+# Python raises an exception only for SIGINT. Other signals end a process at once, without any cleanup.
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
