@@ -259,7 +259,7 @@ def _facts(
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
 ) -> sa.Table:
-    """A fact table, partitioned into months by `event_time`. Its rows say who, where from (lineage), when and
+    """A fact table, partitioned into months by `event_time`. It says who, where from (lineage), when and
     what.
 
     `is_outcome_logged` is false if a log may not say how the operation ended. In that case `is_failed` can be

@@ -46,8 +46,7 @@ _IS_CACHED = _prepare_cache()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function that only compiled functions call. It must allocate nothing; floats are never
-    reordered.
+    """Compile a function that only compiled functions call and that allocates nothing. Never reorders floats.
 
     It gets no reference counting and no wrapper for callers from Python, which would cost time for each table
     in `World` at each call. Without them, it compiles in half the time, and the kernel runs five times as
