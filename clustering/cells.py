@@ -17,8 +17,8 @@ from tapewise.clustering.names import Character, name_classes
 
 # A number of classes is tried only if there are at least this many requests per class.
 REQUESTS_PER_CLASS = 10
-# The width of a cell, an eighth of an octave, and the standard deviation from its middle if requests fill it
-# evenly.
+# A cell is an eighth of an octave wide. `RESOLUTION` is the standard deviation of requests from its middle,
+# if they fill it evenly.
 CELL_WIDTH = math.log10(2) / 8
 RESOLUTION = CELL_WIDTH * math.sqrt(2 / 12)
 

@@ -1,5 +1,4 @@
-"""`tapewise workload`: fits, lists, shows, exports and removes workload models. `traces_cli.py` adds traces.
-"""
+"""`tapewise workload`: fits, lists, shows, exports and removes models. `traces_cli.py` adds traces."""
 
 import json
 import math

@@ -56,8 +56,7 @@ class WorkloadClass(_Document):
 
 
 def make_class(values: Mapping[str, Any], totals: tuple[int, int]) -> WorkloadClass:
-    """Make a class with derived values: its centre in natural units, and its shares of the model's `totals`.
-    """
+    """Make a class with derived values: its centre in natural units and its shares of `totals`."""
     requests, size_bytes = totals
     return WorkloadClass(
         **values,

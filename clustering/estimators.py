@@ -37,7 +37,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
     cluster_centers_ : one row per class, in the order of the first feature, then the next.
     labels_ : the class of each cell.
     criterion_values_ : the criterion by number of classes; None if there are fewer different cells.
-    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is the cells' inertia.
+    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is over the cells.
     """
 
     def __init__(

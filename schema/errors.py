@@ -74,8 +74,7 @@ class ServerOwnerError(ServerError):
 
 
 class DatabaseError(TapewiseError):
-    """A database cannot be reached, has refused or dropped the connection, or is not in the expected state.
-    """
+    """A database cannot be reached, has refused or dropped a connection, or is not in the expected state."""
 
 
 class RevisionError(DatabaseError):

@@ -68,8 +68,7 @@ class Outcome:
 
 
 def check_name(connection: psycopg.Connection, name: str) -> None:
-    """Raise SimulationError if an archive of that name exists. A run never writes into an existing archive.
-    """
+    """Raise SimulationError if an archive has that name. A run never writes into an existing archive."""
     row = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [name]).fetchone()
     if row is None:
         return

@@ -84,8 +84,7 @@ class Comparison:
 
     @property
     def is_circular(self) -> bool:
-        """Whether either archive comes from made-up logs, and the comparison says nothing about a real one.
-        """
+        """Whether either archive comes from made-up logs, so nothing follows for a real archive."""
         return any(each.kind == "synthetic" or each.is_circular for each in (self.a, self.b))
 
 

@@ -159,8 +159,7 @@ class FixedLoad(Part):
 
 
 class TwoExponentials(Part):
-    """Two groups: `short_s` + Exp(`short_mean_s`), redrawn until it is below `long_s`, or `long_s` + Exp.
-    """
+    """Two groups: `short_s` + Exp(`short_mean_s`), redrawn until below `long_s`, or `long_s` + Exp."""
 
     law: Literal["two_exponentials"]
     short_ratio: Ratio
@@ -241,8 +240,8 @@ def read_machine(path: Path) -> Machine:
     """Read and check a machine file.
 
     Raises:
-        MachineError: the file cannot be read, is not valid TOML, or lacks a field or has a wrong one; the
-            message names file and field.
+        MachineError: the file cannot be read, is not valid TOML, or has a missing or wrong field; the message
+            names file and field.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))

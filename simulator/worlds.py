@@ -185,8 +185,7 @@ def _count_loads(machine: Machine, demand: Demand) -> int:
 
 
 def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
-    """Draw how long each tape load takes. Every law uses as many draws, so machines are comparable.
-    """
+    """Draw how long each tape load takes. Every law uses equally many draws, so machines are comparable."""
     which, how_long = rng.random(count), rng.random(count)
     if tapes is None:
         return np.zeros(count)

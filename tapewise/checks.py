@@ -32,8 +32,7 @@ GB = 1e9
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. A `note` is no failure; `unknown` means that the check could not be made.
-    """
+    """The result of one check. A `note` is no failure; `unknown` means that it could not be checked."""
 
     check: str
     verdict: Literal["ok", "wrong", "note", "unknown"]

@@ -101,10 +101,10 @@ class Connection:
     def mart(self) -> Mart:
         """The views and functions of `mart`. Each is a method that returns a polars frame.
 
-        A function takes its own arguments, by name. A view takes its columns as arguments: the value, or a
-        list of the values, that a column must have. None means the same as no argument. The server receives
-        the values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments and
-        columns, as docs/reference/mart.md does.
+        A function takes its own arguments, by name. A view takes its columns as arguments, each with the
+        value, or a list of values, that rows must have there. None means the same as no argument. The server
+        receives the values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments
+        and columns, as docs/reference/mart.md does.
 
         Raises:
             UnknownViewError: there is no view or function of that name.

@@ -1,5 +1,4 @@
-"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what the other views lack.
-"""
+"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what others lack."""
 
 import json
 from contextlib import closing

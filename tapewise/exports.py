@@ -39,7 +39,7 @@ TABLES = {
     "tape_operations": ("last_event_at", "operation_id"),
     "requests": ("ended_at", "transfer_id", "job_id", "open_id", "start_id"),
 }
-# These views have no column `archive`. `_OWNERS` gives the view that tells the archive of their rows.
+# These views have no column `archive`. `_OWNERS` names the view that has the archive of their rows.
 NAME_TABLES = {
     "transfer_names": ("ended_at", "transfer_id"),
     "unitree_job_names": ("ended_at", "job_id"),

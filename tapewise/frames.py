@@ -109,8 +109,7 @@ def _find_dtype(oid: int, timezone: str) -> pl.DataType:
 
 
 def _number_placeholders(query: str) -> str:
-    """Return the query as the server and its errors see it, with $1 for the first placeholder.
-    """
+    """Return the query as the server and its errors see it, with $1 for the first placeholder."""
     numbers = count(1)
     named: dict[str, int] = {}
 

@@ -75,8 +75,7 @@ def load_files(
     jobs: int | None,
     now: datetime,
 ) -> list[LoadedFile]:
-    """Load `paths` and return the outcome of each, in that order. Raises what `Connection.ingest` raises.
-    """
+    """Load `paths` and return the outcome of each, in order. Raises what `Connection.ingest` raises."""
     _check(request, jobs, now)
     given = name_formats(format_name, paths)
     choices = given or choose_formats(

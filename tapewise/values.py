@@ -74,8 +74,7 @@ def load_elements(adapters: AdaptersMap) -> None:
 
 
 def load_cells(adapters: AdaptersMap) -> None:
-    """Make a cursor with these adapters return numbers and booleans as Python's, and all else as short text.
-    """
+    """Make a cursor with these adapters return numbers and booleans as Python's, the rest as short text."""
     for info in _TYPES:
         kept = info.oid in _BOOLS | _NUMBERS
         for oid in filter(None, (0 if kept else info.oid, info.array_oid)):
@@ -144,8 +143,7 @@ def _write_bool(text: str) -> str:
 
 
 def _write_number(text: str) -> str:
-    """Keep all digits. NaN and infinities, which JSON lacks, become strings, as in PostgreSQL's own to_json.
-    """
+    """Keep all digits. NaN and infinities, which JSON lacks, become strings, as in PostgreSQL's to_json."""
     return text if text[-1].isdigit() else json.dumps(text)
 
 

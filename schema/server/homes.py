@@ -84,8 +84,7 @@ def _add_account() -> str:
 
 
 def can_reach(folder: Path, account: Account) -> bool:
-    """Return whether the account may enter the folder. Tries it, because access lists count as well as modes.
-    """
+    """Return whether the account may enter the folder. Tries it, because access lists count besides modes."""
     return run(["/bin/sh", "-c", 'cd "$0"', folder], account, folder=Path("/")).returncode == 0
 
 

@@ -136,8 +136,7 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Signal processes as `account`, so a pid in that account's file cannot make root kill other processes.
-    """
+    """Signal processes as `account`, so a pid in that account's file cannot make root kill others."""
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 

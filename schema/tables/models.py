@@ -97,8 +97,8 @@ sources = sa.Table(
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),
-    # True if its files also contain lines in other sources' formats. No other source loads a line that one
-    # has.
+    # True if its files also contain lines in other sources' formats. A line that one source has is not loaded
+    # by another.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
     # The fact tables for which the log reports failures. For others, failed attempts are unknown.
     sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
@@ -150,8 +150,8 @@ log_files = sa.Table(
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
 )
 
-# Copies, rotated files and grown files contain pieces that were read before. The digests of such pieces show
-# this, so the pieces are not parsed again.
+# Copies, rotated files and grown files contain pieces that were read before. Their digests show this, and
+# these pieces are not parsed again.
 segments = sa.Table(
     "segments",
     metadata,

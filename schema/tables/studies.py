@@ -80,8 +80,8 @@ simulation_runs = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    # Whose requests the machine ran: an archive's, a workload model's or a file's. They are stored by name,
-    # so a run outlives what it was made from.
+    # Where the requests came from: an archive, a workload model or a file. The origin is stored by name, so a
+    # run outlives it.
     sa.Column("demand", sa.Text, nullable=False),
     sa.Column("demand_name", sa.Text, nullable=False),
     sa.Column("demand_archive", sa.Text),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations"
-# The first command in a new home creates the warehouse. Others at the same time need to wait only for that.
+# The first command in a new home creates the warehouse. Commands at the same time wait only for that one.
 _FIRST_WAIT_S = 300.0
 
 

@@ -108,8 +108,7 @@ def _encode(frame: pl.DataFrame) -> Iterator[bytes]:
 def copy_encoded(
     connection: psycopg.Connection, table: sa.Table, columns: Sequence[str], pieces: Iterable[bytes]
 ) -> int:
-    """COPY the output of `encode_frame` into `table`, in the caller's transaction; return the number of rows.
-    """
+    """COPY the output of `encode_frame` into `table`, in the caller's transaction; return the row count."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(table.schema or "public", table.name),
         sql.SQL(", ").join(map(sql.Identifier, columns)),
@@ -122,8 +121,7 @@ def copy_encoded(
 
 
 def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
-    """Encode and COPY `frame` into `table`, in the caller's transaction; return the number of rows written.
-    """
+    """Encode and COPY `frame` into `table`, in the caller's transaction; return the row count."""
     return copy_encoded(connection, table, *encode_frame(frame, table))
 
 

@@ -179,8 +179,8 @@ def load_model_file(path: Path) -> Model:
     """Read a model that `tapewise workload export` wrote.
 
     Raises:
-        WorkloadError: the file cannot be read, is not a workload model, has another version, or lacks a field
-            or has a wrong one; the message names file and field.
+        WorkloadError: the file cannot be read, is not a workload model, has another version, or has a missing
+            or wrong field; the message names file and field.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))
