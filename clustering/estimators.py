@@ -21,7 +21,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
     The criterion is the *simplified silhouette*: the mean over all requests of 1 - a/b, for a request at
     distance a from its own centre and b from the next. It needs no distances between requests, is between 0
-    and 1 whatever the data, and falls if a class is split into two close ones. The same cells and
+    and 1 whatever the data, and falls if a class is split into two that are close. The same cells and
     `random_state` give the same result, to the last bit, on any number of processors.
 
     Parameters

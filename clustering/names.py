@@ -13,7 +13,7 @@ CLEAR_RATIO = 0.8
 
 @dataclass(frozen=True)
 class Character:
-    """What a class is named after: its direction, its centre, and where its files were, as far as known."""
+    """What a class is named after: its direction, its centre, and where its files were, if that is known."""
 
     direction: str
     size_bytes: float

@@ -35,9 +35,9 @@ UNFINISHED = ".unfinished-backup"
 def back_up(warehouse: Warehouse, file: Path) -> None:
     """Write the warehouse to `file` in pg_dump's custom format, completely or not at all.
 
-    Only the file's owner can read it. The warehouse may be older than this program, so that it can be backed
-    up before an upgrade. Raises DatabaseError if the file exists, if it cannot be created or if the dump
-    fails, and RevisionError if there is no warehouse or a newer one.
+    Only the file's owner can read it. The warehouse may be older than this program, so it can be backed up
+    before an upgrade. Raises DatabaseError if the file exists, if it cannot be created or if the dump fails,
+    and RevisionError if there is no warehouse or a newer one.
     """
     if file.exists():
         raise _already_exists(file)
@@ -175,7 +175,7 @@ def restore(
 
 
 def _read_revision(warehouse: Warehouse, file: Path) -> str:
-    """Return the revision of the warehouse in a backup. Raises like `restore`."""
+    """Return the revision of the warehouse in a backup. Raises what `restore` raises."""
     text = _run(
         warehouse,
         "pg_restore", "--data-only", "--schema=ledger", "--table=revisions", "--file=-", str(file.resolve()),
@@ -205,7 +205,8 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subproc
         version = 18 if connection.info.server_version >= 170000 else 16
         options = connection.info.options  # these make the server notice when the tool is gone
     place = conninfo_to_dict(warehouse.url(Role.OWNER)) | {"options": options}
-    # Passed in the environment: the process list shows arguments to everybody, and a URL may hold a password.
+    # These go into the environment, because the process list shows arguments to everybody, and a URL may hold
+    # a password.
     variables = {
         option.envvar.decode(): str(place[option.keyword.decode()])
         for option in Conninfo.get_defaults()

@@ -161,7 +161,7 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
 
 
 def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
-    """Open a connection; waits while the server recovers from a crash. Raises DatabaseError."""
+    """Open a connection, and wait while the server recovers from a crash. Raises DatabaseError."""
     deadline = time.monotonic() + RECOVERY_TIMEOUT_S
     options = str(conninfo_to_dict(conninfo).get("options") or "")
     checks_client = CLIENT_CHECK

@@ -121,7 +121,7 @@ def write_archive(
 
 
 def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
-    """Return the run's jobs with moments in place of seconds, and their number (`persona`), from 1."""
+    """Return the run's jobs with moments in place of seconds, and with their number (`persona`), from 1."""
     begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
 
     def at(seconds: pl.Expr) -> pl.Expr:

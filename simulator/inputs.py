@@ -211,7 +211,7 @@ def read_file_requests(path: Path) -> Requests:
 def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
     """Choose the files on disk at the start, so a run need not begin with an empty disk.
 
-    First come the files that the trace says are there, in the order in which it requests them, as long as
+    First come the files that the trace says are on disk, in the order in which it requests them, as long as
     they stay below the high water mark; the rest are on tape. Then come made-up files of the trace's sizes,
     which nobody requests, until the disk is `fill_ratio` full. The paper also writes the trace's files at
     time 0 (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, made-up files

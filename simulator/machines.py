@@ -256,7 +256,7 @@ def read_machine(path: Path) -> Machine:
 
 
 def parse_machine(tables: dict[str, Any], name: str) -> Machine:
-    """Check the tables of a machine file; messages call it `name`."""
+    """Check the tables of a machine file; messages call the file `name`."""
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:

@@ -34,7 +34,7 @@ from tapewise.simulator.results import WAITS, Run, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
-# A run handles this many in about a tenth of a second.
+# A run handles this many events in about a tenth of a second.
 EVENTS_AT_A_TIME = 100_000
 
 # Takes the simulated time in seconds and the number of jobs submitted so far.

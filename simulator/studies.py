@@ -26,7 +26,8 @@ LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
 
-# What requests can wait for indefinitely. A request that waits for one of these may hold those below it.
+# What requests can wait for indefinitely. A request that waits for one of these may hold the ones listed
+# below it.
 _WAITED_FOR = {
     SPACE: "room on disk",
     DRIVE: "a tape drive",

@@ -38,8 +38,8 @@ def connect(
 
     What is not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as on
     the command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
-    up, and stops some seconds after the last program stops using it. Without a URL, libpq's variables
-    (`PGHOST` and so on) are also removed from this process's environment.
+    up, and stops some seconds after the last program stops using it. To reach it, libpq's variables (`PGHOST`
+    and so on) are removed from this process's environment.
 
     Args:
         home: the folder of the embedded PostgreSQL; created if it does not exist.

@@ -38,7 +38,7 @@ _SELECT_DOUBLES = """
 
 
 def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Check whether two sources of an archive hold the same lines. `connection` is the loader's."""
+    """Check whether two sources of an archive hold the same lines. `connection` must be a loader's."""
     rows = connection.execute(_SELECT_DOUBLES).fetchall()
     for archive, one, other, path, more_count in rows:
         more = f" and {more_count:,} more file{'s' if more_count > 1 else ''}" if more_count else ""

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from tapewise.schema.errors import ExportError
 
 FORMAT_VERSION = 1
-# Rows by table and name of the file: a month, or `all`.
+# Row counts by table and by the name of the file: a month, or `all`.
 RowCounts = dict[str, dict[str, int]]
 
 _MANIFEST = "export.json"

@@ -84,7 +84,7 @@ def load_cells(adapters: AdaptersMap) -> None:
 
 
 def name_apart(columns: Sequence[str]) -> list[str]:
-    """Return `columns` with a number appended to repeated names, so that all names differ."""
+    """Return `columns` with a number appended to repeated names, so all names differ."""
     taken = set(columns)
     seen: set[str] = set()
     named = []

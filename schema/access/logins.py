@@ -108,7 +108,7 @@ def _sees_names(connection: psycopg.Connection, login: str) -> bool:
 def drop_login(connection: psycopg.Connection, name: str) -> None:
     """Drop a reading login.
 
-    Raises LookupFailedError if it is not a reading login, DatabaseError if it cannot be dropped.
+    Raises LookupFailedError if `name` is not a reading login, and DatabaseError if it cannot be dropped.
     """
     if name not in {login.name for login in list_logins(connection)}:
         raise LookupFailedError(

@@ -32,7 +32,7 @@ CONNECTION_LIMIT = 40
 _ATTEMPTS = 10
 
 # Finds which of these functions PUBLIC may call. They write or lock without any limit: large objects fill the
-# disk, advisory locks fill the lock table that loads need too, messages fill the write-ahead log.
+# disk, advisory locks fill the lock table that loads need too, and messages fill the write-ahead log.
 _FIND_COSTLY = """
     SELECT string_agg(pg_proc.oid::regprocedure::text, ', ' ORDER BY proname, pg_proc.oid)
     FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
@@ -63,7 +63,7 @@ def make_roles(connection: psycopg.Connection) -> None:
 
 
 def limit_login(connection: psycopg.Connection, login: str, connection_limit: int) -> None:
-    """Set the limits of a reading login, and remove the settings that it gave itself."""
+    """Set the limits of a reading login, and remove the settings that the login gave itself."""
     statements = [
         "ALTER ROLE {role} RESET ALL",
         "ALTER ROLE {role} SET default_transaction_read_only = on",
@@ -88,7 +88,7 @@ def limit_login(connection: psycopg.Connection, login: str, connection_limit: in
 def admit(connection: psycopg.Connection, login: str, group: str) -> None:
     """Give `login` the rights of `group`, but do not let it become the group with `SET ROLE`.
 
-    As the group, it could change the group's own settings.
+    A login that could become the group could change the group's own settings.
     """
     is_member = (
         "EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid"

@@ -104,7 +104,7 @@ def write_access_files(cluster: Path, account: Account | None) -> None:
 
 
 def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
-    """Start the server and wait until it accepts connections; it inherits `server_lock` and keeps it."""
+    """Start the server and wait until it accepts connections. The server inherits and keeps `server_lock`."""
     # Set on the command line, where neither a file nor ALTER SYSTEM can override it.
     options = {
         "listen_addresses": "",

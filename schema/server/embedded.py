@@ -9,7 +9,7 @@ system user who runs Tapewise, as any database role.
 The contents of the cluster's folder, `home/postgresql-18`:
 
     data/           PostgreSQL's data folder; the server's account owns it
-    data.unfinished while `initdb` works, and after it was killed
+    data.unfinished the same, while `initdb` works or after it was killed
     run/            the socket
     server.log      output of the server and its keeper; server.log.1: older output
     pg_hba.conf, pg_ident.conf      who may connect; written at every start

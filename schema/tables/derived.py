@@ -21,7 +21,7 @@ requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # When the transfer ended, or else the job or the open; requests are looked up by this time.
+    # When the transfer ended, or else the time of the job or open. Requests are looked up by this time.
     instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
     # The other log's line about the same transfer; of the two, `transfer_id` is the one that counts.
@@ -104,7 +104,7 @@ mounts = _of_tapes(
     instant("transferred_at", nullable=True),
     instant("dismount_requested_at", nullable=True),
     instant("dismounted_at", nullable=True),
-    # The files read or written during the mount: all of them, those that failed, and the repacker's.
+    # How many files were read or written during the mount: all, failed ones, and the repacker's.
     sa.Column("transfer_count", sa.BigInteger, nullable=False),
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("repacker_count", sa.BigInteger, nullable=False),
@@ -185,7 +185,7 @@ activity_cells = sa.Table(
     sa.Column("is_time_of_day_unknown", sa.Boolean, primary_key=True, server_default=sa.false()),
     # How many transfers come from logs that report no failures.
     sa.Column("failures_unlogged_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    # Transfers that did not fail but have no size, or no duration, and so are missing from that sum.
+    # Transfers that did not fail but have no size, or no duration, and so are missing from the sum.
     sa.Column("unknown_size_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",

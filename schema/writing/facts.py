@@ -142,7 +142,7 @@ class FactWriter:
             self._written[facts.table.name, month] += row_count
 
     def end(self, connection: psycopg.Connection) -> None:
-        """After the last fact, record in the ledger how many were written, by table and month."""
+        """After the last fact, record in the ledger how many facts were written, by table and month."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
             values = [list(tables), list(months), list(self._written.values())]

@@ -29,7 +29,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
     """Draw the requests of bursts that begin at `begins_s`.
 
     Raises:
-        SimulationError: there would be more than `DRAW_LIMIT`.
+        SimulationError: there would be more than `DRAW_LIMIT` requests.
     """
     if not len(begins_s):
         return Requests(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))

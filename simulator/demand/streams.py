@@ -155,7 +155,7 @@ def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.rando
 
 
 def _share_out(bursts: Bursts, observed: Integers) -> Floats:
-    """Distribute the requests of unknown users over the week: like those of known users, or evenly."""
+    """Distribute the requests of unknown users over the week: like known users' requests, or evenly."""
     week = np.array(bursts.week_request_counts, np.float64)
     week = week if week.any() else observed.astype(np.float64)
     counts: Floats = bursts.unattributed_count * week / week.sum()

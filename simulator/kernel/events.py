@@ -33,7 +33,8 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch per kind of event
     """Run until every job is done, or until the remaining jobs wait for something that cannot come.
 
-    After `event_limit` events it pauses and returns True; the next call continues, and gives the same bits.
+    After `event_limit` events the run pauses and returns True. The next call continues, and the result is the
+    same, to the last bit.
     """
     state = world.state[0]
     last = state.event_count + event_limit
