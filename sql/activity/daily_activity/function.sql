@@ -89,7 +89,7 @@ SELECT
 
     asked_for.starts_on
 FROM asked_for
--- For sorting: a number that differs often comes before names that hardly differ.
+-- Sorting is faster if a number that differs often comes before names that hardly differ.
 GROUP BY
     asked_for.starts_on,
     asked_for.interface,

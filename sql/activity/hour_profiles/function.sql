@@ -110,9 +110,9 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
--- How often each hour of the week was in service: within the range, from the first to the last cell of the
--- interface and direction asked for. Forgotten times have cells but no transfers. (`greatest` and `least`
--- ignore nulls.)
+-- How often each hour of the week was in service. Service runs from the first to the last cell of the
+-- requested interface and direction within the range. Forgotten times have cells but no transfers.
+-- (`greatest` and `least` ignore nulls.)
 spans AS (
     SELECT
         archives.archive,
@@ -128,7 +128,7 @@ spans AS (
     GROUP BY archives.archive, archives.timezone, archives.retained_since
 ),
 
--- Hours in which any transfer of the archive ended. Two days are more than the longest local day.
+-- Hours in which any transfer of the archive ended. Two days are longer than any local day.
 active_hours AS (
     SELECT
         spans.archive,
@@ -163,8 +163,8 @@ hours_of_spans AS (
         ) AS each_hour (hour_at)
 ),
 
--- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
--- on, because a range whose end is null is open.
+-- The union of each archive's outages, so that time covered by two of them counts once. An outage without an
+-- end continues, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,

@@ -121,7 +121,7 @@ minima AS (
         AND bin >= 50 * log(2)
 ),
 
--- A minimum extends to either side until the curve is lower than it.
+-- A minimum extends to either side until the curve falls below it.
 basins AS (
     SELECT
         minima.archive,
