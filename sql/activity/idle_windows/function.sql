@@ -26,8 +26,8 @@ AS $function$
 -- 2. asked_for, fives, dated, active, unknown: the windows in which a transfer ended, and the days on which a
 --    transfer ended at an unknown hour.
 -- 3. seen, spans, days, windows: all windows of the days that are returned, active or not.
--- 4. recorded, fates, counts: windows of 2 and 3 joined; a window without a match is idle, and perhaps explained by
---    outages.
+-- 4. recorded, fates, counts: windows of 2 and 3 joined; a window without a match is idle, and perhaps
+--    explained by outages.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
