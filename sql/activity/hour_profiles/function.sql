@@ -55,7 +55,8 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -223,7 +224,7 @@ SELECT
     hours.hour,
 
     coalesce(counts.transfer_count, 0) AS transfer_count,
-    -- If there were no transfers, none failed, provided that a log would report it.
+    -- If there were no transfers, none failed, provided that a log would report failures.
     CASE
         WHEN coalesce(counts.has_failures, answering.has_failures) THEN coalesce(counts.failed_count, 0)
     END AS failed_count,

@@ -268,8 +268,8 @@ fates AS (
     SELECT
         windows.*,
         active.window_number IS NULL AS is_idle,
-        -- In seconds, because a difference of times contains days, and adding it would count them as days in
-        -- the session's zone.
+        -- In seconds, because a difference of times can contain days, and adding it would count these as days
+        -- of the session's zone.
         windows.window_at AT TIME ZONE windows.timezone = (
             windows.window_at
             - make_interval(secs => extract(EPOCH FROM windows.ends_at - windows.starts_at) - 86400)

@@ -59,7 +59,8 @@ methods AS NOT MATERIALIZED (
     FROM sizes
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,

@@ -50,7 +50,8 @@ of_client AS (
         AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 placed AS (
     SELECT
         stages.archive,

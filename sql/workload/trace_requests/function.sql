@@ -252,7 +252,8 @@ found AS (
 with_first AS (
     SELECT
         found.*,
-        -- For a file from before the trace. Requests that find a file of the trace come after all others.
+        -- The number of a file from before the trace. Requests that find a file of the trace come after all
+        -- others.
         min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
             PARTITION BY found.archive, found.known_key, found.size_bytes
         ) AS first_file_number
