@@ -46,7 +46,7 @@ BLOCK_ROWS = 500_000
 BEGIN = datetime(1998, 3, 1, tzinfo=UTC)
 SPAN_S = 30 * 86_400
 
-# Centre, spread and share, in decades of bytes and of seconds. They overlap, as in a real archive.
+# Centre, spread and share, in decades of bytes and of seconds. The classes overlap, as in a real archive.
 MIXTURE = (
     ((3.6, -0.6), (0.6, 0.30), 0.30),
     ((5.2, 0.1), (0.7, 0.40), 0.30),
@@ -92,7 +92,7 @@ def make_rows(count: int, seed: int) -> Floats:
 @contextmanager
 def _warehouse() -> Iterator[Warehouse]:
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # under root, the server's own account must get in too
+    folder.chmod(0o755)  # if run by root, the server's own account needs access too
     settings = Settings(home=folder / "home")
     try:
         with open_warehouse(settings) as warehouse:

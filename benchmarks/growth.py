@@ -93,7 +93,7 @@ class Growth:
         self.fact_count += made.fact_count
 
     def _ingest(self, path: Path) -> float:
-        # Each load gets a new file name, as the benchmark does not measure files that grow.
+        # Each load gets a new file name, because the benchmark does not measure files that grow.
         log = path.rename(self._folder / f"log.{time.monotonic_ns()}")
         self._bench.ingest("growth", log.name)
         log.rename(path)

@@ -2,7 +2,7 @@
 
 The lines cover eight weeks of one archive, with 2,000 users (a few make most of the requests), a dozen
 machines, and repeated lines. NFT has copies inside the archive (`ss`), transfers that do not involve it
-(`kw`), and in one line in a hundred a size that Fortran could not print. HSI has deletes, renames, failures
+(`kw`), and, in one line in a hundred, a size that Fortran could not print. HSI has deletes, renames, failures
 and HTAR's archives. PFTP has two lines for each transfer, as HPSS 7.4 writes them, and is the only one of the
 three for which requests must be derived.
 """

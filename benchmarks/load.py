@@ -50,7 +50,7 @@ PEER_DATABASE = "bare_copy"
 PEAK_LIMIT_BYTES = 1_000_000_000
 # The unit in which the operating system counts the peak memory of a process.
 MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
-# The new lines of the overlapping log come this much later.
+# The new lines of the overlapping log are this much later.
 LATER_WEEKS = 8
 
 EMPTY = "tapewise ingest of an empty file"
@@ -101,7 +101,7 @@ def working_folder(kept: Path | None) -> Iterator[Path]:
         yield kept.absolute()
         return
     folder = Path(tempfile.mkdtemp(prefix="tapewise-bench-"))
-    folder.chmod(0o755)  # under root, the server's own account must get in too
+    folder.chmod(0o755)  # if run by root, the server's own account needs access too
     try:
         yield folder
     finally:
@@ -111,7 +111,7 @@ def working_folder(kept: Path | None) -> Iterator[Path]:
 def run_apart(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call `function` in a separate process, as ours must stay small (see `run_measured`)."""
+    """Call `function` in a separate process, because ours must stay small (see `run_measured`)."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments, **named).result()
 
@@ -262,7 +262,7 @@ class Bench:
 
 @contextmanager
 def _one_byte_changed(path: Path) -> Iterator[None]:
-    """For the block, change the last digit in the file's middle line, but not its size and times."""
+    """For the block, change the last digit in the file's middle line, but not the file's size or times."""
     times = path.stat()
     with path.open("r+b") as file:
         file.seek(times.st_size // 2)

@@ -13,7 +13,7 @@ Key = tuple[str, str]
 _ARCHIVE = "archive => %(archive)s, since => %(since)s, until => %(until)s"
 _IDLE = f"{_ARCHIVE}, idle_s => %(idle_s)s"
 _QUANTILES = "percentile_cont(%(levels)s::double precision[]) WITHIN GROUP (ORDER BY {}::double precision)"
-# Each request with the class of the one before it in its burst; requests in no class are skipped.
+# Each request with the class of the request before it in its burst; requests in no class are skipped.
 _CLASSED = f"""
     SELECT
         requests.interface, requests.direction, nearest.class_number,
@@ -64,7 +64,7 @@ _PARTS = {
 def read_bursts(
     connection: psycopg.Connection, asked_for: Mapping[str, Any], classes: Mapping[Key, Iterable[FittedClass]]
 ) -> dict[Key, Bursts]:
-    """Read the bursts by interface and direction. `asked_for`: archive, since, until, idle_s, measure."""
+    """Read the bursts by interface and direction. `asked_for` has archive, since, until, idle_s, measure."""
     centers = [(*key, each) for key, found in classes.items() for each in found]
     parameters = {
         **asked_for,

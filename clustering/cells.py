@@ -17,7 +17,8 @@ from tapewise.clustering.names import Character, name_classes
 
 # A number of classes is tried only if there are at least this many requests per class.
 REQUESTS_PER_CLASS = 10
-# An eighth of an octave, and the standard deviation of requests that fill such a cell evenly from its middle.
+# A cell is an eighth of an octave wide. `RESOLUTION` is the standard deviation of requests from its middle,
+# if they fill it evenly.
 CELL_WIDTH = math.log10(2) / 8
 RESOLUTION = CELL_WIDTH * math.sqrt(2 / 12)
 
@@ -30,8 +31,8 @@ Integers = NDArray[np.int64]
 class Cells:
     """The cells of one interface and direction, ordered by size and time, and the requests in no cell.
 
-    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers: the sum
-    over an archive will not fit into 64 bits for ever.
+    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers, because
+    the sum over an archive will not fit into 64 bits for ever.
     """
 
     positions: Floats
@@ -46,7 +47,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class FittedClass:
-    """A fitted class; its shares depend on the whole model and so are not known here."""
+    """A fitted class. Its shares depend on the whole model, and are not known here."""
 
     class_number: int
     name: str
@@ -61,7 +62,7 @@ class FittedClass:
 
 
 def read_cells(connection: psycopg.Connection, asked_for: Mapping[str, Any]) -> dict[Key, Cells]:
-    """Read the cells by interface and direction. `asked_for`: archive, since, until and measure.
+    """Read the cells by interface and direction. `asked_for` has archive, since, until and measure.
 
     Runs in the caller's transaction.
     """

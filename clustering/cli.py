@@ -1,4 +1,4 @@
-"""`tapewise workload`: fit, list, show, export and remove workload models; traces (`traces_cli.py`)."""
+"""`tapewise workload`: fits, lists, shows, exports and removes models. `traces_cli.py` adds traces."""
 
 import json
 import math
@@ -38,7 +38,7 @@ workload.add_command(trace)
     type=click.Choice([*MEASURES]),
     default="service",
     show_default=True,
-    help="The time to use besides the size: the transfer's own, or until the file was open.",
+    help="The time to use besides the size: the transfer's own time, or the time until the file was open.",
 )
 @click.option(
     "--since",
@@ -54,7 +54,7 @@ workload.add_command(trace)
     type=click.FloatRange(min=0),
     default=IDLE_S,
     show_default=True,
-    help="Seconds without any request of a user in progress after which a new burst begins.",
+    help="A new burst begins if a user has had no request in progress for this many seconds.",
 )
 @click.option(
     "--seed",
@@ -112,7 +112,9 @@ def fit(
 
 
 @workload.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per model, one per line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per model, each on its own line."
+)
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the workload models.
@@ -146,7 +148,7 @@ def _load(settings: Settings, name: str) -> WorkloadModel:
 @click.argument("name")
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
-    """Show workload model NAME: its classes, the criterion's values, its bursts.
+    """Show the workload model NAME: its classes, the criterion's values and its bursts.
 
     Example: tapewise workload show spring
     """
@@ -162,7 +164,7 @@ def show(settings: Settings, name: str) -> None:
 )
 @click.pass_obj
 def export(settings: Settings, name: str, output: Path | None) -> None:
-    """Write workload model NAME as versioned JSON, without any user or file names.
+    """Write the workload model NAME as versioned JSON, without any user or file names.
 
     Example: tapewise workload export spring --output spring.json
     """
@@ -179,7 +181,7 @@ def export(settings: Settings, name: str, output: Path | None) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.pass_obj
 def remove(settings: Settings, name: str, yes: bool) -> None:
-    """Remove workload model NAME. The archive that it was fitted to stays.
+    """Remove the workload model NAME. The archive that it was fitted to stays.
 
     Example: tapewise workload remove spring --yes
     """

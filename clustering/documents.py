@@ -1,8 +1,8 @@
 """The definition of a workload model: the document that `tapewise workload export` writes.
 
-It is versioned: a change that an old reader would misread raises `format_version`. Its JSON Schema is
-docs/reference/workload.schema.json, which `make docs` writes from here. It contains no user or file names:
-users appear as ranks and counts.
+The document is versioned: a change that an old reader would misread raises `format_version`. `make docs`
+writes its JSON Schema, docs/reference/workload.schema.json, from this module. The document contains no user
+or file names; users appear as ranks and counts.
 """
 
 from collections.abc import Mapping
@@ -56,7 +56,7 @@ class WorkloadClass(_Document):
 
 
 def make_class(values: Mapping[str, Any], totals: tuple[int, int]) -> WorkloadClass:
-    """Make a class with derived values: its centre in natural units, its shares of the model's `totals`."""
+    """Make a class with derived values: its centre in natural units and its shares of `totals`."""
     requests, size_bytes = totals
     return WorkloadClass(
         **values,

@@ -21,23 +21,23 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
     The criterion is the *simplified silhouette*: the mean over all requests of 1 - a/b, for a request at
     distance a from its own centre and b from the next. It needs no distances between requests, is between 0
-    and 1 whatever the data, and falls if a class is split into two close ones. The same cells and
-    `random_state` give the same bits, whatever the number of processors.
+    and 1 whatever the data, and falls if a class is split into two that are close. The same cells and
+    `random_state` give the same result, to the last bit, on any number of processors.
 
     Parameters
     ----------
     n_clusters : the number of classes; None: the candidate with the best criterion.
     resolution : the distance, as a standard deviation, of requests from their cell. For the criterion, no
         request is nearer to a centre than this; otherwise one class per cell would be best.
-    candidates : numbers of classes to try if `n_clusters` is None; of equally good ones, the lowest.
+    candidates : numbers of classes to try if `n_clusters` is None; of equally good numbers, the lowest.
     init, n_init, max_iter, tol, random_state : as in scikit-learn's KMeans.
 
     Attributes
     ----------
     cluster_centers_ : one row per class, in the order of the first feature, then the next.
     labels_ : the class of each cell.
-    criterion_values_ : by number of classes; None if there are fewer different cells.
-    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is that of the cells.
+    criterion_values_ : the criterion by number of classes; None if there are fewer different cells.
+    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is over the cells.
     """
 
     def __init__(

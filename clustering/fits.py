@@ -34,8 +34,8 @@ def fit_model(
 ) -> WorkloadModel:
     """Fit a model to the contents of the warehouse; writes nothing.
 
-    `connection` is the reader's, outside a transaction: everything is read from one snapshot. Raises
-    WorkloadError if no request can be put into a class.
+    `connection` must be a reader's, outside a transaction, because everything is read from one snapshot.
+    Raises WorkloadError if no request can be put into a class.
     """
     asked_for = asdict(request)
     with connection.transaction():

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 # Each name is for sizes below this many bytes.
 _SIZES = ((1e6, "small"), (1e8, "medium"), (1e10, "large"), (math.inf, "huge"))
-# If less than this share of its gets is from one place, a class is named after both.
+# A class is named after both places unless at least this share of its gets is from one of them.
 CLEAR_RATIO = 0.8
 
 
 @dataclass(frozen=True)
 class Character:
-    """What a class is named after: its direction, its centre, and where its files were, as far as known."""
+    """What a class is named after: its direction, its centre, and where its files were, if that is known."""
 
     direction: str
     size_bytes: float
@@ -25,7 +25,7 @@ class Character:
 def name_classes(characters: Sequence[Character]) -> list[str]:
     """Return a unique name for each class of an interface and direction.
 
-    A name gives the size and direction, and for gets where most files were (omitted if no log shows it).
+    A name gives the size and direction and, for gets, where most files were (omitted if no log shows it).
     Classes that would have the same name also get their centre.
     """
     names = [_name(character) for character in characters]

@@ -4,7 +4,7 @@ The rules are in `mart.trace_requests`; this module defines the columns of the f
 contains no user or file names:
 
     submitted_s     seconds since the first request of the trace was submitted
-    submitted_at    the same as a time in UTC
+    submitted_at    the same moment, as a time in UTC
     direction       put or get
     interface       the program that moved the file
     user, file      numbers; each request of an unknown user has its own user number, below 0
@@ -82,7 +82,7 @@ class Trace:
     """The rows of a trace in the order of submission, and how many requests were left out, by reason.
 
     `unknown_origin_count` is how many of its gets have their origin from `unknown_origins`, because neither
-    the logs nor, if keys identify files, an earlier request show where the file was.
+    the logs nor, if keys identify files, an earlier request shows where the file was.
     """
 
     archive: Archive
@@ -123,7 +123,7 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write the rows to `path`, whole or not at all: as Parquet, or as CSV if it ends in .csv.
+    """Write the rows to `path`, whole or not at all, as Parquet, or as CSV if `path` ends in .csv.
 
     The Parquet file records how it was made (version, archive, options). Raises WorkloadError.
     """

@@ -45,7 +45,7 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
     type=click.Choice(["retried", "all", "none"]),
     default="retried",
     show_default=True,
-    help="Which failed transfers to write: those that a later one retried successfully, all, or none.",
+    help="Which failed transfers to write: those that a later transfer retried successfully, all, or none.",
 )
 @click.option(
     "--retry-within",
@@ -81,7 +81,7 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
     default="disk",
     show_default=True,
     help="Where the file of a get is assumed to be if neither the logs nor an earlier request for its key"
-    " show it; drop leaves the get out.",
+    " shows it; drop leaves the get out.",
 )
 @click.option(
     "--output",

@@ -1,8 +1,8 @@
-"""The defaults for a dataset's arguments when the filters choose nothing: SQL with Superset's templates.
+"""The defaults for a dataset's arguments where the filters choose nothing, as SQL with Superset's templates.
 
-Archives are never added up, nor are interfaces if a line is drawn through their transfers. So if none
-is chosen, the default is the first archive (measured before synthetic, and synthetic before simulated ones),
-and the interface with the most transfers.
+Archives are never added together, nor are interfaces if a line is drawn through their transfers. The default
+is therefore the first archive (measured before synthetic before simulated), and the interface with the most
+transfers.
 """
 
 ARCHIVE = """\
@@ -31,7 +31,7 @@ MODEL = """\
         classes.model,
         sum(classes.request_count) DESC
     LIMIT 1"""
-# One interface for each direction. The cells have its number of transfers, and are few.
+# One interface for each direction. Transfers are counted from the cells, which are few.
 ROUTES = """\
     SELECT DISTINCT ON (cells.direction)
         asked_for.archive, asked_for.timezone, cells.interface, cells.direction
@@ -44,9 +44,9 @@ ROUTES = """\
     INNER JOIN mart.activity_cells AS cells ON asked_for.archive = cells.archive{where_route}
     GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
     ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
-# An archive's logs next to simulations of its requests. Roles have their own colours, so a simulated archive
-# has the same number whichever archive is chosen: its place among all that were simulated from the same logs,
-# or, if it was not simulated from logs, among those shown.
+# An archive's logs next to simulations of its requests. Each role has its own colour, so a simulated archive
+# keeps its number whichever archive is chosen. The number is its place among all archives simulated from the
+# same logs or, if it was not simulated from logs, among the archives shown.
 COMPARED = """\
     SELECT
         shown.related_archive AS archive,
@@ -112,7 +112,8 @@ def write_time(variable: str, archive: str) -> str:
 def write_value(name: str) -> str:
     """Write the value that a filter chooses, null if it chooses none.
 
-    Superset quotes the value. Two values would form a row instead of a text, which PostgreSQL refuses.
+    Superset quotes the value. Two values would form a row instead of a text, and PostgreSQL would refuse the
+    row.
     """
     return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
 

@@ -3,9 +3,9 @@
     python -m tapewise.dashboards.datasets --home .demo
 
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
-call of a function of mart whose arguments are the dashboard's filters, so that a function reads only the
-months that are requested. choices.py has the defaults for filters that choose nothing; notes.py is the only
-dataset that is more than a call.
+call of one of mart's functions with the dashboard's filters as arguments, so that the function reads only the
+requested months. choices.py has the defaults for filters that choose nothing. notes.py has the only dataset
+that is more than a call.
 """
 
 import argparse
@@ -48,15 +48,15 @@ FUNCTIONS = [
     "stage_times",
     "user_shares",
 ]
-# Arguments beyond the standard ones. They select silences of an hour or more; the clusters of all files, not
-# only those of about 100 MB, by SDSC's boundaries as in open_time_bins; and the classes of one model (the
-# first by name if none is chosen).
+# Arguments beyond the standard ones. They select silences of an hour or more; the clusters of files of all
+# sizes, not only of about 100 MB, with SDSC's boundaries as in open_time_bins; and the classes of one model
+# (the first by name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
 }
-# Arguments for which the choice differs from the filter, or adds to it.
+# Arguments whose value is the one that choices.py chooses, not the filter's.
 CHOSEN = {
     ("class_days", "interface"),
     *(
@@ -151,7 +151,7 @@ class Dataset:
         }
 
 
-# The metric by which the filter sorts archives: measured ones come first.
+# The filter sorts archives by this metric, so that measured archives come first.
 METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
@@ -197,7 +197,7 @@ def main() -> None:
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    # The notes name the other datasets, which they read from their files; so they are written last.
+    # The notes are written last, because they read the names of the other datasets from their files.
     datasets = sorted(list_datasets(), key=lambda each: each.name == notes.NAME)
     for path in FOLDER.glob("*.yaml"):
         if path.stem not in {each.name for each in datasets}:

@@ -1,12 +1,13 @@
 """Puts the warehouse's last load, and all other changes that affect mart, into the key of each cached answer.
 
-So Superset queries again after a load, a simulation or a new outage. Runs in Superset's environment.
+Superset therefore queries again after a load, a simulation or a new outage. Runs in Superset's environment.
 """
 
 from typing import Any
 
-# The ledger has a row for each file, and `last_read_at` changes with every load. Models, simulations and
-# what people record have rows of their own. `tapewise db upgrade` creates the functions of mart again.
+# The ledger has a row for each file, and `last_read_at` changes with every load. Models, simulations and what
+# people record have rows of their own. `tapewise db upgrade` creates the functions of mart again, with new
+# oids.
 LAST_CHANGE = """
     SELECT md5(concat_ws(
         ' ',

@@ -12,7 +12,8 @@ from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_v
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
-# Functions that only cover gets, whatever the filter says; for others, the chart's own condition shows it.
+# Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
+# shows the direction.
 OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}

@@ -1,14 +1,15 @@
 """Make Superset contain what `assets/` describes: roles, users, database, datasets, charts, dashboards.
 
-Runs in Superset's environment, after `superset db upgrade`, any number of times: the second time nothing
-changes. Like superset_config.py, it reads these variables or files:
+Runs in Superset's environment, after `superset db upgrade`. It may run any number of times; a second run
+changes nothing. Like superset_config.py, it reads these variables or files:
 
     SUPERSET_ADMIN_PASSWORD    the password of `admin`, who may do everything
     SUPERSET_VIEWER_PASSWORD   the password of `viewer`, who sees the dashboards and nothing else
     TAPEWISE_READER_URL        the warehouse, as the role that reads mart
 
 All assets are marked `is_managed_externally`, so that they cannot be edited on Superset's own pages. The mark
-also tells them apart from a site's own assets, so that those removed from `assets/` can be deleted here too.
+also tells them apart from a site's own assets, so that assets removed from `assets/` can be deleted from
+Superset too.
 """
 
 from pathlib import Path

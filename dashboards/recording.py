@@ -3,9 +3,9 @@
     make dashboards
     python -m tapewise.dashboards.recording --home .demo
 
-A chart's `params` describe how it is drawn. From them Superset's page makes a query (`query_context`), which
-Superset's API answers without a browser; only the page can make it. Run this after changing a chart; a test
-fails otherwise.
+A chart's `params` describe how it is drawn. From them Superset's page makes a query (`query_context`).
+Superset's API answers this query without a browser, but only the page can make it. Run this after changing a
+chart; a test fails otherwise.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def main() -> None:
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))
     ]
     questions = {}
-    # A changed chart may use SQL that no chart has recorded yet, which a viewer may not use.
+    # A changed chart may use SQL that no chart has recorded yet, and a viewer may not use such SQL.
     with open_browser(f"http://127.0.0.1:{given.port}/", "admin", logins["admin"]) as browser:
         titles = read_titles(browser)
         for dashboard in dashboards:

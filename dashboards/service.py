@@ -3,8 +3,9 @@
     python -m tapewise.dashboards.service --home .demo start
     python -m tapewise.dashboards.service --home .demo stop
 
-The pages need PostgreSQL: the embedded server is started and kept running, and stopped with them. Superset's
-database, its log and the passwords are in the home's folder `superset`, which only its owner can read.
+The pages need PostgreSQL, so the embedded server is started with them, kept running, and stopped with them.
+Superset's database, its log and the passwords are in the home's folder `superset`, which only its owner can
+read.
 """
 
 import argparse
@@ -106,7 +107,7 @@ class Service:
             )
 
     def _check_port(self) -> None:
-        """Refuse a port in use: another program answers there, and would receive our passwords."""
+        """Refuse a port in use, because another program answers there and would receive our passwords."""
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -137,7 +138,8 @@ class Service:
         return process if f"SUPERSET_STATE_FOLDER={self.folder}".encode() in environment else None
 
     def _start_warehouse(self) -> str:
-        """Return the URL by which Superset reads the warehouse; keeps the embedded server up from here on."""
+        """Return the URL by which Superset reads the warehouse; from here on, the embedded server keeps
+        running."""
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
         with open_ready_warehouse(self.settings) as warehouse:
@@ -162,7 +164,8 @@ class Service:
         return environment
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
-        """Run a program of Superset's environment to its end, with output to the log; it ends when we end."""
+        """Run a program of Superset's environment to its end, with output to the log; the program ends when
+        we end."""
         with self._open_log() as log:
             done = subprocess.run(
                 leash([PROGRAMS / program, *arguments]),

@@ -40,7 +40,7 @@ ROW_LIMIT = 10_000
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # No Redis, no Celery: one process answers, and its cache consists of files.
-CACHE_TIMEOUT_S = 3600  # answers from before a load are not used any more: see freshness.py
+CACHE_TIMEOUT_S = 3600  # answers from before the last load are not used: see freshness.py
 _FILES = {"CACHE_TYPE": "FileSystemCache", "CACHE_DEFAULT_TIMEOUT": CACHE_TIMEOUT_S, "CACHE_THRESHOLD": 5000}
 CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/metadata"}
 DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}
@@ -56,11 +56,11 @@ AUTH_USER_REGISTRATION = False
 WTF_CSRF_ENABLED = True
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Set this behind a proxy that speaks TLS: the session cookie is then never sent without TLS.
+# Set this behind a proxy that speaks TLS, and the session cookie is then never sent without TLS.
 SESSION_COOKIE_SECURE = os.environ.get("SUPERSET_BEHIND_TLS") == "1"
 ENABLE_PROXY_FIX = SESSION_COOKIE_SECURE
 
-# Superset's pages load a tracking pixel and map tiles from third parties; ours load nothing from others.
+# By default, Superset's pages load a tracking pixel and map tiles from third parties; ours load nothing.
 TALISMAN_CONFIG = {
     "content_security_policy": {
         "default-src": ["'self'"],

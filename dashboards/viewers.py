@@ -1,9 +1,9 @@
-"""Limits viewers to the SQL of existing charts: they may not send their own.
+"""Limits viewers to the SQL of existing charts, so that they cannot send their own.
 
 Superset lets everybody who may read a dataset put their own SQL expressions into a request for data. These
-run as the role that reads mart, so they reveal nothing new; but they can call functions, take locks, and keep
-the server busy. Users who may not write charts may only use the expressions of existing charts, columns, and
-Superset's aggregates.
+expressions run as the role that reads mart, so they reveal nothing new, but they can call functions, take
+locks, and keep the server busy. Users who may not write charts may only use the expressions of existing
+charts, columns, and Superset's aggregates.
 """
 
 import json
@@ -39,7 +39,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """As in Superset: what an answer depends on besides the query. Adds the last load."""
+        """Return what an answer depends on besides the query, as Superset does, and the last load."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
             key = [*key, find_last_change(datasource.database)]

@@ -191,7 +191,7 @@ class Server:
         if file in catalogue:
             catalogue.remove(file)
         if operation == "rename":
-            # Add it at the old end, as renaming a file does not make it recent.
+            # Add it at the old end, because renaming a file does not make it recent.
             catalogue.insert(0, file._replace(path=record.new_path))
         return self.chance.uniform(0.05, 0.4)
 

@@ -1,8 +1,8 @@
 """Seeded draws that never change.
 
-NumPy promises that a seeded bit generator always gives the same bits, but not that its
-`lognormal()` or `exponential()` always turn them into the same numbers. So this module takes only
-`random()` from NumPy and derives every law from it by inversion.
+NumPy promises that a seeded bit generator always gives the same bits, but not that its `lognormal()` or
+`exponential()` always turn them into the same numbers. This module therefore takes only `random()` from
+NumPy, and derives every law from it by inversion.
 """
 
 import math

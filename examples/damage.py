@@ -1,7 +1,7 @@
 """Break a few lines of the logs on purpose.
 
-A damaged line replaces the good line of a transfer, job or stage, which is lost, as in real life. Blank lines
-are inserted between lines. Each kind of damage occurs a fixed number of times in each log.
+A damaged line replaces the good line of a transfer, job or stage. The good line is lost, as in real life.
+Blank lines are inserted between lines. Each kind of damage occurs a fixed number of times in each log.
 """
 
 import re
@@ -149,7 +149,7 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
 
 def _can_be_lost(line: Line) -> bool:
     if line.detail == "transfers":
-        # Zero has no negative, and the logs should keep their checkpoints.
+        # A zero cannot be made negative, and the logs should keep their checkpoints.
         return 0 < line.logged_bytes < 2**31 - 1
     return line.detail in ("unitree_jobs", "stages")
 

@@ -51,13 +51,13 @@ DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
 LIBRARY_OPEN_S = (60.0, 130.0)
 SHELF_OPEN_MINIMUM_S = 130.0
 TAPE_RATE_BYTES_PER_S = 9e6
-# Gets find files that were used in these two weeks on disk more often than older ones.
+# Files that were used in these two weeks are on disk more often than older ones.
 HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
-# UniTree, behind NFT and FTP, has files on disk if they were used within this time, and these fractions of
-# the others.
+# UniTree, behind NFT and FTP, has files on disk if they were used within this time. Of the other files, these
+# fractions are on disk.
 KEPT_ON_DISK_S = 2 * 3600.0
 UNITREE_HIT_RATIO_NEW = 0.82
 UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB
@@ -79,7 +79,7 @@ STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, ma
 class StoredFile(NamedTuple):
     """A file in the archive; `is_old` means neither stored nor fetched since the logs begin.
 
-    A tuple, because catalogues are searched for files, and comparing tuples is ten times as fast.
+    It is a tuple, because catalogues are searched for files, and comparing tuples is ten times as fast.
     """
 
     path: str
@@ -93,7 +93,7 @@ class Record:
 
     Times are seconds since the logs begin. `requested_s` is when the transfer was requested, so its duration
     includes the wait for a port, which ends at `port_s`. The open (`open_s`, with mount and staging) comes
-    before it. `origin` is disk, library or shelf for a get whose open was timed.
+    before this request. `origin` is disk, library or shelf for a get whose open was timed.
     """
 
     batch: Batch

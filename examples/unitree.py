@@ -58,7 +58,7 @@ class Stage:
 class Job:
     """A job of UniTree: one file, or a request that moves no file.
 
-    `like` is the record that it came from or was modelled on; `record` is the same record if there was a
+    `like` is the record that the job came from or was modelled on; `record` is the same record if there was a
     transfer. `wrong_start_s` is the logged start if it is wrong.
     """
 
@@ -165,7 +165,7 @@ def _job_of(record: Record, tree: UniTree, is_staged: bool, chance: Chance) -> J
 
 def _failed_attempt(record: Record, ended_s: float, chance: Chance) -> Attempt:
     duration_s = 0.1 + chance.exponential(1.5)
-    # The bytes moved before it failed, at up to 2 MB/s: less than the whole file.
+    # The bytes moved before the attempt failed, at up to 2 MB/s, and always less than the whole file.
     size_bytes = min(int(duration_s * 2e6 * chance.uniform()), record.file.size_bytes * 9 // 10)
     return Attempt(ended_s, duration_s, size_bytes, chance.pick(_ERRORS))
 
@@ -184,7 +184,7 @@ def _keep_waiting(jobs: list[Job]) -> None:
 
 
 def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Job]:
-    """Make jobs that are not in NFT's log, each a while after one that is, by the same user."""
+    """Make jobs that are not in NFT's log, each by the user of a job that is, and a while after that job."""
     moved = [record for record in written if record.batch.operation in ("put", "get")]
     for _ in range(FAILED_JOB_COUNT):
         record, starts_s = _moment_after(moved, chance)

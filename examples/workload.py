@@ -51,9 +51,9 @@ class Habit:
 class Robot:
     """A script that makes the same requests at fixed times, as the user with this rank.
 
-    With `is_one_file` it fetches one small file over and over, waiting for it to change. Several of
-    these gets end within the same second and take equally long by the log's clock, so the log has
-    the same line several times: true repeats.
+    With `is_one_file` it fetches one small file over and over, waiting for it to change. Several of these
+    gets end within the same second and take equally long by the log's clock, so the log has the same line
+    several times. These lines are true repeats.
     """
 
     interface: str
@@ -284,7 +284,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
                 (size_bytes,),
                 _family(interface, user, chance),
                 _process_id(chance),
-                # Every other one of these clients counts in 32 bits; see the writer.
+                # Every other one of these clients counts in 32 bits; see writers.py.
                 dialect=("parallel", "list")[rank % 2] if interface == "pftp" else "",
                 is_size_fixed=True,
             )

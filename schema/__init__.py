@@ -1,4 +1,4 @@
 """The warehouse itself: its tables, the connection to its database, and bulk loading.
 
-Imports none of our other packages.
+This package imports none of our other packages.
 """

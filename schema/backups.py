@@ -1,4 +1,4 @@
-"""`tapewise db backup` and `restore`, by PostgreSQL's own pg_dump and pg_restore."""
+"""`tapewise db backup` and `restore`, with PostgreSQL's own pg_dump and pg_restore."""
 
 import os
 import re
@@ -35,8 +35,8 @@ UNFINISHED = ".unfinished-backup"
 def back_up(warehouse: Warehouse, file: Path) -> None:
     """Write the warehouse to `file` in pg_dump's custom format, completely or not at all.
 
-    Only the file's owner can read it. The warehouse may be older than this program, so that it can be backed
-    up before an upgrade. Raises DatabaseError if the file exists or cannot be created or if the dump fails,
+    Only the file's owner can read it. The warehouse may be older than this program, so it can be backed up
+    before an upgrade. Raises DatabaseError if the file exists, if it cannot be created or if the dump fails,
     and RevisionError if there is no warehouse or a newer one.
     """
     if file.exists():
@@ -44,8 +44,9 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
     with warehouse.connect(Role.OWNER) as connection:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. It also renews the
-        # revocations on PostgreSQL's own functions (`access/roles.py`): another version may have others.
+        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. `restore` also renews
+        # the revocations on PostgreSQL's own functions (`access/roles.py`), because another version may have
+        # other functions.
         _run(
             warehouse,
             "pg_dump",
@@ -76,7 +77,7 @@ def remove_unfinished(folder: Path) -> list[Path]:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[tuple[int, Path]]:
-    """A new file next to `file`, open and locked, that no other backup writes to; removed after the block."""
+    """Open and lock a new file next to `file` that no other backup writes to; remove it after the block."""
     descriptor, path = _open_unfinished(file)
     try:
         yield descriptor, path
@@ -94,7 +95,7 @@ def _open_unfinished(file: Path) -> tuple[int, Path]:
                 f"{file}: cannot be created: {error.strerror}",
                 hint="Choose a folder that exists and that you may write to.",
             ) from None
-        with suppress(OSError):  # some network file systems have no locks: there, leftovers stay
+        with suppress(OSError):  # on network file systems without locks, leftovers stay
             keeper.lock(descriptor)
         if os.fstat(descriptor).st_nlink:
             return descriptor, Path(name)
@@ -135,10 +136,10 @@ def restore(
 ) -> str:
     """Restore `file` into a database without archives, in one transaction, then upgrade it.
 
-    Returns the revision of the backup. Before anything is changed, raises DatabaseError if there are
-    archives, if the file is not a backup, or if other sessions use what it replaces for longer than `wait_s`
-    (`on_wait` is called once, with a description of them); RevisionError if a newer program made the file or
-    the database.
+    Returns the revision of the backup. Before changing anything, raises DatabaseError if there are archives,
+    if the file is not a backup, or if other sessions use what is replaced for longer than `wait_s` seconds
+    (`on_wait` is called once, with a description of those sessions). Raises RevisionError if a newer program
+    made the file or the database.
     """
     revision = _read_revision(warehouse, file)
 
@@ -155,7 +156,8 @@ def restore(
                         "the database already holds archives",
                         hint="Restore into another home or an empty database.",
                     )
-                # Any command creates the schema in an empty home. Without archives, nothing is lost with it.
+                # Any command creates these schemas in an empty home. Without archives, dropping them loses
+                # nothing.
                 drop_mart(connection)
                 connection.execute("DROP SCHEMA core, ledger, studies CASCADE")
             make_roles(connection)
@@ -173,7 +175,7 @@ def restore(
 
 
 def _read_revision(warehouse: Warehouse, file: Path) -> str:
-    """Return the revision of the warehouse in a backup. Raises like `restore`."""
+    """Return the revision of the warehouse in a backup. Raises what `restore` raises."""
     text = _run(
         warehouse,
         "pg_restore", "--data-only", "--schema=ledger", "--table=revisions", "--file=-", str(file.resolve()),
@@ -194,7 +196,7 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
 
 
 def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> str:
-    """Run a PostgreSQL tool of the server's version on the warehouse's database; it ends when we end.
+    """Run a PostgreSQL tool of the server's version on the warehouse's database; the tool ends when we end.
 
     Returns the tool's output if `output` is a pipe.
     """
@@ -203,7 +205,8 @@ def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subproc
         version = 18 if connection.info.server_version >= 170000 else 16
         options = connection.info.options  # these make the server notice when the tool is gone
     place = conninfo_to_dict(warehouse.url(Role.OWNER)) | {"options": options}
-    # Passed in the environment: the process list shows arguments to everybody, and a URL may hold a password.
+    # These go into the environment, because the process list shows arguments to everybody, and a URL may hold
+    # a password.
     variables = {
         option.envvar.decode(): str(place[option.keyword.decode()])
         for option in Conninfo.get_defaults()

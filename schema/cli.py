@@ -22,8 +22,8 @@ def db() -> None:
     """Start, stop, upgrade, back up and restore the database.
 
     Without a database URL in the settings, Tapewise keeps its warehouse in an embedded PostgreSQL
-    below its home. Every command that needs the server starts it, and it stops by itself some seconds
-    after the last command.
+    below its home. Every command that needs the server starts it, and it stops some seconds after the last
+    command.
     """
 
 
@@ -94,7 +94,7 @@ def remove(settings: Settings, yes: bool) -> None:
 def url(settings: Settings, role: str) -> None:
     """Print the database URL, for psql and other programs.
 
-    Run `tapewise db start` first, so that the embedded server stays up for them.
+    Run `tapewise db start` first, to keep the embedded server up for them.
 
     Example: psql "$(tapewise db url)"
     """
@@ -117,9 +117,9 @@ def url(settings: Settings, role: str) -> None:
 def upgrade_command(settings: Settings, wait_s: float) -> None:
     """Bring the schema to this program's version: run the migrations and rebuild the views.
 
-    Creates the warehouse if there is none. It does all of this or nothing; a second run only rebuilds the
-    views. If somebody else's transaction is in the way for longer than --wait, it reports whose and changes
-    nothing.
+    Creates the warehouse if there is none. The command does all of this or nothing; a second run only
+    rebuilds the views. If somebody else's transaction is in the way for longer than --wait, the command
+    reports whose it is and changes nothing.
 
     Example: tapewise db upgrade
     """
@@ -140,7 +140,7 @@ def _report_wait(blockers: str) -> None:
 
 
 def read_revision(warehouse: Warehouse) -> str | None:
-    """Return the revision of the warehouse's schema, None if it has none."""
+    """Return the revision of the warehouse's schema, or None if it has none."""
     with warehouse.connect(Role.OWNER) as connection:
         return current_revision(connection)
 
@@ -170,7 +170,7 @@ def restore_command(settings: Settings, file: Path) -> None:
     """Restore FILE, written by `db backup`, into a database that holds no archive.
 
     If an older Tapewise wrote FILE, the warehouse is then upgraded. If somebody else's transaction is in the
-    way for longer than 30 seconds, the command reports whose and changes nothing.
+    way for longer than 30 seconds, the command reports whose it is and changes nothing.
 
     Example: tapewise --home /srv/new-home db restore warehouse.dump
     """

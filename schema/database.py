@@ -2,8 +2,8 @@
 
 A program logs in as the owner (who upgrades and drops), as the loader (who ingests) or as a reader (who sees
 `mart` and nothing else; Superset has a reading login of its own). On the embedded server these are database
-users; on a site's own server, the setting `database_url` serves owner and loader, and `reader_url` serves the
-readers.
+users; on a site's own server, the owner and the loader use the setting `database_url`, and readers use
+`reader_url`.
 """
 
 import os
@@ -26,7 +26,7 @@ RECOVERY_TIMEOUT_S = 120
 # libpq reports a refusal only as text; a server that is about to recover drops new connections.
 _RECOVERING = ("the database system is", "server closed the connection unexpectedly")
 _SESSION = "-c timezone=UTC -c datestyle=ISO"
-# How soon the server notices that its client is gone while it works on a query. A server that cannot check
+# How soon the server, while it works on a query, notices that its client is gone. A server that cannot check
 # (on Windows, say) refuses the setting.
 CLIENT_CHECK = "-c client_connection_check_interval=2s"
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
@@ -42,7 +42,7 @@ class Role(Enum):
 
     @property
     def is_reader(self) -> bool:
-        """Whether it reads `mart` and nothing else."""
+        """Whether the role reads `mart` and nothing else."""
         return self in {Role.READER, Role.DASHBOARDS}
 
     @property
@@ -73,9 +73,9 @@ class Warehouse:
     def connect_reader(self, *, sees_names: bool, autocommit: bool = False) -> psycopg.Connection:
         """Open a connection that reads `mart`; with `sees_names`, also the names of users and files.
 
-        On the embedded server there is a login for each, since its owner may see everything. On a site's own
-        server there is only the login of `reader_url`: raises DatabaseError if names are requested and it may
-        not see them.
+        The embedded server has a login with names and one without, since its owner may see everything. A
+        site's own server has only the login of `reader_url`. Raises DatabaseError if names are requested and
+        that login may not see them.
         """
         if not sees_names:
             return self.connect(Role.READER, autocommit=autocommit)
@@ -134,7 +134,7 @@ class Warehouse:
             raise SettingsError(f"{name} is not set", hint=hints[name])
         try:
             conninfo_to_dict(url)
-        except psycopg.ProgrammingError:  # its text would repeat the URL, and the password in it
+        except psycopg.ProgrammingError:  # the error's text would repeat the URL, and the password in it
             raise SettingsError(
                 f"{name} is not a PostgreSQL URL", hint="Write postgresql://user@host/database."
             ) from None
@@ -147,7 +147,7 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
 
     If the settings name no URL, starts the embedded PostgreSQL if it is not up, creates its database if it is
     missing, and removes libpq's variables (PGHOST and so on) from this process's environment. The server
-    stops by itself some seconds after the last program that uses it.
+    stops some seconds after the last program stops using it.
     """
     if settings.database_url is not None or settings.reader_url is not None:
         yield Warehouse(settings, None)
@@ -161,7 +161,7 @@ def open_warehouse(settings: Settings) -> Iterator[Warehouse]:
 
 
 def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
-    """Open a connection; waits while the server recovers from a crash. Raises DatabaseError."""
+    """Open a connection, and wait while the server recovers from a crash. Raises DatabaseError."""
     deadline = time.monotonic() + RECOVERY_TIMEOUT_S
     options = str(conninfo_to_dict(conninfo).get("options") or "")
     checks_client = CLIENT_CHECK
@@ -185,7 +185,7 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
             hint = "Is the server up, and is the URL in the settings right?"
             if f'"{roles.READER}" is not permitted to log in' in reason:
                 hint = (
-                    "It is a group of logins since 0.1.0: reader_url needs one of its members"
+                    "Since 0.1.0 it has been a group of logins: reader_url needs one of its members"
                     f" ({roles.COMMANDS}, or one that `tapewise db logins add` creates)."
                 )
             raise DatabaseError(f"the database cannot be reached: {reason}", hint=hint) from error
@@ -203,7 +203,7 @@ def _make_database(server: EmbeddedServer) -> None:
 
 
 def shut_other_databases(connection: psycopg.Connection) -> None:
-    """Keep readers out of the embedded server's other databases: they could fill the disk from there."""
+    """Keep readers out of the embedded server's other databases, from which they could fill the disk."""
     found = connection.execute(
         "SELECT datname FROM pg_database WHERE datname IN ('postgres', 'template1')"
         " AND has_database_privilege('public', oid, 'CONNECT')"

@@ -34,10 +34,10 @@ chain of messages and exits with `exit_status`. Click itself handles wrong usage
 
 
 class TapewiseError(Exception):
-    """The root: catch it to catch everything that Tapewise raises on purpose.
+    """The root. Catch it to catch everything that Tapewise raises on purpose.
 
-    `message` is one sentence without a full stop. A ConfigError's has a line for each fault; a
-    QueryError's may end with the offending place marked. `hint`, if any, is what the user can do.
+    `message` is one sentence without a full stop. The message of a ConfigError has a line for each fault; the
+    message of a QueryError may end with the offending place marked. `hint`, if any, is what the user can do.
     """
 
     exit_status = 1
@@ -55,7 +55,7 @@ class SettingsError(TapewiseError):
 class ConfigError(SettingsError):
     """The settings cannot be read, or are malformed; the message names file and field, one line each.
 
-    Its exit status is that of wrong usage, so that a nightly job does not mistake it for an unreadable log.
+    It has the exit status of wrong usage, so a nightly job does not mistake it for an unreadable log.
     """
 
     exit_status = 2
@@ -74,7 +74,7 @@ class ServerOwnerError(ServerError):
 
 
 class DatabaseError(TapewiseError):
-    """A database cannot be reached, refused or dropped the connection, or is not in the expected state."""
+    """A database cannot be reached, has refused or dropped a connection, or is not in the expected state."""
 
 
 class RevisionError(DatabaseError):
@@ -118,7 +118,7 @@ class LookupFailedError(TapewiseError):
 
 
 class RetentionError(TapewiseError):
-    """Detail from before that day cannot be forgotten, or a source cannot be dropped."""
+    """Detail from before the given day cannot be forgotten, or a source cannot be dropped."""
 
 
 class MomentError(TapewiseError):
@@ -130,7 +130,7 @@ class SiteEventError(TapewiseError):
 
 
 class WorkloadError(TapewiseError):
-    """A workload model or a trace cannot be made; or a model already exists, or does not exist."""
+    """A workload model or a trace cannot be made, or a model already exists or does not exist."""
 
 
 class ExportError(TapewiseError):

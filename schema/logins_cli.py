@@ -13,7 +13,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 @click.group()
 def logins() -> None:
-    """Create, list and drop reading logins: one login for each person.
+    """Create, list and drop reading logins, one for each person.
 
     A login reads the schema mart and nothing else. Each has its own password, settings and sessions.
     """
@@ -21,7 +21,7 @@ def logins() -> None:
 
 @logins.command()
 @click.argument("name")
-@click.option("--names", "sees_names", is_flag=True, help="Let it also see the names of users and files.")
+@click.option("--names", "sees_names", is_flag=True, help="Let the login also see names of users and files.")
 @click.option(
     "--password-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -36,7 +36,7 @@ def logins() -> None:
 def add(
     settings: Settings, name: str, sees_names: bool, password_file: Path | None, no_password: bool
 ) -> None:
-    """Create reading login NAME, and print how to connect with it.
+    """Create the reading login NAME, and print how to connect with it.
 
     The embedded server never asks for a password: only the operating system user who runs Tapewise can
     connect to it, as any login.
@@ -83,7 +83,7 @@ def list_command(settings: Settings) -> None:
 @click.argument("name")
 @click.pass_obj
 def drop(settings: Settings, name: str) -> None:
-    """Drop login NAME. Its open sessions continue until they end.
+    """Drop the login NAME. Its open sessions continue until they end.
 
     Example: tapewise db logins drop anna
     """

@@ -35,7 +35,7 @@ class TypedTime(click.ParamType[datetime]):
 
 def check_timezone(name: str) -> str:
     """Return `name` if it is UTC or an IANA zone of the form Area/City. Otherwise raises SourceError."""
-    # PostgreSQL takes others, such as CET, for abbreviations without summer time.
+    # PostgreSQL takes other names, such as CET, for abbreviations without summer time.
     is_place = "/" in name and not name.startswith(("posix/", "right/"))
     if name != "UTC" and not (is_place and name in available_timezones()):
         raise SourceError(
@@ -56,7 +56,7 @@ def place_time(typed: datetime, timezone: str) -> datetime:
     zone = ZoneInfo(timezone)
     early, late = (typed.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
     before, after = early.utcoffset(), late.utcoffset()
-    # If clocks change at midnight, the day begins at the earlier one.
+    # If clocks change at midnight, the day begins at the earlier instant.
     if before != after and typed.time() != time():
         assert before is not None
         assert after is not None

@@ -10,7 +10,7 @@
                       TAPEWISE_PSEUDONYM_KEY *   pseudonym_key_file = "..."
                                                  [[archives]], see `schema/sites.py`
 
-* or, with `_FILE` appended to its name, a file that contains the value (a container's secret).
+* The same name with `_FILE` appended names a file that contains the value (a container's secret).
 
 Without a database URL, the warehouse is in an embedded PostgreSQL below `home`. With one, `tapewise sql` uses
 `reader_url` to log in as the reading role. Relative paths in the file are resolved against its folder.
@@ -66,7 +66,8 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
-    # The key itself, or the file that contains it: `ingest/pseudonyms/keys.py` reads it when it is needed.
+    # The key itself, or the file that contains it. `ingest/pseudonyms/keys.py` reads the key when it is
+    # needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
@@ -94,7 +95,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Flags, environment, file, in this order; no .env files."""
+        """Return flags, environment and file, in this order, without .env files."""
         file = _ConfigFile(
             settings_cls, cast(Any, init_settings).init_kwargs.get("config", Path(CONFIG_FILE))
         )
@@ -178,7 +179,7 @@ def read_settings(**flags: Any) -> Settings:
 def _describe_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
     """Return one error with a line for each fault."""
     lines, hints, meant = [], [], set()
-    # Misspelt keys come first, so that the intended key is not also reported as missing.
+    # Misspelt keys come first, so the intended key is not also reported as missing.
     for fault in sorted(faults, key=lambda each: each["type"] != "extra_forbidden"):
         place = fault["loc"]
         reason = fault["msg"].removeprefix("Value error, ")
@@ -189,7 +190,7 @@ def _describe_faults(file: Path, faults: Sequence[ErrorDetails]) -> ConfigError:
         elif fault["type"] == "missing" and place in meant:
             continue
         elif fault["type"] == "too_short" and any(_is_in(each["loc"], place) for each in faults):
-            continue  # pydantic counts only the valid ones
+            continue  # pydantic counts only valid items
         elif fault["type"] == "tuple_type":
             key = str(place[-1])
             reason = "expected a list: " + _LISTS.get(key, f'{key} = ["..."]')
@@ -223,7 +224,7 @@ def _read_toml(file: Path | Traversable) -> dict[str, Any]:
 
 
 def _locate(file: Path, location: tuple[int | str, ...]) -> str:
-    """A place in the file in words: list entries by their `name`, or else by their number."""
+    """Describe a place in the file; a list entry is given by its `name`, or else by its number."""
     value: Any = _read_toml(file) if file.is_file() else {}
     words: list[str] = []
     for part in location:

@@ -63,7 +63,7 @@ class SourceSettings(BaseModel):
     @classmethod
     def _name_after_format(cls, values: object) -> object:
         if isinstance(values, dict) and "format" in values:
-            # A layout's file has the name of its format.
+            # A layout's file is named after its format.
             name = str(values["format"]).rpartition("/")[2].removesuffix(".toml")
             return {"name": name} | values
         return values

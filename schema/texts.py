@@ -12,7 +12,7 @@ _ON_TERMINALS = re.compile(rf"(?!\x1b\[(?:0|1|31|33)m)[{_CONTROLS}]")
 
 
 def escape_controls(text: str) -> str:
-    r"""Return `text` as one line, with control characters written as \x1b: they could steer a terminal."""
+    r"""Return `text` as one line, with control characters, which could steer a terminal, written as \x1b."""
     return _IN_LINES.sub(_escape, text)
 
 
@@ -22,9 +22,9 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class Terminal(io.TextIOWrapper):
-    """A stream to a terminal that no text can steer: control characters are escaped, newlines are not.
+    """A stream to a terminal that no text can steer. Control characters are escaped, newlines are not.
 
-    The last line of defence for everything printed; `escape_controls` also keeps a text on one line.
+    This is the last line of defence for everything printed. `escape_controls` also keeps a text on one line.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:

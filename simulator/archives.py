@@ -43,7 +43,7 @@ _TOTAL_COLUMNS = (
 class Outcome:
     """A run and what it was made from; `simulated_at` is by the real clock.
 
-    `displaced_files` are those that found no room on disk at the start.
+    `displaced_files` are the files that found no room on disk at the start.
     """
 
     given: Requests
@@ -62,13 +62,13 @@ class Outcome:
 
     @property
     def steady_at(self) -> datetime | None:
-        """When the run reached a steady state, by its own clock."""
+        """When the run reached a steady state, by the simulated clock."""
         steady_s = self.run.totals.steady_s
         return None if steady_s is None else self.given.began_at + timedelta(seconds=steady_s)
 
 
 def check_name(connection: psycopg.Connection, name: str) -> None:
-    """Raise SimulationError if an archive of that name exists: a run never writes into an existing one."""
+    """Raise SimulationError if an archive has that name. A run never writes into an existing archive."""
     row = connection.execute("SELECT kind FROM core.archives WHERE name = %s", [name]).fetchone()
     if row is None:
         return
@@ -88,7 +88,7 @@ def write_archive(
 ) -> int:
     """Write the run as archive `name`, in one transaction; returns the number of requests written.
 
-    `connection` and `settling` are the loader's; `settling` is in autocommit mode and creates partitions.
+    `connection` and `settling` must be a loader's; `settling` is in autocommit mode and creates partitions.
     Raises SimulationError if that archive exists.
     """
     given = outcome.given
@@ -121,7 +121,7 @@ def write_archive(
 
 
 def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
-    """Return the run's jobs with moments in place of seconds, and their number (`persona`), from 1."""
+    """Return the run's jobs with moments in place of seconds, and with their number (`persona`), from 1."""
     begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
 
     def at(seconds: pl.Expr) -> pl.Expr:
@@ -137,7 +137,8 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
         staged_at=at(stage_ended_s),
         started_at=at(pl.col("granted_s")),
         ended_at=at(pl.col("ended_s")),
-        # As in a log, from the moment the port was granted, including latency and waits for room on disk.
+        # As in a log, this runs from the moment the port was granted, and includes latency and waits for disk
+        # room.
         duration_s=pl.col("ended_s") - pl.col("granted_s"),
     ).sort("ended_at", "persona")
 
@@ -209,7 +210,8 @@ def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.Da
     writer.end(connection)
     writer.summarise()
     staged = staged.with_columns(brought.rows["id"])
-    # A request that joined a stage refers to it too, but does not get its time, which counts only once.
+    # A request that joined a stage refers to the stage too, but does not get the stage's time, which counts
+    # only once.
     jobs = jobs.rename({"id": "transfer_id"}).with_columns(
         stager=pl.when(pl.col("staged_at").is_null()).then(pl.col("joined_row") + 1).otherwise("persona")
     )
@@ -229,7 +231,7 @@ def _write_study(
     given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
     origin = (given.demand_archive, given.demand_kind)
     if given.demand_kind == "simulated":
-        # The origin of that archive's own requests counts: those from made-up logs stay made up.
+        # The origin of that archive's own requests counts: requests from made-up logs stay made up.
         held = connection.execute(
             "SELECT demand_archive, demand_kind FROM studies.simulation_runs"
             " JOIN core.archives ON archives.id = archive_id WHERE name = %s AND demand_kind IS NOT NULL",

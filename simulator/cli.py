@@ -32,7 +32,7 @@ from tapewise.simulator.inputs import (
 )
 from tapewise.simulator.machines import bundled_machines, find_machine, read_machine_text
 
-if TYPE_CHECKING:  # it loads the compiler
+if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.runs import Progress
 
 
@@ -121,7 +121,8 @@ def run(
     """Run requests on a machine, and keep the result as a simulated archive.
 
     The archive appears in the same views as any other: every query for a measured archive also works for
-    it, and `tapewise simulate compare` shows where the two differ. It never writes into an existing archive.
+    it, and `tapewise simulate compare` shows where the two differ. The command never writes into an existing
+    archive.
 
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
@@ -210,7 +211,9 @@ def _show_progress(given: Requests) -> Iterator["Progress | None"]:
 
 
 @simulate.command(name="list")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per simulated archive, one per line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per archive, each on its own line."
+)
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
     """List the simulated archives. `tapewise archives drop` drops one.
@@ -237,7 +240,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.argument("name")
 @click.pass_obj
 def show(settings: Settings, name: str) -> None:
-    """Show simulated archive NAME: the run, and where the requests' time went.
+    """Show the simulated archive NAME: its run, and where the requests' time went.
 
     Example: tapewise simulate show rebuilt
     """
@@ -248,7 +251,7 @@ def show(settings: Settings, name: str) -> None:
 @simulate.command(name="machine")
 @click.argument("name", required=False)
 def machine_command(name: str | None) -> None:
-    """Show the file of bundled machine NAME, to start your own from; without NAME, list the machines.
+    """Show the file of the bundled machine NAME, to start your own from. Without NAME, list the machines.
 
     Example: tapewise simulate machine llnl-unitree-1998 > mine.toml
     """

@@ -78,7 +78,7 @@ def _describe_side(side: str, archive: ComparedArchive) -> str:
 
 
 def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
-    """A line for each reason: the quantities, with statistics and directions unless all are affected."""
+    """Yield a line for each reason: quantities, with statistics and directions unless all are affected."""
     apart: dict[str, set[Figure]] = {}
     for each in figures:
         if each.set_apart is not None:

@@ -1,4 +1,4 @@
-"""Compares two archives, measured, synthetic or simulated alike.
+"""Compares two archives, whether measured, synthetic or simulated.
 
 `mart.compare_archives` does the calculation; this module reads its rows and refuses incomparable archives.
 """
@@ -40,7 +40,7 @@ class Figure:
 class ComparedArchive:
     """One side of a comparison; its requests from `began_at` to `ended_at` count.
 
-    `warnings` are those of its run, if it was simulated.
+    `warnings` are the warnings of its run, if the archive was simulated.
     """
 
     name: str
@@ -84,7 +84,7 @@ class Comparison:
 
     @property
     def is_circular(self) -> bool:
-        """Whether either archive comes from made-up logs, so that nothing follows for a real one."""
+        """Whether either archive comes from made-up logs, so nothing follows for a real archive."""
         return any(each.kind == "synthetic" or each.is_circular for each in (self.a, self.b))
 
 
@@ -99,9 +99,9 @@ def read_comparison(
 ) -> Comparison:
     """Compare archives `a` and `b` by their requests that ended from `since` until before `until`.
 
-    `connection` is the reader's, outside a transaction: everything is read from one snapshot. Raises
-    SimulationError for an unknown archive, for a simulated one that never became steady, and for one without
-    any request that counts.
+    `connection` must be a reader's, outside a transaction, because everything is read from one snapshot.
+    Raises SimulationError for an unknown archive, for a simulated archive that never became steady, and for
+    an archive without a request that counts.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")

@@ -24,7 +24,7 @@ from tapewise.simulator.comparisons import find_timezone, read_comparison
 )
 @click.option("--until", type=TypedTime(), help="Only requests that ended before this time, by A's clock.")
 @click.option("--interface", help="Only requests of this interface.  [default: all]")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the table.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.option(
     "--fail-if-different", is_flag=True, help="Exit with 1 if anything differs by more than chance."
 )

@@ -14,7 +14,7 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.results import TIME_COLUMNS
 
-if TYPE_CHECKING:  # it loads the compiler
+if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.studies import Plan
 
 # The names of the causes in the table, in the order of TIME_COLUMNS.
@@ -106,7 +106,7 @@ def get_run(connection: psycopg.Connection, archive: str) -> RunSummary:
 
 
 def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
-    """Yield the run line by line: what was run, and where the requests' time went once it was steady."""
+    """Yield the run line by line: what was run, and where the requests' time went in the steady state."""
     yield from map(style_warning, run.warnings)
     zone = ZoneInfo(run.timezone)
     origin = {"archive": "of archive", "model": "of workload model", "file": "of trace"}[run.demand]
@@ -121,7 +121,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
-    if run.unfinished_count:  # only from an earlier version, which kept such runs
+    if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
             " about the machine. Run it again."

@@ -1,8 +1,8 @@
 """The inputs of a run: requests (of an archive, a workload model or a trace file) and the files on disk.
 
 Whatever their source, the requests form a trace (`traces.py`) with the additional columns `submitted_at`,
-`interface` and `origin`: `put`, or for a get the place of its file: `trace` (put earlier), `disk` (there at
-the start) or `tape`.
+`interface` and `origin`. The origin is `put`, or the place of a get's file: `trace` (put earlier), `disk` (on
+disk at the start) or `tape`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,8 @@ class Requests:
     def fit_machine(self, machine: Machine) -> Self:
         """Leave out, and count, the requests for files that are larger than the machine accepts.
 
-        A trace file is not changed: its author can fix it. Raises SimulationError if no request is left.
+        A trace file is not changed, because its author can fix it. Raises SimulationError if no request is
+        left.
         """
         largest = machine.disk.largest_file_bytes
         trace = self.trace.filter(pl.col("size_bytes") <= largest)
@@ -104,7 +105,7 @@ def read_archive_requests(
     """Read the requests of an archive, by the published scenario rules of `mart.trace_requests`.
 
     Without a zone, `since` and `until` are by the archive's clock, as in `read_model_requests`. `connection`
-    is the reader's. Raises SimulationError if there is no such archive or it has no requests to run.
+    must be a reader's. Raises SimulationError if there is no such archive or it has no requests to run.
     """
     found = connection.execute(
         "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
@@ -156,8 +157,8 @@ def read_model_requests(
 ) -> Requests:
     """Generate a stream from a workload model, by default over the time that the model was fitted to.
 
-    With `rate_factor`, bursts begin that many times as often. `connection` is the loader's. Raises
-    WorkloadError if there is no such model, SimulationError if the stream has no requests.
+    With `rate_factor`, bursts begin that many times as often. `connection` must be a loader's. Raises
+    WorkloadError if there is no such model, and SimulationError if the stream has no requests.
     """
     model = read_model(connection, name)
     asked_from, asked_until = place_range(since, until, model.timezone)
@@ -208,13 +209,13 @@ def read_file_requests(path: Path) -> Requests:
 
 
 def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
-    """Choose the files on disk at the start, so that a run need not begin with an empty disk.
+    """Choose the files on disk at the start, so a run need not begin with an empty disk.
 
-    First come the files that the trace says are there, in the order in which it requests them, as long as
-    they stay below the high water mark: the rest are on tape. Then come made-up files of the trace's sizes,
+    First come the files that the trace says are on disk, in the order in which it requests them, as long as
+    they stay below the high water mark; the rest are on tape. Then come made-up files of the trace's sizes,
     which nobody requests, until the disk is `fill_ratio` full. The paper also writes the trace's files at
-    time 0 (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, the others within
-    the two weeks before it.
+    time 0 (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, made-up files
+    within the two weeks before it.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")
@@ -222,7 +223,7 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
     held = there.filter(has_room)
     used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
     made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
-    # Numbers below those of the trace's files, some of which may already be negative.
+    # The numbers of made-up files are below those of the trace's files, which may already be negative.
     lowest = min([0, *trace["file"].sort().head(1).to_list()])
     made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
     inventory = pl.concat([held, made_up.select(held.columns)])

@@ -4,8 +4,8 @@
     limit_count = 10            # active transfers of one user
 
 becomes `Machine(users=Users(limit_count=10), ...)`. Units are in the names; MB and GB are powers of ten.
-A machine lacks what its file omits: without `[tapes]` nothing is staged or stored, without `[purge]` nothing
-is removed from disk.
+A machine lacks what its file omits: without `[tapes]` nothing is staged or stored, and without `[purge]`
+nothing is removed from disk.
 """
 
 import math
@@ -50,10 +50,10 @@ class PortRange(Part):
 
 
 class Ports(Part):
-    """The ports. A transfer with a client needs one: the lowest free port that takes its size.
+    """The ports. A transfer with a client needs one, and takes the lowest free port for its size.
 
-    `serialised`: a job takes its user's token, then holds it while it queues for a port. `joint`: it waits
-    for both and holds neither.
+    With `serialised` queueing, a job takes its user's token, then holds it while it queues for a port. With
+    `joint` queueing, a job waits for both and holds neither.
     """
 
     count: Count
@@ -83,7 +83,7 @@ class Ports(Part):
 
 
 class Network(Part):
-    """The archive's network, each direction separately; and a client's own limit, if any."""
+    """The rates of the archive's network, one for each direction, and a client's own limit, if any."""
 
     in_bytes_per_s: Rate
     out_bytes_per_s: Rate
@@ -101,7 +101,8 @@ class Disk(Part):
     """Chains of logical volumes (LVs), to which files are assigned in turn; space is counted as one pool.
 
     `lv_round_robin` goes through all LVs of a chain before the next chain, `chain_round_robin` uses another
-    chain for each file. A file larger than an LV takes several in a row, and moves on the first one's chain.
+    chain for each file. A file larger than an LV takes several in a row, and moves on the chain of the first
+    LV.
     """
 
     chain_count: Count
@@ -158,7 +159,7 @@ class FixedLoad(Part):
 
 
 class TwoExponentials(Part):
-    """Two groups: `short_s` + Exp(`short_mean_s`), drawn until it is below `long_s`, or `long_s` + Exp."""
+    """Two groups: `short_s` + Exp(`short_mean_s`), redrawn until below `long_s`, or `long_s` + Exp."""
 
     law: Literal["two_exponentials"]
     short_ratio: Ratio
@@ -175,7 +176,7 @@ class TwoExponentials(Part):
 
     @property
     def mean_s(self) -> float:
-        """The mean of the distribution, calculated."""
+        """The calculated mean of the distribution."""
         span = self.long_s - self.short_s
         tail = math.exp(-span / self.short_mean_s)
         short_s = self.short_s + self.short_mean_s - span * tail / (1 - tail)
@@ -183,9 +184,9 @@ class TwoExponentials(Part):
 
 
 class Store(Part):
-    """Storing to tape: each list is made `interval_s` after the last one.
+    """How files are stored to tape: a list of files is made `interval_s` after the last list.
 
-    It has the files that are not on tape and have been on disk for `min_age_s`.
+    A list has the files that are not on tape and have been on disk for `min_age_s`.
     """
 
     interval_s: Interval
@@ -239,8 +240,8 @@ def read_machine(path: Path) -> Machine:
     """Read and check a machine file.
 
     Raises:
-        MachineError: the file cannot be read, is not valid TOML, or a field of it is missing or wrong; the
-            message names file and field.
+        MachineError: the file cannot be read, is not valid TOML, or has a missing or wrong field; the message
+            names file and field.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -255,12 +256,12 @@ def read_machine(path: Path) -> Machine:
 
 
 def parse_machine(tables: dict[str, Any], name: str) -> Machine:
-    """Check the tables of a machine file; messages call it `name`."""
+    """Check the tables of a machine file; messages call the file `name`."""
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:
         found = error.errors()
-        # A misspelt key also makes another one missing: report the misspelt one.
+        # A misspelt key also makes another key missing, so the misspelt key is reported.
         first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
         field = ".".join(str(part) for part in first["loc"]) or "machine"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -274,7 +275,7 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
 
 
 def find_machine(name: str) -> Machine:
-    """Read the machine of a file, or the bundled one of that name. Raises MachineError."""
+    """Read a machine file, or the bundled machine of that name. Raises MachineError."""
     if not Path(name).exists() and name in bundled_machines():
         return bundled_machine(name)
     return read_machine(Path(name))

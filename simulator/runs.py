@@ -34,7 +34,7 @@ from tapewise.simulator.results import WAITS, Run, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
-# A run handles this many in about a tenth of a second.
+# A run handles this many events in about a tenth of a second.
 EVENTS_AT_A_TIME = 100_000
 
 # Takes the simulated time in seconds and the number of jobs submitted so far.
@@ -61,7 +61,7 @@ def run_trace(
     sample_s: float = 600.0,
     progress: Progress | None = None,
 ) -> Run:
-    """Run a trace; the same arguments give the same bits.
+    """Run a trace. The same arguments give the same result, to the last bit.
 
     `inventory` lists the files on disk at the beginning (none, if omitted). Samples are taken every
     `sample_s` up to the last submission. `progress` is called from time to time.
@@ -125,7 +125,7 @@ def _name_resources(machine: Machine) -> list[str]:
 
 
 def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
-    """Return the samples, which are states at points in time: their maximum need not be the peak.
+    """Return the samples, which are states at points in time, so their maximum need not be the peak.
 
     Only `..._utilisation_ratio` is a mean over the time since the previous sample, and null in the first.
     """

@@ -1,4 +1,4 @@
-"""A run from the requests to the archive: planning it, running it, and keeping the result."""
+"""Plans a run, runs it, and keeps the result as an archive."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -20,12 +20,14 @@ from tapewise.simulator.runs import Progress, run_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400
-# The longest time after the last submission; no real archive takes longer, and dates have an upper limit.
+# The longest that a run may last after the last submission. No real archive takes longer, and dates have an
+# upper limit.
 LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
 
-# What requests can wait for indefinitely. A request that waits for one of these may hold those below it.
+# What requests can wait for indefinitely. A request that waits for one of these may hold the ones listed
+# below it.
 _WAITED_FOR = {
     SPACE: "room on disk",
     DRIVE: "a tape drive",
@@ -57,15 +59,15 @@ def plan_run(
 ) -> Plan:
     """Make a plan, which depends only on the arguments.
 
-    `arrivals`: `even` spreads the requests over the time, which removes the bursts. `fill_ratio`: how full
-    the disk is at the start, by default as full as a disk in use. `options` are stored with the run.
+    If `arrivals` is `even`, the requests are spread over the time, which removes the bursts. `fill_ratio` is
+    how full the disk is at the start, by default as full as a disk in use. `options` are stored with the run.
     """
     given = given.fit_machine(machine)
     if arrivals == "even":
         given = given.with_trace(spread_arrivals(given.trace, seed))
     fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed)
-    check_trace(given.trace, machine, held.inventory)  # before anything about it is printed
+    check_trace(given.trace, machine, held.inventory)  # before anything about the plan is printed
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
     return Plan(given, machine, held, seed, kept)
 
@@ -81,10 +83,10 @@ def keep_run(
 ) -> Outcome:
     """Run a plan and write the results as archive `name`.
 
-    `sample_s`: by default ten minutes, or more if that would give more than `SAMPLE_COUNT` samples. Raises
-    TraceError or MachineError if the plan cannot be run, SimulationError if the name is taken or if requests
-    never end. Then nothing is written: means of the requests that did end would describe an archive that
-    nobody has.
+    `sample_s` is ten minutes by default, or more if that would give more than `SAMPLE_COUNT` samples. Raises
+    TraceError or MachineError if the plan cannot be run, and SimulationError if the name is taken or if
+    requests never end. Nothing is written then, because means of the requests that did end would describe an
+    archive that nobody has.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         check_name(loader, name)

@@ -161,7 +161,7 @@ def _make_drives(tapes: Tapes | None) -> tuple[Records, Records]:
 
 
 def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
-    """Make all files, those of the inventory on volumes in turn; also return those not on tape yet."""
+    """Make all files, the inventory's on volumes in turn; also return the files that are not on tape yet."""
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
@@ -185,7 +185,7 @@ def _count_loads(machine: Machine, demand: Demand) -> int:
 
 
 def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
-    """Draw how long each tape load takes; every law uses as many draws, so that machines are comparable."""
+    """Draw how long each tape load takes. Every law uses equally many draws, so machines are comparable."""
     which, how_long = rng.random(count), rng.random(count)
     if tapes is None:
         return np.zeros(count)

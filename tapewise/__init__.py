@@ -14,8 +14,8 @@
     run.jobs, run.samples, run.totals
 
 `__all__` is the public interface; all other modules may change in any version. Semantic versioning holds from
-version 1.0. Before that, a minor version may change the interface, and CHANGELOG.md says so. All errors that
-Tapewise raises on purpose are a `TapewiseError`.
+version 1.0. Before that, a minor version may change the interface, and CHANGELOG.md says so. Every error that
+Tapewise raises on purpose is a `TapewiseError`.
 """
 
 from importlib import import_module
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "LoadedFile", "Log", "Run", "TapewiseError", "connect", "read_log", "simulate"]
 
-# A name is imported when it is first used: the command line imports this package too, and polars and the
-# simulator would make `tapewise --version` slow.
+# A name is imported when it is first used. The command line imports this package too, and loading polars and
+# the simulator would make `tapewise --version` slow.
 _MODULES = {
     "Connection": "tapewise.connections",
     "LoadedFile": "tapewise.loaded_files",

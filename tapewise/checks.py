@@ -1,4 +1,4 @@
-"""The checks of `tapewise doctor`: each yields findings, which have a sentence and a verdict."""
+"""The checks of `tapewise doctor`. Each yields findings, each with a sentence and a verdict."""
 
 import os
 from collections import defaultdict
@@ -22,7 +22,7 @@ from tapewise.status import describe_span
 RECENT = timedelta(days=7)
 SUSPECT_LINES = 10
 SUSPECT_TIMES = 2
-RULE_OF_THREE = 3  # if none was seen in n, the share is below 3 / n with 95 % confidence
+RULE_OF_THREE = 3  # an event never seen in n lines has a share below 3 / n, with 95 % confidence
 CLOCK_ERROR = timedelta(hours=1)
 MONTH = timedelta(days=30)
 LEAST_FREE_RATIO = 0.1
@@ -32,7 +32,7 @@ GB = 1e9
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. A `note` is not a failure; `unknown` means that it could not be determined."""
+    """The result of one check. A `note` is no failure; `unknown` means that it could not be checked."""
 
     check: str
     verdict: Literal["ok", "wrong", "note", "unknown"]
@@ -40,7 +40,7 @@ class Finding:
 
 
 def check_globs(plans: list[SourcePlan]) -> Iterator[Finding]:
-    """Check that every configured glob matches a file, and nothing but regular files."""
+    """Check that every configured glob matches at least one file, and only regular files."""
     is_wrong = False
     for plan in plans:
         label = f"{plan.request.archive}/{plan.request.name}"
@@ -94,9 +94,9 @@ def check_sources(
 
 
 def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note archives without a source; a first load that is killed at once leaves such an archive.
+    """Note archives without a source. A first load that is killed at once leaves one.
 
-    `connection` is the loader's.
+    `connection` must be a loader's.
     """
     for (name,) in connection.execute(
         "SELECT name FROM core.archives WHERE NOT EXISTS"
@@ -110,11 +110,11 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
     """Check that the share of rejected lines in a source's last 7 days has not risen.
 
     The finding is "wrong" if at least 10 lines are rejected and their share is more than twice the upper
-    bound of the share before. That bound is (rejected + 3) / lines: a 95 % bound if no line was rejected (the
-    rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983), with less confidence if some were. It is
-    also "wrong" if all lines (at least 10) are rejected and no more than half of those before were. A file is
-    dated by its last event, or by its first reading if it has none; so a single log that grows for ever
-    cannot be compared with itself.
+    bound of the earlier share. That bound is (rejected + 3) / lines. If no earlier line was rejected, it is a
+    95 % bound (the rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983); if some were, its
+    confidence is lower. The finding is also "wrong" if all recent lines (at least 10) are rejected and at
+    most half of the earlier lines were. A file is dated by its last event, or by its first reading if it has
+    no event. So a single log that grows for ever cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
@@ -136,7 +136,7 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
         said += f", and {rejected_count_before / line_count_before:.2%} before that"
     else:
         said += "; there are no older files to compare with"
-    # Uses whole numbers, so that rounding does not move the limit. Never true if there are no older lines.
+    # Whole numbers keep rounding from moving the limit. Without older lines, `is_risen` is never true.
     most_before = rejected_count_before + RULE_OF_THREE
     is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
     # With few older lines, the limit above cannot be reached even if all lines are rejected.
@@ -148,8 +148,8 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
 def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Finding]:
     """Check that the tables of facts hold as many lines and rows of each file as the ledger says.
 
-    Recounts the files with the latest last events, up to `row_limit` lines in total but at least one file:
-    the lines of each, and its rows by table and month. `connection` is the loader's.
+    Recounts the lines of each file, and its rows by table and month. Takes the files with the latest last
+    events, up to `row_limit` lines in total, but at least one file. `connection` must be a loader's.
     """
     files = connection.execute(
         "SELECT id, path, loaded_count, first_event_at, last_event_at FROM ("
@@ -216,10 +216,10 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
 
 
 def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: datetime) -> Iterator[Finding]:
-    """Check that the disk has enough free space: a tenth of it, and as much as the last 30 days added.
+    """Check that at least a tenth of the disk is free, and at least as much as the last 30 days added.
 
-    The second is an estimate: the size of the database times the share of all loaded lines that are from
-    files first read in those days. On a site's own server, only the size of the database is known.
+    What they added is estimated: the size of the database, times the share of loaded lines whose files were
+    first read in those 30 days. On a site's own server, only the size of the database is known.
     """
     row = connection.execute(
         "SELECT pg_database_size(current_database()),"
@@ -255,7 +255,7 @@ def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: dateti
 
 
 def _find_free(folder: Path) -> tuple[int, int, int] | None:
-    """Return the device of a folder, the bytes free to us and all bytes; None if it cannot be read."""
+    """Return the device of a folder, its free bytes and all its bytes; None if they cannot be read."""
     try:
         disk = os.statvfs(folder)
         return folder.stat().st_dev, disk.f_bavail * disk.f_frsize, max(1, disk.f_blocks * disk.f_frsize)
@@ -264,9 +264,9 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note if a run over the sources is in progress; it is wrong if it has taken more than a day.
+    """Note a run over the sources that is in progress. It is "wrong" if it has taken more than a day.
 
-    `connection` is the loader's.
+    `connection` must be a loader's.
     """
     for age in find_rounds(connection):
         if age is None:
@@ -280,8 +280,8 @@ def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
 def check_access(loader: psycopg.Connection, reader: psycopg.Connection) -> Iterator[Finding]:
     """Check whether readers can fill the disk, or the server's memory for locks.
 
-    PostgreSQL lets everybody do that, and only a superuser can revoke it. If the owner of the warehouse is
-    not a superuser, a note gives the statements for one.
+    PostgreSQL lets every role do that, and only a superuser can revoke it. If the owner of the warehouse is
+    not a superuser, a note gives the statements that a superuser can run.
     """
     revocations, limit = find_revocations(loader), find_temporary_files_limit(reader)
     if revocations:

@@ -24,7 +24,7 @@ from tapewise.schema.texts import Terminal, escape_controls
 from tapewise.signals import Ended, raise_endings
 
 # The location of each command. A package is imported only when one of its commands runs, or when all commands
-# are listed: the simulator takes a second to import, and a script that runs `tapewise sql` a hundred times
+# are listed. The simulator takes a second to import, and a script that runs `tapewise sql` a hundred times
 # should not wait for it.
 COMMANDS = {
     "ingest": "tapewise.ingest.commands.ingest:ingest",
@@ -81,15 +81,15 @@ class LateGroup(click.Group):
     "--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL."
 )
 @click.option("--database-url", help="A PostgreSQL server of your own instead of the embedded one.")
-@click.option("--reader-url", help="The URL with which the reading role logs in there (for `tapewise sql`).")
+@click.option("--reader-url", help="The reading role's URL on that server (for `tapewise sql`).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.pass_context
 def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     """A warehouse for the transfer logs of mass-storage archives.
 
-    Reads the logs into PostgreSQL, so that you can query what the archive did, in SQL. Settings come from
-    these flags, from environment variables (TAPEWISE_HOME and so on) and from tapewise.toml, in this
-    order of precedence. (--config, or TAPEWISE_CONFIG, names another file.)
+    Loads the logs into PostgreSQL, so you can query in SQL what the archive did. Settings come from these
+    flags, from environment variables (TAPEWISE_HOME and so on) and from tapewise.toml, in this order of
+    precedence. (--config or TAPEWISE_CONFIG names a different file.)
 
     \b
     Example:
@@ -116,7 +116,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (click.Abort, KeyboardInterrupt) as error:
         with suppress(OSError):  # the terminal may be gone
             click.echo("tapewise: stopped; unfinished work was discarded.", err=True)
-        ending = error.__cause__ if isinstance(error, click.Abort) else error  # click raises its own
+        ending = error.__cause__ if isinstance(error, click.Abort) else error  # click wraps the exception
         sys.exit(ending.exit_status if isinstance(ending, Ended) else 1)
     except BrokenPipeError:
         sys.stderr.close()  # otherwise Python complains about the closed pipe again at exit
@@ -145,8 +145,8 @@ def _make_safe(stream: TextIO) -> TextIO:
 def show_error(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do about it."""
     if isinstance(error, TapewiseError):
-        # These messages may have several lines: one per fault, a pointer into a query, or a server's log. In
-        # the others a newline can only come from a name, and is escaped.
+        # The messages of these three may have several lines: one per fault, a pointer into a query, or a
+        # server's log. In other messages, a newline can only come from a name, and is escaped.
         has_lines = isinstance(error, ConfigError | QueryError | ServerError)
         message = _escape_lines(error.message) if has_lines else escape_controls(error.message)
         stop = "" if "\n" in message or message.endswith("?") else "."

@@ -19,7 +19,7 @@ from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.upgrade import check_revision, open_ready_warehouse
 
-if TYPE_CHECKING:  # a reader does not need what loads
+if TYPE_CHECKING:  # queries do not need the code that loads
     from tapewise.loaded_files import LoadedFile
 
 AnyPath = str | os.PathLike[str]
@@ -36,20 +36,20 @@ def connect(
 ) -> "Connection":
     """Open a warehouse, to query it and to load logs into it.
 
-    Anything not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as for
+    What is not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as on
     the command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
-    up, and stops some seconds after the last program stops using it. The variables of libpq (`PGHOST` and
-    so on) are then removed from this process's environment.
+    up, and stops some seconds after the last program stops using it. To reach it, libpq's variables (`PGHOST`
+    and so on) are removed from this process's environment.
 
     Args:
         home: the folder of the embedded PostgreSQL; created if it does not exist.
-        database_url: a PostgreSQL server of your own instead, for loading.
-        reader_url: the URL with which the reading role logs in there, for queries.
+        database_url: the URL of a PostgreSQL server of your own to use instead, for loading.
+        reader_url: the URL with which the reading role logs in to that server, for queries.
         config: the settings file. None: `tapewise.toml` in the current folder, if there is one.
         timezone: the IANA zone of dates and times without an offset in queries and arguments, and of the
             times in the frames.
-        with_names: whether queries may read the names of users and files, as `--as names` does in the
-            command line. On a server of your own, the login of `reader_url` must be allowed to.
+        with_names: whether queries may read the names of users and files, as with `--as names` on the command
+            line. On a server of your own, the login of `reader_url` must be allowed to read them.
 
     Returns:
         A `Connection`. Use it in a `with` statement, or call its `close()`.
@@ -68,7 +68,7 @@ def connect(
     settings = read_settings(
         home=_expand(home), database_url=database_url, reader_url=reader_url, config=_expand(config)
     )
-    # An analyst may have only the reader's URL, and that role cannot see the revision.
+    # An analyst may have only the reader's URL, and the reading role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with ExitStack() as stack:
         warehouse = stack.enter_context(opened(settings))
@@ -99,12 +99,12 @@ class Connection:
 
     @property
     def mart(self) -> Mart:
-        """The views and functions of `mart`: each is a method that returns a polars frame.
+        """The views and functions of `mart`. Each is a method that returns a polars frame.
 
-        A function takes its own arguments, by name. A view takes its columns as arguments: a value, or a list
-        of values, that the rows must have there. None means the same as no argument. The server receives the
-        values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments and columns,
-        as docs/reference/mart.md does.
+        A function takes its own arguments, by name. A view takes its columns as arguments, each with the
+        value, or a list of values, that rows must have there. None means the same as no argument. The server
+        receives the values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments
+        and columns, as docs/reference/mart.md does.
 
         Raises:
             UnknownViewError: there is no view or function of that name.
@@ -119,13 +119,13 @@ class Connection:
     def sql(self, query: str, parameters: Parameters | None = None) -> pl.DataFrame:
         """Run a query as the reading role and return its result.
 
-        The column types depend only on those in PostgreSQL: `timestamptz` becomes a time in the connection's
-        zone, `numeric` a 64-bit float (whole numbers are exact up to 2^53), an interval a duration with
-        months of 30 days. Types without a counterpart become text, JSON among them.
+        The column types depend only on the types in PostgreSQL: `timestamptz` becomes a time in the
+        connection's zone, `numeric` a 64-bit float (whole numbers are exact up to 2^53), an interval a
+        duration with months of 30 days. Types without a counterpart, such as JSON, become text.
 
         Args:
-            query: a single statement. With parameters, it has `%s` or `%(name)s` in their places, and a per
-                cent sign is written `%%`.
+            query: a single statement. With parameters, `%s` or `%(name)s` stands for each, and a per cent
+                sign is written `%%`.
             parameters: a list for `%s`, a dict for `%(name)s`. The server receives them separately from the
                 query, so they need no quoting.
 
@@ -160,26 +160,27 @@ class Connection:
     ) -> "list[LoadedFile]":
         """Load log files, compressed or not, each line at most once.
 
-        A file that cannot be loaded has an `error` in its result, and the others are loaded. Reading a file
-        again, or a longer copy of it, counts nothing twice.
+        A file that cannot be loaded has an `error` in its result, and the other files are loaded. Reading a
+        file again, or a longer copy of it, counts nothing twice.
 
         Args:
             paths: the files, or a single one.
             archive: the archive that wrote the logs; created at its first load.
             timezone: the IANA zone of the times in the logs, such as `America/Los_Angeles`.
-            format: the name of their format, or the path of your own layout. None: detected for each file.
+            format: the name of the logs' format, or the path of your own layout. None: the format of each
+                file is detected.
             kind: `measured`, or `synthetic` for made-up logs, which are never added up with measured ones.
             source: distinguishes an archive's streams of logs. None: the name of the format.
-            counted: False if another source of the archive reports the same transfers, and counts.
-            shared: another source of the archive reads these files too, because they have lines of two
-                formats.
-            complete: read a last line without newline too; if it grows later, it counts again.
+            counted: False if another source of the archive reports the same transfers and counts them.
+            shared: True if another source of the archive reads these files too, because they have lines of
+                two formats.
+            complete: read a last line without a newline too; if that line grows later, it counts again.
             date: the day of a file whose lines have none. None: the day in the file's name.
             pseudonymise: replace the names of users, machines and files with pseudonyms, using the key that
                 the settings name.
             dry_run: return what would be loaded, and write nothing.
             jobs: how many files to read at once. None: half the cores, if there is much to read.
-            now: lines more than a day later than this are rejected; a time with a zone. None: the time now.
+            now: a time with a zone; lines more than a day later are rejected. None: the current time.
 
         Returns:
             A `LoadedFile` for each file, in the order of `paths`.
@@ -194,7 +195,7 @@ class Connection:
             >>> for file in warehouse.ingest(["hsi.log"], archive="lab", timezone="America/Los_Angeles"):
             ...     print(file.path, file.loaded_count, file.rejected, file.error)
         """
-        # A program that only reads need not import what loads.
+        # A program that only queries does not need the code that loads.
         from tapewise.ingest.commands.path_loads import PathsRequest  # noqa: PLC0415  # see above
         from tapewise.ingest.pseudonyms.keys import get_key  # noqa: PLC0415  # see above
         from tapewise.loaded_files import load_files  # noqa: PLC0415  # see above

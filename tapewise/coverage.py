@@ -1,4 +1,4 @@
-"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what they lack for the rest."""
+"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what others lack."""
 
 import json
 from contextlib import closing
@@ -22,12 +22,12 @@ def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
     """Show which views of mart an archive's logs feed.
 
     Each view or function of mart is fed, partly fed (some columns or rows are missing) or not fed, and the
-    list says what the logs lack for it. Views of what people record, and of what is calculated or simulated,
-    are left out.
+    list says what the logs lack for it. Views of people's records and of calculated or simulated values are
+    left out.
 
     Example: tapewise coverage --archive hpss
     """
-    # As for `sql`: an analyst may have only the reader's URL, and that role cannot see the revision.
+    # As in `sql`: an analyst may have only the reader's URL, and the reading role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
         rows = connection.execute(

@@ -1,6 +1,6 @@
 """The check of `tapewise doctor` for sources that hold the same lines, which count twice.
 
-A load now refuses such files, but warehouses that were loaded before that may have them.
+Loads refuse such lines now, but a warehouse that was loaded by an older version may have some.
 """
 
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ import psycopg
 
 from tapewise.checks import Finding
 
-# Files, segments and landmarks that two sources both read as facts, by digest. A single line is not enough:
-# two sources can have an equal line by chance.
+# Finds files, segments and landmarks with the same digest that two sources both read as facts. A single line
+# is not enough, because two sources can have an equal line by chance.
 _SELECT_DOUBLES = """
     WITH twins AS (
         SELECT one.id AS log_file_id, one.source_id, other.source_id AS other_id
@@ -38,7 +38,7 @@ _SELECT_DOUBLES = """
 
 
 def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Check whether two sources of an archive hold the same lines. `connection` is the loader's."""
+    """Check whether two sources of an archive hold the same lines. `connection` must be a loader's."""
     rows = connection.execute(_SELECT_DOUBLES).fetchall()
     for archive, one, other, path, more_count in rows:
         more = f" and {more_count:,} more file{'s' if more_count > 1 else ''}" if more_count else ""
@@ -46,8 +46,8 @@ def check_doubles(connection: psycopg.Connection) -> Iterator[Finding]:
             "doubles",
             "wrong",
             f"Sources '{one}' and '{other}' of archive '{archive}' hold the same lines, from {path}{more}:"
-            " they count twice. Drop one of the two (`tapewise sources drop`) and load the files again that"
-            " only it had read; the other can be read under another format (`tapewise sources replace`).",
+            " they count twice. Drop one of the two (`tapewise sources drop`), then load again the files that"
+            " only that one had read. `tapewise sources replace` changes the format of the other.",
         )
     if not rows:
         yield Finding("doubles", "ok", "No two sources of an archive hold the same lines.")

@@ -42,7 +42,7 @@ class _Month(click.ParamType[date]):
     help="The folder to write: a new or empty one, or an export of this archive, which is refreshed.",
 )
 @click.option(
-    "--since", type=_Month(), help="Only this month and later ones, such as 1998-10; months are UTC's."
+    "--since", type=_Month(), help="Only this month (such as 1998-10) and later ones. Months are in UTC."
 )
 @click.option("--until", type=_Month(), help="Only months before this one.")
 @as_option
@@ -52,9 +52,10 @@ def export(
 ) -> None:
     """Write the facts and requests of an archive as Parquet, one file per table and month.
 
-    Each table is a view of mart, with all its columns. In a folder that holds an export of the archive, the
-    selected months are replaced and all others are kept. The files are moved into place together at the end:
-    an export that fails changes nothing. With --as names, the names of users and files are written too.
+    Each table is a view of mart, with all its columns. If the folder already holds an export of the archive,
+    the selected months are replaced and all others are kept. The files are moved into place together at the
+    end, so an export that fails changes nothing. With --as names, the names of users and files are written
+    too.
 
     \b
     Examples:

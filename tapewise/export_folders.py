@@ -1,7 +1,7 @@
 """The folder of an export.
 
     FOLDER/transfers/1998-10.parquet    the rows of October 1998 (in UTC) of `mart.transfers`
-    FOLDER/export.json                  what the folder holds; a finished export has it
+    FOLDER/export.json                  what the folder holds; only a finished export has this file
     FOLDER/.unfinished/                 files that are being written
     FOLDER/.lock                        keeps two exports from writing at once
 
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from tapewise.schema.errors import ExportError
 
 FORMAT_VERSION = 1
-# Rows by table and name of the file: a month, or `all`.
+# Row counts by table and by the name of the file: a month, or `all`.
 RowCounts = dict[str, dict[str, int]]
 
 _MANIFEST = "export.json"
@@ -35,7 +35,7 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What is exported: the months of an archive from `since` until before `until`; None means no limit.
+    """The months of an archive to export: from `since` on, and before `until`. None means no limit.
 
     `with_names` adds the names of users and files.
     """
@@ -116,7 +116,7 @@ def _check_folder(folder: Path, request: ExportRequest) -> None:
 def publish(unfinished: Path, request: ExportRequest, archive: Archive, row_counts: RowCounts) -> int:
     """Move the files in `unfinished` to their places, and describe the whole folder in `export.json`.
 
-    Files of selected months that have no rows any more are removed; returns how many.
+    Removes the files of selected months that have no rows any more, and returns how many.
     """
     folder = unfinished.parent
     removed_count = 0

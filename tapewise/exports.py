@@ -1,9 +1,9 @@
 """Writes an archive's facts and requests as Parquet: a folder for each table, a file for each month.
 
-A file has all columns of its view, and its rows in the order of time. There is no file for a month without
-rows. No folder is named `month=1998-10`: readers would then add a column that the view does not have, while
-the statistics in each file already let them skip months that a query does not need. `export_folders.py` lays
-out the folder.
+A file has all columns of its view, and its rows are sorted by time. There is no file for a month without
+rows. No folder is named `month=1998-10`, because readers would then add a column that the view does not have.
+The statistics in each file already let readers skip months that a query does not need. `export_folders.py`
+lays out the folder.
 """
 
 import os
@@ -39,16 +39,17 @@ TABLES = {
     "tape_operations": ("last_event_at", "operation_id"),
     "requests": ("ended_at", "transfer_id", "job_id", "open_id", "start_id"),
 }
-# These have no column `archive`: the rows of an archive are those of the table that they belong to.
+# These views have no column `archive`. `_OWNERS` names the view that has the archive of their rows.
 NAME_TABLES = {
     "transfer_names": ("ended_at", "transfer_id"),
     "unitree_job_names": ("ended_at", "job_id"),
 }
 _OWNERS = {"transfer_names": "transfers", "unitree_job_names": "unitree_jobs"}
-# All users of the archive, whatever the months.
+# All users of the archive are exported, whatever the selected months.
 USERS = "user_names"
 
-# How much CSV is read at a time. It becomes a row group of some 200,000 rows, which suits DuckDB and polars.
+# How much CSV is read at a time. Each piece becomes a row group of about 200,000 rows, which suits DuckDB and
+# polars.
 _PIECE_BYTES = 32 * 2**20
 _TYPES: _Schema = {
     "bool": pl.Boolean,
@@ -82,10 +83,11 @@ def export_archive(
 ) -> Export:
     """Write what `request` describes into `folder`, and call `report` after each month that has rows.
 
-    `connection` is a reader's, in autocommit mode; with names, one that may see them. Each month is read from
-    one snapshot. All files are moved into place together at the end: an export that fails changes nothing. An
-    export of the same archive that is already in `folder` is refreshed: the selected months are replaced.
-    Raises LookupFailedError if there is no such archive, ExportError if the folder cannot be used.
+    `connection` is a reader's, in autocommit mode. With names, it must be one that may see them. Each month
+    is read from one snapshot. All files are moved into place together at the end, so an export that fails
+    changes nothing. An export of the same archive that is already in `folder` is refreshed: the selected
+    months are replaced. Raises LookupFailedError if there is no such archive, ExportError if the folder
+    cannot be used.
     """
     archive = _find_archive(connection, request.archive)
     try:
@@ -93,7 +95,7 @@ def export_archive(
             row_counts = _write_files(connection, request, unfinished, report)
             removed_count = publish(unfinished, request, archive, row_counts)
     except OSError as error:
-        # Arrow's errors have the number, but their own text, without the file's name.
+        # Arrow's errors have the error number, but their text does not name the file.
         reason = os.strerror(error.errno) if error.errno else error
         raise ExportError(f"{error.filename or folder} cannot be written: {reason}") from error
     return Export(row_counts, removed_count)
@@ -140,7 +142,7 @@ def _write_files(
 
 @contextmanager
 def _snapshot(connection: psycopg.Connection) -> Iterator[None]:
-    """A transaction in which all queries see the same facts, for as long as a large month takes."""
+    """A transaction without a time limit, in which all queries see the same facts."""
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         connection.execute("SET LOCAL statement_timeout = 0")
@@ -148,7 +150,7 @@ def _snapshot(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _list_months(connection: psycopg.Connection, request: ExportRequest) -> list[date]:
-    """The selected months in which any archive has facts: those for which there are partitions."""
+    """The selected months that have partitions, in which some archive has facts."""
     rows = connection.execute(
         r"SELECT DISTINCT to_date(substring(relname FROM '\d{4}_\d{2}$'), 'YYYY_MM') AS month"
         " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"
@@ -217,7 +219,7 @@ def _write_file(
     schema: _Schema,
     path: Path,
 ) -> int:
-    """Write the result of `query` to `path`, piece by piece, if it has rows; returns how many."""
+    """Write the rows of `query`, if any, to `path`, piece by piece, and return how many there are."""
     frames = read_frames(connection, query, None, schema, _PIECE_BYTES)
     first = next(frames, None)
     if first is None:

@@ -1,4 +1,4 @@
-"""Packages that only an extra installs: the simulator's compiler, and the ones that fit workload models."""
+"""Packages that only an extra installs, for the simulator's compiler and for fitting workload models."""
 
 from importlib.util import find_spec
 

@@ -64,8 +64,8 @@ def read_query(
     except psycopg.errors.InsufficientPrivilege as error:
         raise QueryError(
             error.diag.message_primary or str(error),
-            hint="Queries log in as a reader, who sees the views and functions of schema mart, and those with"
-            " names of users or files only after tapewise.connect(with_names=True).",
+            hint="Queries log in as a reader, who sees the views and functions of schema mart. Those with"
+            " names of users or files can be read only after tapewise.connect(with_names=True).",
         ) from error
     except psycopg.Error as error:
         raise explain_error(error, text if parameters is None else _number_placeholders(text)) from error
@@ -109,7 +109,7 @@ def _find_dtype(oid: int, timezone: str) -> pl.DataType:
 
 
 def _number_placeholders(query: str) -> str:
-    """Return the query as the server sees it, with $1 for the first placeholder: errors point into that."""
+    """Return the query as the server and its errors see it, with $1 for the first placeholder."""
     numbers = count(1)
     named: dict[str, int] = {}
 

@@ -23,7 +23,9 @@ from tapewise.schema.moments import check_timezone
 
 @dataclass(frozen=True)
 class LoadedFile:
-    """What became of a file and of its lines: `line_count` is the sum of the other four counts.
+    """What became of a file and of its lines.
+
+    `line_count` is the sum of the loaded, held, ignored and rejected lines.
 
     Attributes:
         path: the file, as it was given.
@@ -35,7 +37,7 @@ class LoadedFile:
         rejected: how many lines could not be read, by reason.
         rejected_samples: the first rejected lines: number, reason, text (None where names are hidden).
         waiting_bytes: the size of an unfinished last line, which is read once it is finished.
-        log_date: the day that the lines were read with, if they do not contain it.
+        log_date: the day that was used for the lines, if they do not contain one.
         is_unchanged: the file has not changed since it was last read, and was not read again.
         error: why the file was not loaded, or why none of its lines could be read; otherwise None.
     """
@@ -73,7 +75,7 @@ def load_files(
     jobs: int | None,
     now: datetime,
 ) -> list[LoadedFile]:
-    """Load `paths` and return what became of each, in their order. Raises what `Connection.ingest` does."""
+    """Load `paths` and return the outcome of each, in order. Raises what `Connection.ingest` raises."""
     _check(request, jobs, now)
     given = name_formats(format_name, paths)
     choices = given or choose_formats(

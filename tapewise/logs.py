@@ -40,7 +40,7 @@ class Log:
         ignored: the lines that report no archive traffic: `line_number`, `reason`, `text`.
         rejected: the lines that could not be read: `line_number`, `reason`, `text`.
         waiting_bytes: the size of an unfinished last line, which was not read; `complete=True` reads it.
-        log_date: the day that the lines were read with, if they do not contain it.
+        log_date: the day that was used for the lines, if they do not contain one.
     """
 
     path: Path
@@ -71,17 +71,17 @@ def read_log(
 ) -> Log:
     """Read a log file into polars frames, without a database.
 
-    The lines become the same records as when the file is loaded into a warehouse. Nothing is remembered: if a
-    line is read twice, from two files, there are two records.
+    The lines become the same records as when the file is loaded into a warehouse. Nothing is remembered: a
+    line that is read from two files gives two records.
 
     Args:
         path: the log file, compressed (gz, bz2, xz, zst) or not. All of it is read into memory.
         format: the name of its format (`tapewise formats` lists them), or the path of your own layout
-            (`./site.toml`). None: detected from its lines.
+            (`./site.toml`). None: the format is detected from the lines.
         timezone: the IANA zone of the times in the log, such as `America/Los_Angeles`.
-        date: the day of the file, for formats whose lines have none. None: the day in the file's name.
-        complete: read a last line without newline too; otherwise it counts as unfinished.
-        now: lines more than a day later than this are rejected; a time with a zone. None: the time now.
+        date: the day of the file, for formats whose lines have no date. None: the day in the file's name.
+        complete: read a last line without a newline too; otherwise it counts as unfinished.
+        now: a time with a zone; lines more than a day later are rejected. None: the current time.
 
     Returns:
         A `Log` with the frames `records`, `ignored` and `rejected`.
@@ -137,7 +137,7 @@ def _read(
     further = []
     with open_log(path, is_complete=complete) as reader:
         for part in read_parts(reader, log_format, settings, tally):
-            assert part.records is not None  # nothing is known beforehand
+            assert part.records is not None  # no line is known from an earlier load
             lines.append(part.records.select(pl.col("line_number").cast(pl.Int64), "text", *RECORD_SCHEMA))
             if part.further is not None:
                 further.append(part.further.select(pl.col("line_number").cast(pl.Int64), *_FACT_COLUMNS))
@@ -145,7 +145,7 @@ def _read(
     read = pl.concat(lines)
     facts = read.filter(pl.col("table").is_not_null()).select("line_number", *_FACT_COLUMNS)
     if further:
-        # A stable sort leaves the first fact of a line before its others.
+        # A stable sort leaves the first fact of a line before the line's other facts.
         facts = pl.concat([facts, *further]).sort("line_number", maintain_order=True)
     return Log(
         path=path,

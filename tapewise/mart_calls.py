@@ -24,7 +24,7 @@ _ARGUMENT = re.compile(r"^    (\w+) (.+?)( DEFAULT .+?)?,?$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a function of `mart`; its `type` is PostgreSQL's."""
+    """An argument of a function of `mart`; `type` is a PostgreSQL type."""
 
     name: str
     type: str
@@ -53,7 +53,7 @@ def read_objects() -> dict[str, MartObject]:
 
 
 def find_object(name: str) -> MartObject:
-    """Return the view or function of that name. Raises UnknownViewError, which names a similar one."""
+    """Return the view or function of that name. Raises UnknownViewError, which suggests a similar name."""
     objects = read_objects()
     if name not in objects:
         near = _find_near(name, objects)
@@ -67,7 +67,7 @@ def find_object(name: str) -> MartObject:
 def read_arguments(function: MartObject) -> list[Argument]:
     """The arguments of a function, from the text that creates it."""
     declared = _ARGUMENTS.search(function.text)
-    assert declared is not None, f"{function.folder} does not list its arguments one a line"
+    assert declared is not None, f"{function.folder} does not list its arguments one per line"
     return [Argument(name, type_, not default) for name, type_, default in _ARGUMENT.findall(declared[1])]
 
 
@@ -98,7 +98,7 @@ def make_call(each: MartObject, ask: Ask) -> Callable[..., pl.DataFrame]:
 
 
 def names_of(each: MartObject) -> list[str]:
-    """The names of the arguments: those of a function, or the columns by which a view can be filtered."""
+    """The arguments of a function, or the columns by which a view can be filtered."""
     metadata = each.metadata
     return list(metadata.arguments if metadata.kind == "function" else metadata.columns)
 

@@ -15,9 +15,9 @@ from tapewise.schema.settings import Settings
 def check_pseudonyms(
     connection: psycopg.Connection, settings: Settings, plans: list[SourcePlan]
 ) -> Iterator[Finding]:
-    """Check that sources with pseudonyms still have their original key, and that others cannot read it.
+    """Check that sources with pseudonyms still have their original key, and that other users cannot read it.
 
-    `connection` is the loader's.
+    `connection` must be a loader's.
     """
     hidden = [plan for plan in plans if plan.request.key is not None]
     is_wrong = False

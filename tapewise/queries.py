@@ -51,8 +51,8 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
     """Run QUERY as the reading role and print the result.
 
     If QUERY is '-', it is read from standard input. The reading role sees the views and functions of the
-    schema mart, and no names of users or files; with --as names it sees those too. Without --timezone, a note
-    on stderr names the zone used.
+    schema mart, but no names of users or files. With --as names, it sees the names too. Without --timezone, a
+    note on stderr names the zone used.
 
     \b
     Examples:
@@ -79,7 +79,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
 
 
 def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
-    """Return the zone of all archives, or UTC, and a note about the choice if there was one."""
+    """Return the zone of all archives, or UTC, and a note if there was a choice."""
     try:
         zones = [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
@@ -96,7 +96,7 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | No
     """Print the result of `query` row by row as it arrives, and `note` if the query involves times."""
     load, write = _SHAPES[shape]
     load(cursor.adapters)
-    # Values may be large, and a table shows few rows: fetch them one by one.
+    # Values may be large, and a table shows few rows, so rows are fetched one by one.
     rows = cursor.stream(query, size=1 if shape is None else 100)
     first = next(rows, None)
     if first is None:
@@ -110,7 +110,7 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | No
 
 
 def _describe(connection: psycopg.Connection, query: str) -> list[tuple[str, int]]:
-    """Return name and type of the columns that `query` would return, without running it."""
+    """Return the names and types of the columns that `query` would return, without running it."""
     connection.pgconn.prepare(b"", query.encode())
     result = connection.pgconn.describe_prepared(b"")
     return [((result.fname(index) or b"").decode(), result.ftype(index)) for index in range(result.nfields)]
@@ -154,7 +154,7 @@ _SHAPES = {
 
 
 def explain_error(error: psycopg.Error, query: str) -> QueryError:
-    """Convert PostgreSQL's error into a QueryError that shows the line of the query it refers to."""
+    """Convert PostgreSQL's error into a QueryError that shows the line of the query that the error is in."""
     message = error.diag.message_primary or str(error).strip()
     if error.diag.statement_position:
         position = int(error.diag.statement_position) - 1

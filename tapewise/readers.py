@@ -20,7 +20,7 @@ as_option = click.option(
     type=click.Choice([READER, WITH_NAMES]),
     default=READER,
     show_default=True,
-    help="Whether to see the names of users and files: `names` does, for those who may see them.",
+    help="`names` also shows the names of users and files, to those who may see them.",
 )
 
 
@@ -29,7 +29,7 @@ def open_reader(
     settings: Settings, read_as: str, *, autocommit: bool = False
 ) -> Iterator[psycopg.Connection]:
     """Connect to the warehouse as a reader; raises DatabaseError if names are requested but not allowed."""
-    # An analyst may have only the reader's URL, and that role cannot see the revision.
+    # An analyst may have only the reader's URL, and the reading role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with (
         opened(settings) as warehouse,
@@ -41,7 +41,7 @@ def open_reader(
 
 
 def explain_denial(error: psycopg.errors.InsufficientPrivilege) -> str:
-    """What to do if access is denied, either to names, which some readers may see, or to anything else."""
+    """Say what to do if access was denied to names, which some readers may see, or to anything else."""
     from tapewise.schema.tables.mart import read_mart  # noqa: PLC0415  # most queries are not denied
 
     # PostgreSQL names the object only in the text of the message.

@@ -20,7 +20,7 @@ SHARED = (
     "NFT's log and STAT report the same transfers. NFT's are counted here, because they name users. STAT's\n"
     "failures are counted as failures of nft, because NFT's log does not report any."
 )
-# Columns of figures that a log may lack. Empty cells would look as if there were none.
+# Columns of figures that a log may lack. Empty cells would look like zeros.
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 
@@ -28,7 +28,8 @@ NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 class Report:
     """The content of a report. `timezone` is None if none was given and times were read as UTC.
 
-    `hourless_count` lines give only the day of an event: the warehouse stores noon, but the hour is unknown.
+    `hourless_count` is the number of lines that give only the day of an event. The warehouse stores noon for
+    them, but their hour is unknown.
     """
 
     results: list[FileResult]

@@ -1,4 +1,4 @@
-"""The queries of a report. They read `mart` as the reading role, so no name of a user or file is in it."""
+"""The queries of a report. They run as the reading role, so a report contains no names of users or files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ ARCHIVE = "report"
 class Section:
     """A table of the report.
 
-    `name` is its key in JSON. The query's parameter `archive` is the archive of the report; its column names
-    carry the units, and `heads` are the column names for people. `silence` is printed if there are no rows.
+    `name` is its key in JSON. The query's parameter `archive` is the archive of the report. The query's
+    column names carry the units, and `heads` are the column names for people. `silence` is printed if there
+    are no rows.
     """
 
     name: str
@@ -34,7 +35,7 @@ class Answer:
 
 
 def ask(connection: psycopg.Connection) -> list[Answer]:
-    """Run the queries of all sections for the archive `ARCHIVE`; `connection` is the reader's."""
+    """Run the queries of all sections for the archive `ARCHIVE`; `connection` must be a reader's."""
     answers = []
     for section in SECTIONS:
         cursor = connection.execute(section.query, {"archive": ARCHIVE})

@@ -4,14 +4,14 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-# Python raises an exception for SIGINT only: the others end a process at once, without any cleanup.
+# Python raises an exception only for SIGINT. Other signals end a process at once, without any cleanup.
 _ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class Ended(KeyboardInterrupt):
-    """A signal that ends this process; `exit_status` is the one that a shell reports for it.
+    """A signal that ends this process; `exit_status` is what a shell reports for the signal.
 
-    It is a KeyboardInterrupt, so that psycopg cancels the query that the server is running.
+    It is a KeyboardInterrupt, so psycopg cancels the query that the server is running.
     """
 
     def __init__(self, number: int) -> None:

@@ -21,23 +21,24 @@ def simulate(
 ) -> Run:
     """Run a trace on a machine. The same arguments give the same result, to the last bit.
 
-    It needs the extra `simulator`. At the start, the disk holds only the files of the inventory: unlike
-    `tapewise simulate run`, this does not fill it up with files that nobody requests.
+    This needs the extra `simulator`. At the start, the disk holds only the files of the inventory. Unlike
+    `tapewise simulate run`, this function does not fill the disk with files that nobody requests.
 
     Args:
-        machine: a machine file, the name of a bundled one (`tapewise simulate machine` lists them), or a
+        machine: a machine file, the name of a bundled machine (`tapewise simulate machine` lists them), or a
             `Machine` made from such a file.
         trace: the requests in the order of submission: a Parquet or CSV file, as written by `tapewise
             workload trace`, or a frame with the columns `submitted_s` (seconds since the trace began),
             `direction` (put or get), `user`, `file` (numbers or strings) and `size_bytes`.
         seed: a whole number from 0, for everything that is random.
         inventory: the files on disk at the start: `file`, `size_bytes`, `age_s` (seconds since the last use).
-            None: the files whose `origin` in the trace is `disk`; none without such a column.
+            None: the files whose `origin` in the trace is `disk`, or no files if the trace has no such
+                column.
         sample_s: seconds between two samples of the machine's state.
 
     Returns:
         A `Run`. `jobs` has one row for each request, with its waits by cause and its times. `samples` has the
-        state of the machine every `sample_s` seconds, and `totals` sums and counts.
+        state of the machine every `sample_s` seconds, and `totals` has sums and counts.
 
     Raises:
         MachineError: the machine file is missing or wrong, or the machine is too large for a run.

@@ -40,7 +40,7 @@ class SourceState:
 
     @property
     def label(self) -> str:
-        """The name of the source, with that of its archive."""
+        """The names of the archive and of the source."""
         return f"{self.archive}/{self.source}"
 
 
@@ -48,7 +48,7 @@ class SourceState:
 class DayHours:
     """Whether each hour of a local day (23 to 25 hours), up to the source's last line, has a line.
 
-    None means that the hour may have one: some lines of the day do not report their hour.
+    None means that the hour may have one, because some lines of the day do not report their hour.
     """
 
     midnight: datetime
@@ -56,9 +56,9 @@ class DayHours:
 
 
 def read_states(connection: psycopg.Connection, archive: str | None = None) -> list[SourceState]:
-    """Return the sources of logs, of one archive or all; simulated archives have none.
+    """Return the states of the log sources of one archive or of all; simulated archives have none.
 
-    Raises RevisionError if `mart` is too old for that.
+    Raises RevisionError if `mart` is too old.
     """
     try:
         with connection.cursor(row_factory=class_row(SourceState)) as cursor:

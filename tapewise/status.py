@@ -21,7 +21,7 @@ class _Moment(click.DateTime):
     """A moment with its zone, far enough from the ends of Python's calendar to count days from it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Parse the moment; wrong usage if `value` is not one, or is outside the years 2 to 9998."""
+        """Parse the moment; anything else, and any year outside 2 to 9998, is wrong usage."""
         moment: datetime = super().convert(value, param, ctx)
         if not datetime.min.year < moment.year < datetime.max.year:
             self.fail(f"'{value}' is not within the years 2 to 9998", param, ctx)
@@ -29,7 +29,8 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, one without, and one that may have some, as lines of its day do not report their hour.
+# An hour with lines, one without, and one that may have some, since lines of its day do not report their
+# hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 
@@ -53,13 +54,13 @@ def status(
 ) -> None:
     """Show how far each source was read, and its gaps.
 
-    For each source, this is its last line, its lag, what became of its lines, and the hours without a line.
-    Each hour of the last days, by the archive's own clock, is shown as # if it has lines, as . if it has none
-    and as ? if it may have some. The last day ends with the source's last line.
+    Shows the last line of each source, its lag, what became of its lines, and the hours without a line. Each
+    hour of the last days, by the archive's own clock, is shown as # if it has lines, as . if it has none and
+    as ? if it may have some. The last day ends with the source's last line.
 
     Example: tapewise status --archive hpss
     """
-    # As for `sql`: an analyst may have only the reader's URL, and that role cannot see the revision.
+    # As in `sql`: an analyst may have only the reader's URL, and the reading role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
         states = read_states(connection, archive)

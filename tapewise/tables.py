@@ -1,4 +1,4 @@
-"""Tables of text: numbers right-aligned, UTC shown as Z, never wrapped in a pipe."""
+"""Prints tables as text. Numbers are right-aligned, UTC is shown as Z, and in a pipe no line is wrapped."""
 
 import io
 import math

@@ -26,8 +26,8 @@ def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
     """Open an empty warehouse of this program's revision; the home and URLs of `settings` are not touched.
 
     When the block ends, its server is stopped and its files are deleted, even after an error, Ctrl-C,
-    SIGTERM or SIGHUP (`tapewise.signals`). If the process is killed outright, the server ends by itself, but
-    its files stay behind. Use it in the main thread, where signals are handled. Raises ServerError.
+    SIGTERM or SIGHUP (`tapewise.signals`). If the process is killed outright, the server still ends, but its
+    files stay behind. Use this function in the main thread, where signals are handled. Raises ServerError.
     """
     home = Path(tempfile.mkdtemp(prefix=PREFIX))
     own = settings.model_copy(update={"home": home, "database_url": None, "reader_url": None})
@@ -44,7 +44,7 @@ def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
 
 
 def _forgo_safety(warehouse: Warehouse) -> None:
-    """Configure the server not to wait for the disk: after a power cut there is nothing to recover."""
+    """Configure the server not to wait for the disk, because nothing has to survive a power cut."""
     assert warehouse.server is not None
     maintenance = make_conninfo(**warehouse.server.conninfo("postgres"))
     with psycopg.connect(maintenance, autocommit=True) as connection:
@@ -54,7 +54,7 @@ def _forgo_safety(warehouse: Warehouse) -> None:
 
 
 def _remove(server: EmbeddedServer) -> None:
-    """Stop the server and delete its home, even if that was only partly made."""
+    """Stop the server and delete its home, even if the home was only partly made."""
     sockets = None
     try:
         cluster = server.status().cluster
@@ -62,13 +62,13 @@ def _remove(server: EmbeddedServer) -> None:
         server.remove()
     finally:
         shutil.rmtree(server.home, ignore_errors=True)
-        if sockets is not None:  # they are in /tmp if the home's path is too long for a socket
+        if sockets is not None:  # these are in /tmp if the home's path is too long for a socket
             shutil.rmtree(sockets, ignore_errors=True)
 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Ignore the signals that end a process: the files must be removed even if Ctrl-C is pressed twice."""
+    """Ignore the signals that end a process, so the files are removed even if Ctrl-C is pressed twice."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDINGS}
     try:
         yield

@@ -31,7 +31,7 @@ _MOMENTS = _find("timestamp", "timestamptz")
 
 
 class _CutLoader(Loader):
-    """Text, cut after its first characters, with the number of the remaining ones."""
+    """Text, cut after its first characters, with the number of characters left out."""
 
     def load(self, data: Buffer) -> str:
         if len(data) <= CELL_CHARACTERS:
@@ -74,7 +74,7 @@ def load_elements(adapters: AdaptersMap) -> None:
 
 
 def load_cells(adapters: AdaptersMap) -> None:
-    """Make a cursor with these adapters return numbers and booleans as Python's, all else as short text."""
+    """Make a cursor with these adapters return numbers and booleans as Python's, the rest as short text."""
     for info in _TYPES:
         kept = info.oid in _BOOLS | _NUMBERS
         for oid in filter(None, (0 if kept else info.oid, info.array_oid)):
@@ -84,7 +84,7 @@ def load_cells(adapters: AdaptersMap) -> None:
 
 
 def name_apart(columns: Sequence[str]) -> list[str]:
-    """Return `columns` with a number appended to repeated names, so that all names differ."""
+    """Return `columns` with a number appended to repeated names, so all names differ."""
     taken = set(columns)
     seen: set[str] = set()
     named = []
@@ -143,7 +143,7 @@ def _write_bool(text: str) -> str:
 
 
 def _write_number(text: str) -> str:
-    """Keep all digits; JSON has no NaN or infinity, which become strings as in PostgreSQL's own to_json."""
+    """Keep all digits. NaN and infinities, which JSON lacks, become strings, as in PostgreSQL's to_json."""
     return text if text[-1].isdigit() else json.dumps(text)
 
 
@@ -153,6 +153,6 @@ def _write_document(text: str) -> str:
 
 
 def _write_moment(text: str) -> str:
-    """Write ISO 8601 as Python's `isoformat` does, which other commands use."""
+    """Write ISO 8601 in the form of Python's `isoformat`, which other commands use."""
     text = re.sub(r"\.\d+", lambda found: found[0].ljust(7, "0"), text.replace(" ", "T", 1))
     return json.dumps(re.sub(r"([+-]\d\d)(?=$| BC$)", r"\1:00", text))

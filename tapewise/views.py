@@ -1,4 +1,4 @@
-"""`tapewise views`: what can be queried in `mart`, without a database."""
+"""`tapewise views`: lists what can be queried in `mart`. It needs no database."""
 
 import json
 import shutil

@@ -1,6 +1,6 @@
 """Reading logins: each person and program has its own, with its own limits.
 
-Their roles are in `tapewise.schema.access.roles`.
+The roles of these logins are in `tapewise.schema.access.roles`.
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Login:
 
 
 def list_logins(connection: psycopg.Connection) -> list[Login]:
-    """Return all reading logins by name, without those who administer the groups."""
+    """Return all reading logins, sorted by name, except those that administer the groups."""
     with connection.cursor(row_factory=class_row(Login)) as cursor:
         return cursor.execute(
             "SELECT rolname AS name, bool_or(roleid = %s::regrole) AS sees_names,"
@@ -52,7 +52,7 @@ def add_login(
 ) -> None:
     """Create a login that reads `mart`, in the caller's transaction. Raises DatabaseError if that fails."""
     role = sql.Identifier(name)
-    # As in `make_roles`, lets the creator see the login's sessions and end them.
+    # As in `make_roles`, this lets the creator see the login's sessions and end them.
     connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
     try:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN").format(role))
@@ -71,7 +71,7 @@ def add_login(
 
 
 def make_own_login_with_names(connection: psycopg.Connection) -> None:
-    """Create the login with which our own commands see names, if it is missing. For the embedded server."""
+    """Create the login with which our own commands see names on the embedded server, if it is missing."""
     if _sees_names(connection, COMMANDS_WITH_NAMES):
         return
     try:
@@ -89,13 +89,13 @@ def check_sees_names(connection: psycopg.Connection) -> None:
     if not _sees_names(connection, login):
         raise DatabaseError(
             f"login '{login}' may not see the names of users and files",
-            hint=f"Only members of the group {NAMES} see them. The owner of the warehouse can make such a"
-            " login (`tapewise db logins add NAME --names`); then use it in reader_url.",
+            hint=f"Only members of the group {NAMES} see them. The owner of the warehouse can create a"
+            " member (`tapewise db logins add NAME --names`). Then use that login in reader_url.",
         )
 
 
 def _sees_names(connection: psycopg.Connection, login: str) -> bool:
-    """Whether the role `login` exists and has the group's rights."""
+    """Whether the role `login` exists and has the rights of the group that sees names."""
     found = connection.execute(
         "SELECT FROM pg_roles AS members, pg_roles AS groups"
         " WHERE members.rolname = %s AND groups.rolname = %s"
@@ -108,7 +108,7 @@ def _sees_names(connection: psycopg.Connection, login: str) -> bool:
 def drop_login(connection: psycopg.Connection, name: str) -> None:
     """Drop a reading login.
 
-    Raises LookupFailedError if it is not a reading login, DatabaseError if it cannot be dropped.
+    Raises LookupFailedError if `name` is not a reading login, and DatabaseError if it cannot be dropped.
     """
     if name not in {login.name for login in list_logins(connection)}:
         raise LookupFailedError(
@@ -124,7 +124,7 @@ def drop_login(connection: psycopg.Connection, name: str) -> None:
 
 
 def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
-    """Set the password of `user`. Raises DatabaseError if we may not.
+    """Set the password of `user`. Raises DatabaseError if that is not allowed.
 
     Only the SCRAM verifier is sent to the server, so its statement log can never contain a password.
     """

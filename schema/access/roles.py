@@ -1,9 +1,9 @@
 """The server's roles: who may do what, with which login and time limits, and what nobody may do.
 
 The right to read belongs to a group, and every reader has a login of its own in that group. A login may
-change its own password and settings, which affects nobody else. Time limits are only defaults: a login can
-lift its own. It cannot lift its limits on connections and temporary files, nor regain what is revoked from
-PUBLIC here.
+change its own password and settings, which affects nobody else. Time limits are only defaults, which a login
+can lift for itself. It cannot lift its limits on connections and temporary files, nor regain what is revoked
+from PUBLIC here.
 """
 
 import time
@@ -17,11 +17,11 @@ LOADER = "tapewise_loader"
 # Groups: nobody can log in as one of these.
 READER = "tapewise_reader"
 NAMES = "tapewise_names"
-# Their members: our own commands, and Superset. People get their own logins (`logins.py`).
+# Members of the groups: our own commands, and Superset. People get their own logins (`logins.py`).
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
-# Our own commands log in with this to see names. It exists only on the embedded server, where whoever can
-# connect owns the warehouse, and only once a command has needed it. On a site's server, the site decides.
+# Our own commands use this login to see names. It is created when a command first needs it, and only on the
+# embedded server, where whoever can connect owns the warehouse. On a site's server, the site decides.
 COMMANDS_WITH_NAMES = "tapewise_query_names"
 
 STATEMENT_TIMEOUT = "10min"
@@ -32,7 +32,7 @@ CONNECTION_LIMIT = 40
 _ATTEMPTS = 10
 
 # Finds which of these functions PUBLIC may call. They write or lock without any limit: large objects fill the
-# disk, advisory locks fill the lock table that loads need too, messages fill the write-ahead log.
+# disk, advisory locks fill the lock table that loads need too, and messages fill the write-ahead log.
 _FIND_COSTLY = """
     SELECT string_agg(pg_proc.oid::regprocedure::text, ', ' ORDER BY proname, pg_proc.oid)
     FROM pg_proc, aclexplode(coalesce(proacl, acldefault('f', proowner)))
@@ -46,24 +46,24 @@ _FIND_COSTLY = """
 def make_roles(connection: psycopg.Connection) -> None:
     """Create missing roles on the server, and set privileges and time limits in this database.
 
-    Runs in the caller's transaction. Roles belong to the whole server, not to a database: they are created
-    once and never dropped. New logins have no password: they can connect only where the server's rules allow
-    it (on the embedded server: the owner's programs).
+    Runs in the caller's transaction. Roles belong to the whole server, not to a database, so they are created
+    once and never dropped. New logins have no password, so they can connect only where the server's rules
+    allow it (on the embedded server, from the owner's programs).
     """
     for _ in range(_ATTEMPTS - 1):
         try:
             with connection.transaction():
                 _make_roles(connection)
             return
-        # A session in another database of this server is creating them at this moment, and PostgreSQL has no
-        # lock that works across databases ("tuple concurrently updated").
+        # A session in another database of this server is creating the roles at this moment, and PostgreSQL
+        # has no lock that works across databases ("tuple concurrently updated").
         except (errors.UniqueViolation, errors.DuplicateObject, errors.InternalError_):
             time.sleep(0.1)
     _make_roles(connection)
 
 
 def limit_login(connection: psycopg.Connection, login: str, connection_limit: int) -> None:
-    """Set the limits of a reading login, and remove the settings that it gave itself."""
+    """Set the limits of a reading login, and remove the settings that the login gave itself."""
     statements = [
         "ALTER ROLE {role} RESET ALL",
         "ALTER ROLE {role} SET default_transaction_read_only = on",
@@ -86,9 +86,9 @@ def limit_login(connection: psycopg.Connection, login: str, connection_limit: in
 
 
 def admit(connection: psycopg.Connection, login: str, group: str) -> None:
-    """Make `login` a member of `group`: it gets the group's rights, but cannot become it with `SET ROLE`.
+    """Give `login` the rights of `group`, but do not let it become the group with `SET ROLE`.
 
-    A login that could do so might change the group's own settings.
+    A login that could become the group could change the group's own settings.
     """
     is_member = (
         "EXISTS (SELECT FROM pg_auth_members JOIN pg_roles AS groups ON groups.oid = roleid"
@@ -121,7 +121,7 @@ def find_revocations(connection: psycopg.Connection) -> str | None:
 
 
 def _make_roles(connection: psycopg.Connection) -> None:
-    # The creator of a role then sees its sessions and may end them without being a superuser.
+    # This lets the creator of a role see its sessions and end them without being a superuser.
     connection.execute("SET LOCAL createrole_self_grant = 'inherit'")
     known: dict[str, bool] = dict(connection.execute("SELECT rolname, rolcanlogin FROM pg_roles").fetchall())
     for login in (LOADER, COMMANDS, DASHBOARDS):
@@ -161,7 +161,7 @@ def _shut_database(connection: psycopg.Connection) -> Iterator[sql.Composed]:
 def _limit_sessions(connection: psycopg.Connection) -> Iterator[sql.Composed]:
     """Set time limits for the whole database, because members of a role do not inherit its settings.
 
-    The owner and the loader are exempt: their statements may take hours.
+    The owner and the loader are exempt, because their statements may take hours.
     """
     database = sql.Identifier(connection.info.dbname)
     for setting, limit in (

@@ -75,9 +75,9 @@ def find_binaries(version: int) -> Binaries:
 def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
     """Copy the programs to a folder below `base` that every user can read and only its owner can write.
 
-    Used when root runs Tapewise: the Python environment may be below /root, where the account that runs the
-    server cannot read. Does nothing if the copy exists. The copy appears whole or not at all, even if several
-    processes make it at once.
+    Used when root runs Tapewise: the Python environment may be below /root, where the server's account cannot
+    read it. Does nothing if the copy exists. The copy appears whole or not at all, even if several processes
+    make it at once.
 
     Raises:
         OSError: no space, no permission.

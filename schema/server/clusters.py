@@ -1,6 +1,6 @@
 """One cluster of the embedded PostgreSQL: creating its data, starting its postmaster, reading its log.
 
-Callers of these functions hold the cluster's start lock; only reading needs none.
+Callers of these functions must hold the cluster's start lock, except to read.
 """
 
 import errno
@@ -23,7 +23,7 @@ SUPERUSER = "tapewise"
 PORT = "5432"  # appears only in the socket's name
 START_TIMEOUT_S = 600
 
-# Text must sort by code point, on every machine and for good: indexes rely on it.
+# Text must sort by code point on every machine, always, because indexes rely on it.
 LOCALES = {
     16: ["--locale=C", "--lc-ctype=C.UTF-8"],
     18: ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
@@ -53,7 +53,7 @@ HINTS = {
 def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_lock: int) -> None:
     """Create the data folder; it gets its final name only when it is complete and on disk."""
     unfinished = cluster / f"{DATA_FOLDER}.unfinished"
-    if unfinished.exists():  # left by an initdb that was killed: a running one holds the start lock
+    if unfinished.exists():  # left by a killed initdb, since a running one holds the start lock
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account:
@@ -104,7 +104,7 @@ def write_access_files(cluster: Path, account: Account | None) -> None:
 
 
 def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
-    """Start the server and wait until it accepts connections; it inherits `server_lock` and keeps it."""
+    """Start the server and wait until it accepts connections. The server inherits and keeps `server_lock`."""
     # Set on the command line, where neither a file nor ALTER SYSTEM can override it.
     options = {
         "listen_addresses": "",

@@ -9,7 +9,7 @@ system user who runs Tapewise, as any database role.
 The contents of the cluster's folder, `home/postgresql-18`:
 
     data/           PostgreSQL's data folder; the server's account owns it
-    data.unfinished while `initdb` works, and after it was killed
+    data.unfinished the same, while `initdb` works or after it was killed
     run/            the socket
     server.log      output of the server and its keeper; server.log.1: older output
     pg_hba.conf, pg_ident.conf      who may connect; written at every start
@@ -98,7 +98,7 @@ class EmbeddedServer:
             cluster, account = self._make_cluster()
             share = keeper.open_lock(cluster / keeper.IN_USE_LOCK)
             try:
-                # Comes first, so that the keeper does not stop the server while it starts.
+                # The share comes first, so the keeper does not stop the server while it starts.
                 keeper.lock(share, shared=True)
                 with _locked(cluster / keeper.START_LOCK) as start_lock:
                     self._ensure_running(cluster, account, start_lock)
@@ -132,7 +132,7 @@ class EmbeddedServer:
                     raise
 
     def stop(self) -> None:
-        """Stop the server, disconnect its users, and no longer keep it. Gives back this object's share.
+        """Stop the server and disconnect its users; it is no longer kept. Gives back this object's share.
 
         Does nothing if no server is running.
         """
@@ -162,7 +162,7 @@ class EmbeddedServer:
                 self._link.unlink()
 
     def status(self) -> ServerStatus:
-        """Return whether the server runs, and more; changes nothing."""
+        """Return the state of the server without changing it."""
         cluster = self._find_cluster()
         with _os_errors_explained(f"look at the embedded PostgreSQL in {self.home}"):
             is_kept = cluster is not None and (cluster / keeper.KEPT_MARKER).exists()
@@ -186,7 +186,7 @@ class EmbeddedServer:
         }
 
     def url(self, dbname: str, user: str = SUPERUSER) -> str:
-        """Return the same as a URI, which libpq understands."""
+        """Return what `conninfo` returns as a URI, which libpq understands."""
         info = self.conninfo(dbname, user)
         place = urlencode({name: info[name] for name in ("host", "port", "requirepeer")})
         return f"postgresql://{quote(user, safe='')}@/{quote(dbname, safe='')}?{place}"
@@ -228,7 +228,7 @@ class EmbeddedServer:
                 clusters.make_data(cluster, binaries, account, start_lock)
             socket_folder = homes.choose_socket_folder(cluster)
             homes.make_socket_folder(socket_folder, account)
-            # Nobody uses these, but PostgreSQL would give up if another process now had their pid.
+            # Nobody uses these files, but PostgreSQL would give up if another process now had their pid.
             for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
                 stale.unlink(missing_ok=True)
             clusters.write_access_files(cluster, account)
@@ -261,11 +261,12 @@ class EmbeddedServer:
         return True
 
     def _ensure_keeper(self, cluster: Path, account: Account | None) -> None:
-        """Start a keeper if there is none: before the server, so that the server never runs without one."""
+        """Start a keeper if there is none. This comes first, so the server never runs without one."""
         with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
             if not keeper.try_lock(keeper_lock):
                 return
-        # Run by its path and isolated, as only this process's sys.path may contain our package.
+        # The keeper runs by its path and isolated, because only this process's sys.path may contain our
+        # package.
         command = [sys.executable, "-I", "-S", keeper.__file__, str(cluster), f"--linger-s={self.linger_s}"]
         if account:
             command += ["--account", account.name, str(account.uid), str(account.gid)]

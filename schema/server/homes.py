@@ -2,8 +2,9 @@
 
 A home contains one folder for each version of PostgreSQL, such as `postgresql-18`: the cluster's folder. An
 ordinary user owns all of it. Root owns it too, but PostgreSQL refuses to run as root, so a separate account
-owns the data and the socket folder within. If that account cannot reach the home, as below /root, the
-cluster's folder is a link to one in `/var/lib/tapewise/clusters`; no folder's permissions are widened for it.
+owns the data and the socket folder within. If that account cannot reach the home (below /root, say), the
+cluster's folder is a link to one in `/var/lib/tapewise/clusters`. No folder's permissions are widened for the
+account.
 """
 
 import hashlib
@@ -31,9 +32,9 @@ _ACCOUNT_ATTEMPTS = 10
 
 
 def find_account() -> Account | None:
-    """Return the account that the server must run as; None if we are not root: it then runs as our user.
+    """Return the account that the server must run as; None if we are not root, and it runs as our user.
 
-    Creates the system account `tapewise` if it is missing; it has neither a home nor a shell.
+    Creates the system account `tapewise` if it is missing. The account has neither a home nor a shell.
 
     Raises:
         ServerError: the account cannot be created, or our uid has no account (a container with a bare uid).
@@ -98,8 +99,8 @@ def name_user(uid: int) -> str:
 def check_owner(home: Path, link: Path) -> None:
     """Refuse a home that is somebody else's; `link` is the cluster's folder in it, which need not exist.
 
-    An ordinary user may create a cluster in other users' folders, but may not use their clusters. Root may
-    do neither: the owner of the folder could swap the files that root is about to write to.
+    An ordinary user may create a cluster in other users' folders, but may not use their clusters. Root may do
+    neither, because the owner of the folder could swap the files that root is about to write.
 
     Raises:
         ServerOwnerError: the home belongs to somebody else.
@@ -179,8 +180,8 @@ def find_barrier(folder: Path, account: Account) -> str:
 def _link_cluster(home: Path, link: Path, base: Path) -> None:
     """Create a cluster's folder in `base` and link it from the home.
 
-    Its name depends only partly on the home: otherwise a new home in the place of a deleted one would find
-    the deleted one's data.
+    Part of the folder's name is random. Otherwise, a new home at the path of a deleted one would find the old
+    data.
     """
     digest = hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:12]
     folder = Path(tempfile.mkdtemp(prefix=f"{digest}-", dir=base))

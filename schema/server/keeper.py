@@ -1,8 +1,8 @@
 """The keeper, which stops an embedded PostgreSQL that nobody uses any more, and the locks it relies on.
 
-A server outlives the command that started it, so that the next command finds it warm, but not for ever: a
-command may be killed at any moment, and then nothing would be left to stop the server. So each server has a
-keeper, a small process that checks once a second whether anybody still holds a share of the server.
+A server outlives the command that started it, so the next command finds it running. It must not run for ever,
+but a command may be killed at any moment, and could then not stop it. So each server has a keeper, a small
+process that checks once a second whether anybody still holds a share of the server.
 
 The kernel does the book-keeping, with `flock` on files in the cluster's folder: it frees a lock when the last
 process that holds it dies, however it dies.
@@ -12,8 +12,9 @@ process that holds it dies, however it dies.
     server.lock   held by the postmaster and each of its children, so by orphaned backends too
     keeper.lock   held by the keeper
 
-Needs only the standard library and imports none of our modules: it is run by its path, isolated from the
-environment and the current folder. Linux only, as it looks for processes in `/proc`.
+This module needs only the standard library and imports none of our modules, because it is run by its path,
+isolated from the environment and the current folder. It runs on Linux only, because it looks for processes in
+`/proc`.
 """
 
 import argparse
@@ -38,7 +39,7 @@ POLL_S = 1.0
 
 
 class Account(NamedTuple):
-    """The system account that the server runs as if we are root, because PostgreSQL refuses root."""
+    """The system account that runs the server when we are root, because PostgreSQL refuses root."""
 
     name: str
     uid: int
@@ -55,8 +56,9 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a program of the server in `folder`, as `account` or else as our own user, and wait for it.
 
-    Its environment is bare: `PGPORT`, `PGOPTIONS` and the like would change the server's behaviour, and
-    another locale would change its messages. It inherits only the file descriptors in `inherited`.
+    The program's environment is bare, because `PGPORT`, `PGOPTIONS` and the like would change the server's
+    behaviour, and another locale would change its messages. The program inherits only the file descriptors in
+    `inherited`.
     """
     return subprocess.run(
         arguments,
@@ -134,7 +136,7 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Signal processes as `account`, so that a pid in that account's file cannot make root kill others."""
+    """Signal processes as `account`, so a pid in that account's file cannot make root kill others."""
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 
@@ -156,9 +158,9 @@ def stop_server(
 ) -> bool:
     """Shut the server down and wait until all its processes end; return False if they do not end in time.
 
-    First tries a fast shutdown (clients are disconnected, a checkpoint is written); after half the time,
-    one without a checkpoint. The caller holds `start.lock`. Does nothing if no server is running, and copes
-    with a deleted data folder.
+    First tries a fast shutdown (clients are disconnected, a checkpoint is written), and after half the time a
+    shutdown without a checkpoint. The caller must hold `start.lock`. Does nothing if no server is running,
+    and copes with a deleted data folder.
     """
     begin = time.monotonic()
     is_asked = False
@@ -210,7 +212,8 @@ class Keeper:
                 if is_kept or now - idle_since >= self.linger_s:
                     if not is_kept and not stop_server(self.data, self.server_lock, self.account):
                         sys.stderr.write("tapewise: the keeper could not stop the server\n")
-                    # Before start.lock: the next process to take that one must see that the keeper is gone.
+                    # Before start.lock, because the next process to take start.lock must see that the keeper
+                    # is gone.
                     os.close(self.keeper_lock)
                     return
                 unlock(self.in_use_lock)
@@ -221,7 +224,7 @@ class Keeper:
     def _stop_deleted(self) -> None:
         """Stop the server of a deleted folder, but not a new server in its place.
 
-        Deletion takes time: our lock may go first and the data last.
+        Deletion takes time: our lock file may go first and the data last.
         """
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not try_lock(self.server_lock) and time.monotonic() < deadline:
@@ -252,7 +255,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         account = Account(name, int(uid), int(gid))
 
     keeper = Keeper(options.folder, account, options.linger_s)
-    if try_lock(keeper.keeper_lock) and os.fork() == 0:  # forked, so that our caller need not wait for us
+    if try_lock(keeper.keeper_lock) and os.fork() == 0:  # forked, so our caller need not wait for us
         os.setsid()
         keeper.watch()
     return 0

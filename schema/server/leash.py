@@ -7,7 +7,8 @@ started it ends. This process becomes the program by `exec`, which keeps that se
 subprocess's `preexec_fn` instead could hang if there are threads, because that code runs in the forked
 process.
 
-Needs only the standard library and imports none of our modules, like `keeper.py`. Linux only.
+Like `keeper.py`, this module needs only the standard library, imports none of our modules and runs on Linux
+only.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ _PR_SET_PDEATHSIG = 1  # <linux/prctl.h>
 
 
 def leash(arguments: Sequence[str | Path]) -> list[str]:
-    """Return the command that runs `arguments` as a child of this process, for no longer than it lives."""
+    """Return the command that runs `arguments` as a child of this process, and ends with this process."""
     return [sys.executable, "-I", "-S", __file__, str(os.getpid()), *map(str, arguments)]
 
 

@@ -1,4 +1,4 @@
-"""The sessions that hold the locks that another session waits for."""
+"""Finds the sessions whose locks another session waits for."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -15,7 +15,7 @@ LOOK_S = 0.1
 
 @dataclass(frozen=True)
 class Blocker:
-    """A session that another one waits for: its state, None if hidden from us, and its transaction's age."""
+    """A session that another one waits for. `age` is its transaction's; `state` is None if hidden from us."""
 
     pid: int
     login: str | None
@@ -27,7 +27,7 @@ class Blocker:
         """Describe the session for a message."""
         if not self.pid:
             return "a prepared transaction (see pg_prepared_xacts)"
-        state = self.state or "state and age only its owner or a superuser can see"
+        state = self.state or "state and age visible only to its owner or a superuser"
         began = "" if self.age is None else f", its transaction began {_round(self.age)} ago"
         login = self.login or "unknown"
         return f"pid {self.pid} (login {login}, application '{self.application or ''}', {state}{began})"
@@ -62,7 +62,7 @@ def _watch(connection: psycopg.Connection, pid: int, found: list[Blocker], is_ov
             if seen := _find_blockers(connection, pid):
                 found[:] = seen
     except psycopg.Error:
-        pass  # the connection is lost; the waiting one will notice too
+        pass  # the connection is lost; the waiting connection will notice too
 
 
 def _find_blockers(connection: psycopg.Connection, pid: int) -> list[Blocker]:

@@ -1,7 +1,7 @@
 """The parts of the schema that SQLAlchemy's metadata cannot express: schemas, functions, grants.
 
-Like the models, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. Those have
-their own copy, because a published revision never changes.
+Like the models, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. The
+migrations have their own copy, because a published revision never changes.
 """
 
 from tapewise.schema.access.roles import LOADER

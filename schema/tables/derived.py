@@ -14,14 +14,14 @@ from tapewise.schema.tables.models import (
     metadata,
 )
 
-# Requests derived from several lines each, rebuilt for the time range that a load touches. So the table holds
-# copies and has no numbering of its own; the ids are those of the facts. A transfer that one line describes
-# completely has no row here: most archives would store all their transfers twice.
+# Each request is derived from several lines. The requests of the time range that a load touches are rebuilt,
+# so the table holds copies, with the ids of the facts. A transfer that one line describes completely has no
+# row here, because most archives would then store all their transfers twice.
 requests = sa.Table(
     "requests",
     metadata,
     sa.Column("archive_id", sa.Integer, nullable=False),
-    # When the transfer ended, or else the job or the open; requests are looked up by this time.
+    # When the transfer ended, or else the time of the job or open. Requests are looked up by this time.
     instant("ended_at"),
     sa.Column("transfer_id", sa.BigInteger),
     # The other log's line about the same transfer; of the two, `transfer_id` is the one that counts.
@@ -68,7 +68,7 @@ requests = sa.Table(
 def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
     """A table derived, like requests, from several tape events of a cartridge or a file.
 
-    Its ids are those of events. It includes unfinished operations, with the times that are known.
+    Its ids are ids of events. It includes unfinished operations, with the times that are known.
     """
     return sa.Table(
         table,
@@ -104,7 +104,7 @@ mounts = _of_tapes(
     instant("transferred_at", nullable=True),
     instant("dismount_requested_at", nullable=True),
     instant("dismounted_at", nullable=True),
-    # The files read or written during the mount: all of them, those that failed, and the repacker's.
+    # How many files were read or written during the mount: all, failed ones, and the repacker's.
     sa.Column("transfer_count", sa.BigInteger, nullable=False),
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("repacker_count", sa.BigInteger, nullable=False),
@@ -117,7 +117,7 @@ tape_operations = _of_tapes(
     "tape_operations",
     "One row per file read from a cartridge or written to one, or asked to be; derived",
     sa.Column("operation_id", sa.BigInteger, nullable=False),
-    # Null if no mount for it is known.
+    # Null if no mount for the operation is known.
     sa.Column("mount_id", sa.BigInteger),
     sa.Column("task", sa.Text, nullable=False),
     sa.Column("requester", sa.Text, nullable=False),
@@ -137,7 +137,7 @@ tape_operations = _of_tapes(
 
 
 def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
-    """A table of what people know but no log contains: since when, until when (null: ongoing), and a note."""
+    """A table of what people know but no log contains: its start, its end (null: ongoing) and a note."""
     return sa.Table(
         table,
         metadata,
@@ -178,14 +178,14 @@ activity_cells = sa.Table(
     sa.Column("transfer_count", sa.BigInteger, nullable=False),
     sa.Column("failed_count", sa.BigInteger, nullable=False),
     sa.Column("saturated_count", sa.BigInteger, nullable=False),
-    # Sums over the transfers that did not fail, in whole units so that they equal any recount.
+    # Sums over the transfers that did not fail, in whole units, so they equal any recount.
     sa.Column("size_bytes", sa.Numeric, nullable=False),
     sa.Column("duration_us", sa.BigInteger, nullable=False),
-    # Transfers of which only the day is known have their own cells at noon: they count by day and month.
+    # Transfers of which only the day is known have their own cells at noon, and count by day and month only.
     sa.Column("is_time_of_day_unknown", sa.Boolean, primary_key=True, server_default=sa.false()),
     # How many transfers come from logs that report no failures.
     sa.Column("failures_unlogged_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
-    # Transfers that did not fail but have no size, or no duration, and so are missing from that sum.
+    # Transfers that did not fail but have no size, or no duration, and so are missing from the sum.
     sa.Column("unknown_size_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",

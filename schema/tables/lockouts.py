@@ -1,8 +1,8 @@
-"""Changes the schema while nobody else uses it; waits for those who do, but not for ever.
+"""Changes the schema while nobody else uses it. Waits for sessions that do, but not for ever.
 
 While one session waits for an exclusive lock, PostgreSQL makes all later sessions queue behind it. So each
-attempt is short, and the queue moves on between two of them. Only the owner can lock tables and views like
-this; anybody who may connect could take an advisory lock.
+attempt is short, and the queue moves on between attempts. The locks are on tables and views, because only the
+owner can take those; anybody who may connect could take an advisory lock.
 """
 
 import time
@@ -15,7 +15,7 @@ from psycopg import errors, sql
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.blockers import Blocker, watch_blockers
 
-# Less than `deadlock_timeout`, after which PostgreSQL might end the other session's query, not ours.
+# Less than `deadlock_timeout`, after which PostgreSQL might end the other session's query instead of ours.
 ATTEMPT_MS = 500
 PAUSE_S = 1.0
 WAIT_S = 30.0
@@ -61,9 +61,9 @@ def locked_out(
 ) -> Iterator[None]:
     """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
 
-    Tries for `wait_s`, and calls `on_wait` once with a description of the sessions in the way. If any are
-    still in the way after that, raises a DatabaseError that names them; `action` ("upgrade") says what
-    waited. `connect` opens another connection, to find out who they are.
+    Tries for `wait_s` seconds, and calls `on_wait` once with a description of the sessions in the way. If any
+    are still in the way after that, raises a DatabaseError that names them, and says by `action` ("upgrade")
+    what waited. `connect` opens another connection, which identifies those sessions.
     """
     deadline = time.monotonic() + wait_s
     connection.execute(

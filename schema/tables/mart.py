@@ -3,7 +3,7 @@
     sql/facts/opens/view.sql         CREATE VIEW mart.opens AS ...
     sql/facts/opens/metadata.yaml    what one row is, what each column means, who may read it
 
-`mart` holds no data, so it is never altered: it is dropped and rebuilt as a whole, in one transaction.
+`mart` holds no data, so it is never altered, but dropped and rebuilt as a whole, in one transaction.
 """
 
 import graphlib
@@ -86,11 +86,11 @@ def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> N
 
 
 def make_mart(connection: psycopg.Connection, objects: Iterable[MartObject]) -> None:
-    """Drop schema `mart` and rebuild it from `objects`, in their order, with comments and grants.
+    """Drop schema `mart` and rebuild it from `objects`, in that order, with comments and grants.
 
     Runs in the caller's transaction, as the owner. Needs the roles and the tables that base views read.
     Raises DatabaseError if anything outside `mart` depends on it, if an object's SQL fails, or if the SQL and
-    its metadata disagree; then nothing has changed, and the caller's transaction can continue.
+    its metadata disagree. In that case nothing has changed, and the caller's transaction can continue.
     """
     objects = list(objects)
     with connection.transaction():
@@ -125,8 +125,8 @@ def drop_mart(connection: psycopg.Connection) -> None:
     """Drop schema `mart`, if there is one, in the caller's transaction.
 
     Migrations need it gone before they alter a column that a view shows. Raises a DatabaseError that names
-    objects outside `mart` that depend on it (an analyst's own view), or objects in it that are not ours; then
-    nothing is dropped.
+    objects outside `mart` that depend on it (an analyst's own view), or objects in it that are not ours. In
+    that case nothing is dropped.
     """
     found = connection.execute(
         """
@@ -139,8 +139,9 @@ def drop_mart(connection: psycopg.Connection) -> None:
     ).fetchall()
     try:
         with connection.transaction():
-            # Never CASCADE: an object that we do not know must stop us. Functions come second, because a view
-            # may depend on one, while the text of a function is not checked for dependencies.
+            # CASCADE is never used, because an object that we do not know must stop us. Functions come
+            # second, because a view may depend on one; PostgreSQL does not record what a function's text
+            # depends on.
             for kind in ("VIEW", "FUNCTION"):
                 names = ", ".join(name for found_kind, name in found if found_kind == kind)
                 if names:
@@ -191,7 +192,7 @@ def _make(connection: psycopg.Connection, each: MartObject) -> None:
     """Create one object, check that metadata and database agree, and add comments and grants."""
     path = each.folder / f"{each.metadata.kind}.sql"
     try:
-        # Without parameters psycopg sends the text unchanged: `%` and `:word` mean nothing to it.
+        # Without parameters, psycopg sends the text unchanged, so `%` and `:word` mean nothing to it.
         connection.execute(each.text.encode())
     except psycopg.Error as error:
         raise DatabaseError(f"{path}: {str(error).strip()}") from error

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 _Sentence = Annotated[str, Field(min_length=1)]
 
 
-# The facts that a view can need from an archive's logs; `mart.archive_facts` shows which of them they have.
+# The facts that a view can need from an archive's logs; `mart.archive_facts` shows which ones the logs have.
 LOG_FACTS = (
     *("lines", "events", "activity", "transfers", "whole_files", "sizes", "durations"),
     *("users", "users_of_transfers", "user_names", "clients", "paths"),
@@ -18,13 +18,13 @@ LOG_FACTS = (
 
 
 class Metadata(BaseModel):
-    """`metadata.yaml` of one object; the fields are the keys of the file, and no others are allowed.
+    """`metadata.yaml` of one object. The fields are the keys of the file, and no other keys are allowed.
 
     An object that returns rows has `one_row_is` and `columns`; a function that returns one value has
-    `returns`. `needs` lists the `LOG_FACTS` that the object is built from: without a fact needed for `all` of
-    it, the object has no rows, or none that serve its purpose; without one needed for `part` of it, some
-    columns or rows are missing. For `a or b`, either will do. An object that logs do not feed needs nothing:
-    `{}`.
+    `returns`. `needs` lists the `LOG_FACTS` that the object is built from. Without a fact needed for `all` of
+    it, the object has no rows, or none that serve its purpose. Without a fact needed for `part` of it, some
+    columns or rows are missing. For `a or b`, either fact will do. The needs of an object that logs do not
+    feed are `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)

@@ -1,4 +1,4 @@
-"""Arguments and columns of the functions of `mart` with their types and defaults, read from their SQL.
+"""Arguments and columns of the functions of `mart`, with types and defaults, read from the functions' SQL.
 
 No database is needed. `metadata.yaml` describes the same arguments and columns in words.
 """

@@ -52,7 +52,7 @@ archives = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Earlier detail is forgotten (`tapewise forget`): for that time there are activity cells but no facts.
+    # Detail before this time is forgotten (`tapewise forget`): activity cells remain, but no facts.
     instant("retained_since", nullable=True),
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
@@ -86,25 +86,26 @@ sources = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("format", sa.Text, nullable=False),
     sa.Column("timezone", sa.Text, nullable=False),
-    # The resolution of the log's durations; lines with coarser ones are flagged.
+    # The resolution of the log's durations; lines with coarser durations are flagged.
     sa.Column("clock_resolution_s", DOUBLE_PRECISION, nullable=False),
-    # False if another source of the archive reports the same transfers and is the one counted.
+    # False if another source of the archive reports the same transfers and is counted instead.
     sa.Column("is_counted", sa.Boolean, nullable=False),
     instant("earliest_at"),
     instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Distinguishes the keys that turn names into pseudonyms, without revealing them; null: names stay.
+    # Distinguishes the keys that turn names into pseudonyms, without revealing them. Null: names are kept.
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),
-    # Its files also contain lines in other sources' formats. A line that one source has, no other loads.
+    # True if its files also contain lines in other sources' formats. A line that one source has is not loaded
+    # by another.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
     # The fact tables for which the log reports failures. For others, failed attempts are unknown.
     sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
-    # Even if the source is not counted, its failed transfers count, under this interface, because the log
-    # that is counted does not report them. Null: they do not count.
+    # Even if the source is not counted, its failed transfers count under this interface, because the counted
+    # log does not report them. Null if they do not count.
     sa.Column("failures_as", sa.Text),
-    # Its transfers are reads and writes within files: none of them creates or fetches a file.
+    # True if its transfers are reads and writes within files, and none of them creates or fetches a file.
     sa.Column("is_of_parts", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.UniqueConstraint("archive_id", "name"),
     schema="ledger",
@@ -149,8 +150,8 @@ log_files = sa.Table(
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
 )
 
-# Copies, rotated files and grown files consist of pieces that were read before: their digests show this, and
-# they are not parsed again.
+# Copies, rotated files and grown files contain pieces that were read before. Their digests show this, and
+# these pieces are not parsed again.
 segments = sa.Table(
     "segments",
     metadata,
@@ -170,7 +171,7 @@ segments = sa.Table(
     comment="One row per piece of a log file whose lines are known: what became of them stands here in sum",
 )
 
-# Filled by the upgrade that creates it, included in backups, never shown to a reading role.
+# This table is filled by the upgrade that creates it, included in backups, and never shown to a reading role.
 secrets = sa.Table(
     "secrets",
     metadata,
@@ -188,7 +189,8 @@ rounds = sa.Table(
     comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
 )
 
-# No foreign keys: they are checked row by row. Commands that delete log files delete these rows by source.
+# There are no foreign keys, because they are checked row by row. Commands that delete log files delete these
+# rows by source.
 landmarks = sa.Table(
     "landmarks",
     metadata,
@@ -196,14 +198,14 @@ landmarks = sa.Table(
     # The digest of four consecutive lines, and of the file's date if lines have none.
     sa.Column("digest", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("log_file_id", sa.Integer, nullable=False),
-    # One bit for each of the lines, the lowest for the first: whether it is a fact.
+    # One bit for each of the four lines, the lowest for the first: whether the line is a fact.
     sa.Column("fact_lines", sa.SmallInteger, nullable=False),
     schema="ledger",
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
-# With this, the rows that a load wrote to one month can be found and recounted, and perhaps one day be stored
-# elsewhere. No foreign keys, as for landmarks.
+# With this table, the rows that a load wrote to one month can be found and recounted, and perhaps one day be
+# stored elsewhere. It has no foreign keys, for the same reason as `landmarks`.
 loaded_rows = sa.Table(
     "loaded_rows",
     metadata,
@@ -246,7 +248,7 @@ rejected_lines = sa.Table(
 
 
 def _day_only_flag() -> sa.Column[bool]:
-    """A flag for events of which only the day is known: their time is noon."""
+    """A flag for events of which only the day is known. Their time is noon."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 
@@ -257,13 +259,16 @@ def _facts(
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
 ) -> sa.Table:
-    """A fact table: who, where from (lineage), when, and what; partitioned into months by `event_time`.
+    """A fact table, partitioned into months by `event_time`. It says who, where from (lineage), when and
+    what.
 
-    `is_outcome_logged` is false if a log may not say how the operation ended: then `is_failed` can be null.
+    `is_outcome_logged` is false if a log may not say how the operation ended. In that case `is_failed` can be
+    null.
 
-    There is no key or unique index: it would cost three times the load (measured during the design). Instead,
-    a load first compares its lines with those already stored. No foreign keys either: they are checked row by
-    row. The BRIN index serves time ranges, `explain row` (id) and recounts by lineage.
+    There is no key or unique index, because it would cost three times the load (measured during the design).
+    Instead, a load first compares its lines with those already stored. There are no foreign keys either,
+    because they are checked row by row. The BRIN index serves time ranges, `explain row` (id) and recounts by
+    lineage.
     """
     return sa.Table(
         table,
@@ -410,7 +415,8 @@ srb_sessions = _facts(
     sa.Column("storage_type", sa.Text),
     sa.Column("open_type", sa.Text, nullable=False),
     sa.Column("open_s", DOUBLE_PRECISION),
-    # From open to close: reads, writes, seeks and everything the program did in between. Not a transfer time.
+    # The time from open to close, with reads, writes, seeks and everything the program did in between. It is
+    # not a transfer time.
     sa.Column("session_s", DOUBLE_PRECISION),
     sa.Column("read_count", sa.BigInteger),
     sa.Column("read_bytes", sa.BigInteger),
@@ -473,8 +479,8 @@ tape_events = _facts(
 )
 
 # A site's own daily counts, one for each row of the tables in its report. `reported_at` is noon of that day
-# by the source's clock, and serves only to partition the table into months. A correction adds rows; the
-# later ones count.
+# by the source's clock, and serves only to partition the table into months. A correction adds rows; the later
+# rows count.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",

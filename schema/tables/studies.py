@@ -11,12 +11,12 @@ workload_models = sa.Table(
     identity(),
     sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    # The dimension besides the size: the transfer's own time, or the time that opening the file took.
+    # The second dimension, besides size: the transfer's own time, or the time that opening the file took.
     sa.Column("measure", sa.Text, nullable=False),
     instant("since", nullable=True),
     instant("until", nullable=True),
     sa.Column("criterion", sa.Text, nullable=False),
-    # A user who has requested nothing for this long begins another burst.
+    # A user's next request after this long without a request begins another burst.
     sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
@@ -34,7 +34,7 @@ workload_groups = sa.Table(
     sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
     sa.Column("interface", sa.Text, primary_key=True),
     sa.Column("direction", sa.Text, primary_key=True),
-    # The requests that are in classes; those without a size or time are set apart, by reason.
+    # The requests that are in classes. Requests without a size or time are set apart, and counted by reason.
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("set_apart", JSONB, nullable=False),
     # The criterion by number of classes; null if there were too few different requests for that many.
@@ -80,8 +80,8 @@ simulation_runs = sa.Table(
         primary_key=True,
         autoincrement=False,
     ),
-    # The requests that the machine ran: those of an archive, a workload model or a file. Stored by name, so
-    # that a run outlives what it was made from.
+    # Where the requests came from: an archive, a workload model or a file. The origin is stored by name, so a
+    # run outlives it.
     sa.Column("demand", sa.Text, nullable=False),
     sa.Column("demand_name", sa.Text, nullable=False),
     sa.Column("demand_archive", sa.Text),
@@ -92,7 +92,7 @@ simulation_runs = sa.Table(
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
     instant("simulated_at"),
-    # By the simulated clock; `steady_at` is null if the run never reached a steady state.
+    # Times by the simulated clock; `steady_at` is null if the run never reached a steady state.
     instant("began_at"),
     instant("steady_at", nullable=True),
     instant("ended_at"),

@@ -13,12 +13,13 @@ from tapewise.schema.errors import RevisionError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.lockouts import WAIT_S, lock_warehouse, locked_out
 
-# Every command checks the revision, few upgrade: only those import Alembic, SQLAlchemy and the YAML reader.
+# Every command checks the revision, but only the few that upgrade import Alembic, SQLAlchemy and the YAML
+# reader.
 if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations"
-# The first command in a new home creates the warehouse; others at the same time wait only for that one.
+# The first command in a new home creates the warehouse. Commands at the same time wait only for that one.
 _FIRST_WAIT_S = 300.0
 
 
@@ -33,7 +34,7 @@ def newest_revision() -> str:
 
 
 def current_revision(connection: psycopg.Connection) -> str | None:
-    """The revision of the database, None if it never held a warehouse."""
+    """The revision of the database, or None if it never held a warehouse."""
     table = connection.execute("SELECT to_regclass('ledger.revisions')").fetchone()
     if table is None or table[0] is None:
         return None
@@ -76,8 +77,8 @@ def is_unreleased(revision: str) -> bool:
 def open_ready_warehouse(settings: Settings) -> Iterator[Warehouse]:
     """Open the warehouse, and check that it has the revision that this program expects.
 
-    If an embedded server's database is empty, its schema is created here, so that a new user's first command
-    works. Raises RevisionError if it has another revision.
+    If an embedded server's database is empty, its schema is created here, so a new user's first command
+    works. Raises RevisionError if the warehouse has another revision.
     """
     with open_warehouse(settings) as warehouse:
         with closing(
@@ -98,13 +99,13 @@ def upgrade(
     wait_s: float = WAIT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> None:
-    """Create roles, run the migrations up to `revision`, rebuild `mart`: all or nothing, in one transaction.
+    """Create roles, run the migrations up to `revision` and rebuild `mart`, all in one transaction.
 
-    `connect` opens a connection as the owner. Waits up to `wait_s` for sessions that use what it changes, in
-    a transaction or another upgrade; `on_wait` is called once, with a description of them. Raises a
-    DatabaseError that names them if they take longer; RevisionError if the warehouse is newer than this
-    program, or older than the first release. The views need the newest revision, so an older
-    one, which only tests request, gets no `mart`.
+    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions that use what it
+    changes, in a transaction or another upgrade, and calls `on_wait` once with a description of them. Raises
+    a DatabaseError that names them if they take longer, and RevisionError if the warehouse is newer than this
+    program or older than the first release. The views need the newest revision, so an older revision, which
+    only tests request, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 
@@ -128,7 +129,7 @@ def upgrade(
 
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:
-    """Drop `mart` and run the migrations down to `revision`: all or nothing. For tests of revisions."""
+    """Drop `mart` and run the migrations down to `revision`, in one transaction. Only tests need this."""
     from alembic import command  # noqa: PLC0415  # see above
 
     from tapewise.schema.tables.mart import drop_mart  # noqa: PLC0415  # see above

@@ -35,10 +35,10 @@ def get_archive(connection: psycopg.Connection, name: str) -> Archive:
 def lock_archive(
     connection: psycopg.Connection, archive_id: int, on_wait: Callable[[], None] | None = None
 ) -> None:
-    """Become the only loader of the archive until the end of the transaction; calls `on_wait` before waiting.
+    """Become the only loader of the archive until the transaction ends. Calls `on_wait` before waiting.
 
-    The lock is on the archive's row: a login that may only read cannot take it, unlike an advisory lock.
-    Nothing is locked if the archive is gone.
+    The lock is on the archive's row, because a login that may only read cannot take it, unlike an advisory
+    lock. Nothing is locked if the archive is gone.
     """
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
@@ -51,7 +51,7 @@ def lock_archive(
 def analyze_archives(connection: psycopg.Connection) -> None:
     """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
 
-    Every view joins them. Without statistics, the planner expects an archive to have one row in 200, and
-    compares every row with every other; autovacuum runs within a minute, but queries may come first.
+    Every view joins the archives. Without statistics, the planner expects an archive to have one row in 200,
+    and compares every row with every other. Autovacuum runs within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")

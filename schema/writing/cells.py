@@ -26,14 +26,14 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
     `has_failures` says whether their log reports failures. Transfers of which only the day is known get rows
     of their own.
 
-    A cell begins at a multiple of ten minutes of the archive's local clock: local days begin with a
-    cell even if the zone is 5:45 from UTC. Sums cover the transfers that did not fail, in whole
-    bytes and microseconds, so that they equal a recount in whatever order they are added.
+    A cell begins at a multiple of ten minutes of the archive's local clock, so local days begin with a cell
+    even if the zone is 5:45 from UTC. Sums cover the transfers that did not fail, in whole bytes and
+    microseconds, so they equal a recount in whatever order they are added.
     """
     moved = pl.col("is_failed").not_()
     # Clocks differ from UTC by whole minutes, so all transfers of one minute are in one cell. There are few
     # minutes, and time-zone arithmetic costs more than the sums. Values that do not count are made null
-    # first: filtering each group costs more than summing it.
+    # first, because filtering each group costs more than summing it.
     minutes = (
         transfers.select(
             *_GROUP,
@@ -54,19 +54,19 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
     local = at.dt.convert_time_zone(timezone)
     into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
     begin = at - into_cell
-    # Some zones have changed their clocks at a minute past midnight, or by a quarter of an hour: a cell
-    # that would begin on another day is split into minutes.
+    # Some zones have changed their clocks at a minute past midnight, or by a quarter of an hour. There, a
+    # cell that would begin on another day is split into minutes.
     is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
     cell_at = pl.when(is_same_day).then(begin).otherwise(at)
     return minutes.group_by(cell_at.alias("cell_at"), *_GROUP).agg(pl.col(_SUMS).sum())
 
 
 def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
-    """Add the sums of `cells` to the archive's, in the caller's transaction."""
+    """Add the sums of `cells` to the archive's cells, in the caller's transaction."""
     if not cells:
         return
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
-    # Polars formats them: years of logs give tens of thousands, which psycopg would format one by one.
+    # Polars formats the numbers: years of logs give tens of thousands, which psycopg would format one by one.
     numbers = [_write_array(sums[name]) for name in _SUMS]
     groups = [sums[name].to_list() for name in _GROUP]
     connection.execute(
@@ -94,9 +94,9 @@ def _write_array(values: pl.Series) -> str:
 
 
 def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
-    """Subtract the sums of `cells` from the archive's, in the caller's transaction; deletes empty cells.
+    """Subtract the sums of `cells` from the archive's cells, in the caller's transaction; delete empty cells.
 
-    Sums are whole numbers, so the remaining ones equal a recount of the remaining transfers.
+    Sums are whole numbers, so the remaining sums equal a recount of the remaining transfers.
     """
     add_cells(connection, archive_id, [frame.with_columns(pl.col(_SUMS) * -1) for frame in cells])
     connection.execute(

@@ -1,7 +1,7 @@
-"""The only place that writes facts: rows of a table, as frames, in a load's transaction.
+"""The only place that writes facts: frames with rows of a table, in a load's transaction.
 
 Callers pass (table, frame). Row numbers, month partitions, the ledger's counts by month and the index
-summaries are all handled here, so that facts may one day go to another kind of storage as well.
+summaries are all handled here, so facts may one day also go to another kind of storage.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ _NOTE = """
     SELECT %s, %s, fact_table, month, %s, row_count
     FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
 """
-# A row belongs to the latest load of its file that begins at or before it.
+# A row belongs to the latest load of its file whose row numbers begin at or before the row's.
 _MOVED = sql.SQL("""
     WITH moved AS (
         SELECT log_file_id, month, load_id, count(*) AS row_count
@@ -50,8 +50,8 @@ _ARRIVE = _MOVED + sql.SQL("""
         DO UPDATE SET row_count = held.row_count + excluded.row_count
 """)
 
-# Counts what is left of the month in which the forgotten time ends. A load's row numbers end where those of
-# the next load begin.
+# Counts what is left of the month in which the forgotten time ends. A load's row numbers end where the next
+# load's begin.
 _RECOUNT = """
     WITH loads AS (
         SELECT log_file_id, load_id, lead(load_id) OVER of_file AS next_load_id
@@ -100,8 +100,8 @@ class FactWriter:
     """Writes the facts of one load of a log file.
 
     The thread that makes the rows calls `encode`, and may run ahead of the thread that has the load's
-    transaction, which calls `write`. `settling` belongs to the first thread and is in autocommit mode: row
-    numbers and month partitions must exist before the rows.
+    transaction and calls `write`. `settling` belongs to the first thread, and is in autocommit mode because
+    row numbers and month partitions must exist before the rows.
     """
 
     def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
@@ -115,7 +115,7 @@ class FactWriter:
     def encode(self, table: sa.Table, facts: pl.DataFrame) -> EncodedFacts:
         """Number and encode `facts`, and create their month partitions.
 
-        They have the columns of `table` except `id`. Raises SchemaMismatchError if they do not fit it.
+        `facts` has the columns of `table` except `id`. Raises SchemaMismatchError if the columns do not fit.
         """
         first_ids = take_row_ids(self._settling, facts.height)
         if self._load_id is None and first_ids:
@@ -136,13 +136,13 @@ class FactWriter:
         written = copy_encoded(connection, facts.table, facts.columns, facts.pieces)
         if written != facts.rows.height:
             raise DatabaseError(
-                f"{facts.rows.height} rows were sent to {facts.table.fullname}, {written} arrived"
+                f"{facts.rows.height} rows were sent to {facts.table.fullname}, but {written} arrived"
             )
         for month, row_count in facts.month_counts.items():
             self._written[facts.table.name, month] += row_count
 
     def end(self, connection: psycopg.Connection) -> None:
-        """After the last fact, record in the ledger how many were written, by table and month."""
+        """After the last fact, record in the ledger how many facts were written, by table and month."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
             values = [list(tables), list(months), list(self._written.values())]
@@ -156,8 +156,8 @@ class FactWriter:
 def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved: pl.DataFrame) -> None:
     """Record in the ledger which rows of `table` are now in another month.
 
-    `moved` has their `log_file_id` and `id`, and `first_at` and `second_at`, the event times before and
-    after. Runs in the transaction of `connection`, which has moved them.
+    `moved` has the `log_file_id` and `id` of these rows, and their event times before (`first_at`) and after
+    (`second_at`). Runs in the transaction of `connection`, which has moved the rows.
     """
     months = (pl.col(name).dt.date().dt.month_start() for name in ("first_at", "second_at"))
     moved = moved.with_columns(months).filter(pl.col("first_at") != pl.col("second_at"))

@@ -1,9 +1,9 @@
 """Bulk loading: polars frames into tables by binary COPY.
 
 pgpq encodes Arrow batches into PostgreSQL's binary format, and psycopg sends them. Encoding holds the
-interpreter lock, sending waits without it, so a producer thread encodes small batches while the main thread
-sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC, so
-`check_frame` runs before anything is encoded.
+interpreter lock, and sending waits without it, so a producer thread encodes small batches while the main
+thread sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC,
+so `check_frame` runs before anything is encoded.
 """
 
 import io
@@ -82,7 +82,7 @@ def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
     """
     check_frame(frame, table)
     needed = [column.name for column in table.columns if not _is_default(frame[column.name], column)]
-    columns = tuple(needed) or (frame.columns[0],)  # COPY needs at least one
+    columns = tuple(needed) or (frame.columns[0],)  # COPY needs at least one column
     return Encoded(columns, _encode(frame.select(columns)))
 
 
@@ -108,7 +108,7 @@ def _encode(frame: pl.DataFrame) -> Iterator[bytes]:
 def copy_encoded(
     connection: psycopg.Connection, table: sa.Table, columns: Sequence[str], pieces: Iterable[bytes]
 ) -> int:
-    """COPY what `encode_frame` made into `table`, in the caller's transaction; returns the rows written."""
+    """COPY the output of `encode_frame` into `table`, in the caller's transaction; return the row count."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(table.schema or "public", table.name),
         sql.SQL(", ").join(map(sql.Identifier, columns)),
@@ -121,7 +121,7 @@ def copy_encoded(
 
 
 def copy_frame(connection: psycopg.Connection, table: sa.Table, frame: pl.DataFrame) -> int:
-    """Encode and COPY `frame` into `table`, in the caller's transaction; returns the rows written."""
+    """Encode and COPY `frame` into `table`, in the caller's transaction; return the row count."""
     return copy_encoded(connection, table, *encode_frame(frame, table))
 
 
@@ -131,9 +131,10 @@ def read_frame(
     parameters: Any,
     schema: Mapping[str, pl.DataType | type[pl.DataType]],
 ) -> pl.DataFrame:
-    """Return the result of `query` as a frame of `schema`: by COPY, without an object for each value.
+    """Return the result of `query` as a frame of `schema`. Uses COPY, and so makes no object for each value.
 
-    `parameters` are psycopg's; `schema` names the query's columns in order. Rows stay in the query's order.
+    `parameters` are as in psycopg; `schema` names the query's columns in order. Rows stay in the query's
+    order.
     """
     return next(read_frames(connection, query, parameters, schema), pl.DataFrame(schema=schema))
 

@@ -10,8 +10,8 @@ from tapewise.schema.tables.models import FACT_TABLES
 class NameTable:
     """The names of one archive in `core.users` or `core.hosts`, and their numbers.
 
-    `connection` is in autocommit mode: names are added in short transactions of their own, in sorted
-    order, so that two loads that need the same new names cannot deadlock.
+    `connection` is in autocommit mode. Names are added in short transactions of their own, in sorted order,
+    so two loads that need the same new names cannot deadlock.
     """
 
     def __init__(self, connection: psycopg.Connection, table: str, archive_id: int) -> None:

@@ -13,8 +13,8 @@ SUMMARY_ROWS = 100_000
 def make_partitions(settling: psycopg.Connection, table: str, days: Iterable[date]) -> list[date]:
     """Create the missing month partitions of `table` for `days` (UTC), and return the months.
 
-    `settling` is in autocommit mode: partitions created within a load's transaction would lock readers out
-    until its end.
+    `settling` is in autocommit mode, because partitions created within a load's transaction would lock
+    readers out until its end.
     """
     months = sorted({day.replace(day=1) for day in days})
     if months:
@@ -31,7 +31,7 @@ def make_months(
     """
     months = make_partitions(settling, table, days)
     # A transaction that has all its locks learns of other connections' partitions only when it looks up a
-    # name that is new to it. A prepared statement looks up nothing, and psycopg prepares repeated ones.
+    # name that is new to it. A prepared statement looks up nothing, and psycopg prepares repeated statements.
     names = [f"core.{table}_{month:%Y_%m}" for month in months]
     connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
@@ -41,7 +41,7 @@ class Partitions:
 
     PostgreSQL leaves new pages out of a BRIN index until they are vacuumed, minutes later; until then a query
     for one hour reads the whole month. `settling` is in autocommit mode. It sees the pages of a load that is
-    running in another connection, and has time to spare, because that one does the writing.
+    running in another connection, and has time to spare, because the other connection does the writing.
     """
 
     def __init__(self, settling: psycopg.Connection) -> None:
@@ -68,7 +68,7 @@ class Partitions:
 
     def end(self) -> None:
         """Summarise the rest after all rows are written."""
-        # Covers all months: rows that were only queued at an earlier summary may be in any of them.
+        # Covers all months, because rows that were only queued at an earlier summary may be in any month.
         self._summarize(self._months)
 
     def _summarize(self, months: dict[str, set[date]]) -> None:

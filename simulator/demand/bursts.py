@@ -10,9 +10,9 @@ from tapewise.simulator.demand.models import QUANTILE_LEVELS, Bursts, Group, Use
 from tapewise.simulator.demand.weeks import DRAW_LIMIT
 from tapewise.simulator.kernel.tables import Floats, Integers
 
-# As in a machine file: above this, a float no longer counts single bytes.
+# The limit is as in a machine file: above it, a float no longer counts single bytes.
 LARGEST_BYTES = 1 << 53
-# Added to gaps before their logarithm is taken: in logs with whole seconds, many gaps are 0.
+# Added to gaps before their logarithm is taken, because many gaps are 0 in logs with whole seconds.
 GAP_SHIFT_S = 1.0
 
 
@@ -29,7 +29,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
     """Draw the requests of bursts that begin at `begins_s`.
 
     Raises:
-        SimulationError: there would be more than `DRAW_LIMIT`.
+        SimulationError: there would be more than `DRAW_LIMIT` requests.
     """
     if not len(begins_s):
         return Requests(np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
@@ -38,7 +38,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
         bursts.request_count_quantiles,
         mean=bursts.request_count / bursts.burst_count,
         smallest=1.0,
-        # One burst may have all requests but one for each of the other bursts.
+        # One burst may have all requests, less one for each of the other bursts.
         largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
     )
     counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
@@ -75,9 +75,9 @@ def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: i
 def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Integers:
     """Draw the class of each request, as an index into `group.classes`; `burst` gives their bursts, in order.
 
-    A request has the class of the one before it in its burst, or else one drawn by the classes' shares, so
-    that two in a row have the same class as often as `same_class_ratio` says; this keeps the shares too. If
-    the ratio is lower than chance would give, chance decides.
+    A request has the class of the request before it in its burst, or else a class drawn by the classes'
+    shares. So two in a row have the same class as often as `same_class_ratio` says, and the shares are kept
+    too. If the ratio is lower than chance would give, chance decides.
     """
     shares = np.array([one.request_count for one in group.classes]) / group.request_count
     by_chance = float((shares**2).sum())
@@ -110,7 +110,7 @@ def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integ
 
 
 def draw_origins(group: Group, label: Integers, rng: np.random.Generator) -> np.ndarray:
-    """Draw where the files of requests are: put, disk or tape, by what is known about the class."""
+    """Draw the origins of requests (put, disk or tape) by what is known about their classes."""
     if group.direction == "put":
         return np.full(len(label), "put")
     tape_shares = np.array(

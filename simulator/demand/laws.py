@@ -2,8 +2,9 @@
 
 Between two levels, the logarithm of the value is interpolated over the quantiles of the normal distribution,
 which is exact for lognormal values. Below the lowest level, every value equals that quantile. Most of
-an archive's bytes are in files above the highest level. The quantiles say nothing about those, but the mean
-does: the values continue exponentially, which assumes least, as far as the mean requires.
+an archive's bytes are in files above the highest level. The quantiles say nothing about those files, but the
+mean does. Above the highest level, values therefore continue exponentially, which assumes least, as far as
+the mean requires.
 """
 
 import math
@@ -18,7 +19,7 @@ import numpy as np
 from tapewise.simulator.kernel.tables import Floats
 
 _NORMAL = NormalDist()
-# The Gauss-Legendre rule on 0 to 1: the closed form overflows if values jump by many decades.
+# The Gauss-Legendre rule on 0 to 1, because the closed form overflows if values jump by many decades.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
@@ -28,7 +29,7 @@ class Law:
     """A distribution whose quantiles at `scores` (of the normal distribution) have these `logarithms`.
 
     `shift` was added before the logarithms were taken. Above the last quantile, `excess` is the mean of what
-    is added to it. The part of a value above `smallest` is multiplied by `scale`.
+    is added to that quantile. The part of a value above `smallest` is multiplied by `scale`.
     """
 
     scores: Floats
@@ -68,7 +69,7 @@ class Law:
 
     @cached_property
     def mean(self) -> float:
-        """The mean, calculated."""
+        """The calculated mean."""
         values = np.exp(self.logarithms)
         width = np.diff(self.scores)[:, None]
         places = self.scores[:-1, None] + width * _NODES

@@ -1,7 +1,7 @@
 """Workload models from which streams are generated, read from the warehouse or from an exported file.
 
-Both give the same `Model`. It contains what a stream needs, which is less than the exported document;
-docs/reference/workload.schema.json describes that document and its fields.
+Both give the same `Model`, which contains only what a stream needs. docs/reference/workload.schema.json
+describes the exported document, which has more fields.
 """
 
 import json
@@ -162,7 +162,7 @@ _QUERY = """
 
 
 def read_model(connection: psycopg.Connection, name: str) -> Model:
-    """Read the workload model called `name`; `connection` is the loader's.
+    """Read the workload model called `name`; `connection` must be a loader's.
 
     Raises:
         WorkloadError: there is no model of that name, or it cannot be used.
@@ -179,8 +179,8 @@ def load_model_file(path: Path) -> Model:
     """Read a model that `tapewise workload export` wrote.
 
     Raises:
-        WorkloadError: the file cannot be read, is not a workload model, has another version, or a field of it
-            is missing or wrong; the message names file and field.
+        WorkloadError: the file cannot be read, is not a workload model, has another version, or has a missing
+            or wrong field; the message names file and field.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -4,7 +4,7 @@ A stream is a trace (traces.py) with these additional columns:
 
     submitted_at   the moment of the request, in UTC
     interface      the program that makes the request
-    user           from 1, the busiest first; below 0 for unknown users, a different one for each request
+    user           from 1, the busiest first; below 0 for unknown users, a different number for each request
     origin         put, or where a get finds its file: disk or tape
     class_number   the request's class among those of its interface and direction
 
@@ -43,9 +43,9 @@ def make_stream(
 ) -> pl.DataFrame:
     """Make a trace of the bursts and single requests that begin within `duration_s` of `began_at`.
 
-    The last bursts continue past the end, so that the expected number of requests is right. With
-    `rate_factor`, bursts of the same users begin that many times as often. The same arguments give the same
-    bits.
+    The last bursts continue past the end, so the expected number of requests is right. With `rate_factor`,
+    bursts of the same users begin that many times as often. The same arguments give the same stream, to the
+    last bit.
 
     Raises:
         SimulationError: an argument is out of range, or the stream would not fit into memory.
@@ -69,7 +69,7 @@ def make_stream(
     frames = [pl.DataFrame(schema=_SCHEMA)]
     for group in model.groups:
         if group.request_count:
-            # A generator for each group: an additional group does not change the others.
+            # Each group has its own generator, so an additional group does not change the others.
             rng = np.random.default_rng([seed, 3, *f"{group.interface} {group.direction}".encode()])
             begins_s = draw_begins(rng, np.array(group.bursts.week_burst_counts, np.float64))
             singles_s = draw_begins(rng, _share_out(group.bursts, observed))
@@ -92,7 +92,7 @@ def make_stream(
 
 
 def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
-    """Count the gets in a stream of `model` for whose class it is unknown where its files were.
+    """Count the gets in a stream of `model` whose class has no file of known origin.
 
     A stream puts these files on disk; callers should say so.
     """
@@ -111,7 +111,7 @@ def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
 def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return the same requests in the same order, at times drawn uniformly between the first and the last.
 
-    That is a Poisson stream with the same number of requests: compared with the trace, it shows the effect of
+    That is a Poisson stream with the same number of requests. Compared with the trace, it shows the effect of
     the bursts. A get still comes after the put of its file.
     """
     if seed < 0:
@@ -130,7 +130,7 @@ def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
 
 
 def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.random.Generator) -> pl.DataFrame:
-    """Draw the requests of bursts that begin at `begins_s`, and those of unknown users at `singles_s`."""
+    """Draw the requests of bursts that begin at `begins_s`, and requests of unknown users at `singles_s`."""
     bursts, count = group.bursts, len(singles_s)
     found = draw_requests(bursts, begins_s, rng)
     asked_s = np.concatenate([found.asked_s, singles_s])
@@ -155,7 +155,7 @@ def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.rando
 
 
 def _share_out(bursts: Bursts, observed: Integers) -> Floats:
-    """Distribute the requests of unknown users over the week: like those of known users, or evenly."""
+    """Distribute the requests of unknown users over the week: like known users' requests, or evenly."""
     week = np.array(bursts.week_request_counts, np.float64)
     week = week if week.any() else observed.astype(np.float64)
     counts: Floats = bursts.unattributed_count * week / week.sum()

@@ -9,15 +9,16 @@ from tapewise.schema.errors import TraceError
 INTERFACE = "simulated"  # if a trace does not say which program moved a file
 # A trace file without times of day begins here, on a Thursday.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-CLOCKS_APART_US = 1_000_000  # one column in whole seconds does not contradict the other
+CLOCKS_APART_US = 1_000_000  # so a column in whole seconds does not contradict the other
 
 
 def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     """Return a trace file's rows with all columns, and the moment from which `submitted_s` counts.
 
     Without `submitted_at`, that moment is `EPOCH`; a missing `interface` is `simulated`; a get without
-    `origin` reads a file on tape unless the trace put it before. Files named by strings get numbers. Raises
-    TraceError for an empty trace, and for a `submitted_at` that has no zone or contradicts `submitted_s`.
+    `origin` reads a file on tape unless the trace put that file before. Files named by strings get numbers.
+    Raises TraceError for an empty trace, and for a `submitted_at` that has no zone or contradicts
+    `submitted_s`.
     """
     if trace.is_empty():
         raise TraceError("the trace has no requests")
@@ -37,7 +38,7 @@ def _place_in_utc(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     """Return the trace with its `submitted_at` in UTC, and the moment from which `submitted_s` counts."""
     at = trace["submitted_at"]
     if at.dtype == pl.String:
-        # Only with Z or an offset: otherwise the clock would be unknown.
+        # Reads only times with Z or an offset; without either, the zone would be unknown.
         at = at.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
     elif not isinstance(at.dtype, pl.Datetime) or at.dtype.time_zone is None:
         raise TraceError(f"the trace's submitted_at is of type {at.dtype}, which has no time zone")

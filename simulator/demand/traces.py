@@ -36,7 +36,7 @@ INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
 
 @dataclass(frozen=True)
 class Demand:
-    """A trace as arrays: users and files are numbers from 0, `inventory` lists the files on disk."""
+    """A trace as arrays: users and files are numbers from 0, and `inventory` lists the files on disk."""
 
     submitted_s: Floats
     is_put: np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -53,8 +53,8 @@ class Demand:
 def read_trace(path: Path) -> pl.DataFrame:
     """Read a trace from Parquet, or from CSV with a header line if `path` ends in .csv or .csv.gz.
 
-    `check_trace` checks whether it is a trace. Raises a TraceError that names the file, and for CSV the row
-    and column without a number.
+    `check_trace` checks whether it is a trace. Raises a TraceError that names the file and, for CSV, the row
+    and column that should have a number.
     """
     is_csv = path.name.endswith((".csv", ".csv.gz"))
     try:
@@ -106,8 +106,8 @@ def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
 def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
     """Return the files that a trace says were on disk when it began (`origin` is disk), as an inventory.
 
-    All are stored on tape and were last used when the trace begins: LLNL's model writes them at time 0
-    (appendix B, section 5.2.1). Raises TraceError if the trace has no such column or a row is wrong.
+    All are stored on tape and were last used when the trace begins, as in LLNL's model, which writes them at
+    time 0 (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row is wrong.
     """
     trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
     origin = pl.col("origin")
@@ -124,7 +124,7 @@ def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, 
 
     With it, a run need not begin with an empty disk. If filling the disk would take more than `MADE_UP_LIMIT`
     files of the trace's sizes, all files are larger by a common factor. Files are named by strings,
-    `inventory-1` and so on: a trace that uses this inventory must name its files by strings too.
+    `inventory-1` and so on, so a trace that uses this inventory must name its files by strings too.
     """
     if not 0 <= fill_ratio < 1:
         raise TraceError(f"fill_ratio is {fill_ratio}, not from 0 to below 1")
@@ -248,7 +248,7 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machin
     total, capacity = int(held["size_bytes"].sum()), machine.disk.capacity_bytes
     if total > capacity:
         raise TraceError(f"the inventory's {total} bytes are more than the disk holds ({capacity})")
-    # The oldest first: the order in which they arrived and are stored.
+    # The oldest files come first, in the order in which files arrived and are stored.
     return held.sort("age_s", descending=True, maintain_order=True)
 
 

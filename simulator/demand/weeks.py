@@ -47,9 +47,9 @@ def count_observed_hours(model: Model) -> Integers:
 def find_rates(counts: Floats, observed: Integers) -> Floats:
     """Return the rate per hour, for each hour of the week.
 
-    An hour that was never observed gets the mean of that hour of the day; if that was not observed on any
-    day, the mean of all hours. An unobserved hour with a count (a request is submitted before it ends) counts
-    as observed once.
+    An hour that was never observed gets the mean of that hour of the day, or of all hours if that hour was
+    not observed on any day. An unobserved hour with a count (a request is submitted before it ends) counts as
+    observed once.
     """
     seen = np.maximum(observed, counts > 0).astype(np.float64)
     by_day = counts.reshape(7, 24).sum(axis=0), seen.reshape(7, 24).sum(axis=0)
@@ -64,11 +64,11 @@ def draw_moments(
 ) -> Floats:
     """Draw an inhomogeneous Poisson process: seconds from `began_at`, in order.
 
-    Moments are first drawn at the highest rate. Each then stays with a probability of its own hour's rate
-    divided by the highest, so it makes no difference how the clocks change.
+    Moments are first drawn at the highest rate. Each moment then stays with the probability of its own hour's
+    rate divided by the highest rate, so clock changes make no difference.
 
     Raises:
-        SimulationError: there would be more than `DRAW_LIMIT` of them.
+        SimulationError: there would be more than `DRAW_LIMIT` moments.
     """
     highest = float(rates.max())
     expected = highest * duration_s / HOUR_S

@@ -22,9 +22,9 @@ def _prepare_cache() -> bool:
     if os.environ.get("NUMBA_CACHE_DIR"):
         return True
     caches = os.environ.get("XDG_CACHE_HOME")
-    # numba checks only the file of a function, not those of the functions that it calls. So each state of
-    # this package has its own cache folder: otherwise, after a change in one module, others would keep its
-    # old code.
+    # numba checks only the file of a function, not the files of the functions that it calls. So each state of
+    # this package has its own cache folder. Otherwise, after a change in one module, other modules would keep
+    # its old code.
     state = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         state.update(path.read_bytes())
@@ -46,10 +46,11 @@ _IS_CACHED = _prepare_cache()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function that only compiled ones call. It must allocate nothing; floats are never reordered.
+    """Compile a function that only compiled functions call and that allocates nothing. Never reorders floats.
 
-    It gets no reference counting and no wrapper for callers from Python, which would cost something for each
-    table in `World` at each call. So it compiles in half the time, and the kernel runs five times as fast.
+    It gets no reference counting and no wrapper for callers from Python, which would cost time for each table
+    in `World` at each call. Without them, it compiles in half the time, and the kernel runs five times as
+    fast.
     """
     return _compile(function, is_entry=False)
 
@@ -60,7 +61,7 @@ def compiled_entry(function: Callable[Parameters, Result]) -> Callable[Parameter
 
 
 def _compile(function: Callable[Parameters, Result], *, is_entry: bool) -> Callable[Parameters, Result]:
-    njit: Any = numba.njit  # its type hints omit the options that make it fast
+    njit: Any = numba.njit  # numba's type hints omit the options that make it fast
     compile_it = njit(
         cache=_IS_CACHED,
         error_model="numpy",  # divides without checking for 0; nothing here divides by 0

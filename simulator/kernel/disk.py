@@ -92,8 +92,8 @@ def purge_if_wanted(world: World) -> None:
 def purge(world: World) -> None:
     """Remove files down to the low mark, heaviest first; then admit the jobs that wait for space.
 
-    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If too many stay, the purge
-    continues when the next of them is old enough or has been stored to tape.
+    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If too many files stay, the
+    purge continues when the next of them is old enough or has been stored to tape.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes

@@ -1,11 +1,11 @@
 """The event loop: handles the next event until every job is done or nothing more can happen.
 
-A put goes through user token, port, latency, space on disk and transfer; a get of a file on disk through
+A put goes through user token, port, latency, space on disk and transfer; a get of a file on disk goes through
 token, port, latency and transfer. Any other get first has its file staged (drive, load, space, transfer from
 tape), or waits for the job that writes or stages it.
 
-It uses only + - * /, square roots and comparisons, so it gives the same bits without the compiler. All random
-numbers are drawn beforehand and come with the jobs.
+This module uses only + - * /, square roots and comparisons, so it gives the same bits without the compiler.
+All random numbers are drawn beforehand and come with the jobs.
 """
 
 import numpy as np
@@ -30,10 +30,11 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 
 
 @compiled_entry
-def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch a kind of event
-    """Run until every job is done, or until the remaining ones wait for something that cannot come.
+def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch per kind of event
+    """Run until every job is done, or until the remaining jobs wait for something that cannot come.
 
-    After `event_limit` events it pauses and returns True; the next call continues, and gives the same bits.
+    After `event_limit` events the run pauses and returns True. The next call continues, and the result is the
+    same, to the last bit.
     """
     state = world.state[0]
     last = state.event_count + event_limit

@@ -138,7 +138,7 @@ def enter(world: World, job: int, phase: int) -> None:
 
 @compiled
 def sort_chosen(world: World, count: int) -> None:
-    """Sort `world.chosen` by `world.weights`, then by itself, in place: a heap sort."""
+    """Heap-sort `world.chosen` in place, by `world.weights` and then by its own values."""
     weights, chosen = world.weights, world.chosen
     start, end = count // 2, count
     while end > 1:

@@ -1,8 +1,8 @@
-"""Sharing bandwidth: flows are fluids, each with its max-min fair share, calculated by class.
+"""Shares bandwidth. Flows are fluids; each gets its max-min fair share, calculated by class.
 
-Flows that use the same resources under the same cap form a class with one rate. So the class keeps the work
-that each of its flows has done, and a heap of the amounts of work at which flows end, and the cost of an
-event does not grow with the number of flows.
+Flows that use the same resources under the same cap form a class with one rate. The class keeps the work that
+each of its flows has done, and a heap of the amounts of work at which flows end. So the cost of an event does
+not grow with the number of flows.
 """
 
 from tapewise.simulator.kernel.compiler import compiled
@@ -79,7 +79,7 @@ def share(world: World) -> None:  # noqa: PLR0912  # numba inlines no closures
     """Calculate the rates by progressive filling.
 
     All flows grow equally until a resource is full or a class reaches its cap; the affected flows are then
-    fixed, and the others share what is left.
+    fixed, and the other flows share what is left.
     """
     state = world.state[0]
     for r in range(len(world.resources)):

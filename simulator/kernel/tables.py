@@ -1,7 +1,7 @@
 """The kernel's memory: tables of numbers that its functions read and write, without objects.
 
-Each row is a numpy record, so that `world.jobs[j].port = 3` means the same in numba and in Python. Times are
-seconds since the trace began, sizes are bytes as floats (whole below 2^53), -1 means none.
+Each row is a numpy record, so `world.jobs[j].port = 3` means the same in numba and in Python. Times are
+seconds since the trace began, sizes are bytes as floats (whole below 2^53), and -1 means none.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -93,7 +93,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("purged_bytes", "f8"),
         ("purged_count", "i8"),
         ("store_s", "f8"),  # when the storing process wakes up
-        ("store_base_s", "f8"),  # when it last went to sleep
+        ("store_base_s", "f8"),  # when the storing process last went to sleep
         ("is_storing", "?"),
         ("unstored_count", "i8"),
         ("list_count", "i8"),
@@ -120,12 +120,12 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
-        ("joined_job", "i8"),  # the job whose stage it waited for
+        ("joined_job", "i8"),  # the job whose stage this job waited for
         ("transfer_alone_s", "f8"),
         ("staging_alone_s", "f8"),
         ("stage_began_s", "f8"),
         ("stage_ended_s", "f8"),
-        ("granted_s", "f8"),  # when it got its port
+        ("granted_s", "f8"),  # when the job got its port
         ("started_s", "f8"),
         ("ended_s", "f8"),
     ],
@@ -138,7 +138,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("accessed_s", "f8"),
         ("lock_count", "i8"),
         ("is_stored", "?"),
-        ("stage_job", "i8"),  # the job that is staging it, while it is coming; -1: it is being put
+        ("stage_job", "i8"),  # the job that stages the file, while it is COMING; -1: the file is being put
     ],
     "queues": _QUEUE,
     "users": [("active_count", "i8")],

@@ -42,7 +42,7 @@ def _load(world: World, job: int) -> None:
 
 @compiled
 def end_load(world: World, job: int) -> None:
-    """Continue after a tape is loaded: a stage asks for space on disk, the storing process writes."""
+    """Continue after a tape is loaded: a stage asks for space on disk, and the storing process writes."""
     if job == world.machine[0].job_count:
         _store_piece(world)
     else:
@@ -88,7 +88,7 @@ def begin_store(world: World) -> None:
             break
         count += 1
     for place in range(count):
-        # Within a volume, the first to arrive comes first; `unstored` is in that order.
+        # Within a volume, files are stored in the order of their arrival, which is the order of `unstored`.
         world.chosen[place] = place
         world.weights[place] = world.files[world.unstored[place]].lv
     sort_chosen(world, count)

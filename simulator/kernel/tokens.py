@@ -1,4 +1,4 @@
-"""The tokens that a transfer with a client needs: one of its user, and a port that takes its size."""
+"""The tokens that a transfer with a client needs: a token of its user, and a port that takes its size."""
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event
@@ -60,7 +60,7 @@ def release_tokens(world: World, job: int) -> None:
 
 @compiled
 def _take_user(world: World, job: int) -> None:
-    """Serialised queueing: take the user's token, then ask for a port; first come, first served."""
+    """In serialised queueing, take the user's token, then ask for a port; first come, first served."""
     record = world.jobs[job]
     world.users[record.user].active_count += 1
     enter(world, job, PORT)
@@ -96,7 +96,7 @@ def _take_port(world: World, job: int, port: int) -> None:
 
 @compiled
 def _admit(world: World) -> None:
-    """Joint queueing: go along the queue and admit each job that finds both tokens."""
+    """In joint queueing, go along the queue and admit each job that finds both tokens."""
     machine, line = world.machine[0], world.queues[world.machine[0].joint_queue]
     before, job = -1, line.head
     while job >= 0:
@@ -122,7 +122,7 @@ def _admit(world: World) -> None:
 
 @compiled
 def _name_causes(world: World) -> None:
-    """Joint queueing: a job whose user is at the limit waits for the user, any other for a port."""
+    """In joint queueing, a job whose user is at the limit waits for the user, any other job for a port."""
     machine = world.machine[0]
     job = world.queues[machine.joint_queue].head
     while job >= 0:

@@ -41,7 +41,8 @@ def demo(settings: Settings) -> None:
     """Load the example logs and answer questions from them.
 
     The logs go into the archive 'example'. They are made up: two weeks of an archive like LLNL's in 1998.
-    Results are shown next to the truth from which the logs were made. Running it again counts nothing twice.
+    Results are shown next to the truth from which the logs were made. Running the demo again counts nothing
+    twice.
 
     Example: tapewise --home .demo demo
     """
@@ -112,7 +113,7 @@ def _show_next(settings: Settings) -> None:
 
 
 def _shorten(path: str) -> str:
-    """`path` as one would type it in the current folder."""
+    """The path as one would type it in the current folder."""
     resolved = Path(path).absolute()
     here = Path.cwd()
     return str(resolved.relative_to(here)) if resolved.is_relative_to(here) else path

@@ -70,7 +70,7 @@ def show_simulation(warehouse: Warehouse) -> None:
         is_run = reader.execute("SELECT FROM mart.simulation_runs WHERE archive = %s", [SIMULATED]).fetchone()
         given = read_archive_requests(reader, ARCHIVE)
     if is_run is None:
-        # The compiler takes a second to import, and on its first run on a machine up to half a minute.
+        # The compiler takes a second to import. Its first run on a machine takes up to half a minute.
         from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
 
         click.echo("The first run on a machine compiles the simulator, which takes up to half a minute.\n")

@@ -204,7 +204,7 @@ def test_an_error_in_deriving_requests_fails_the_load(
 
 def test_missing_requests_fail_the_load(read, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(derivations, "copy_encoded", lambda *_: 5)
-    with pytest.raises(DatabaseError, match=r"rows were sent to core\.requests, 5 arrived"):
+    with pytest.raises(DatabaseError, match=r"rows were sent to core\.requests, but 5 arrived"):
         read("pftp", make_log("pftp", 1))
 
 

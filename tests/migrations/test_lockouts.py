@@ -167,6 +167,6 @@ def test_a_restore_also_names_the_sessions_in_its_way(
 def test_details_that_postgresql_hides_are_reported_as_hidden() -> None:
     """A role that is not a superuser sees neither the state nor the age of another user's session."""
     assert str(Blocker(17, "anna", "psql", None, None)) == (
-        "pid 17 (login anna, application 'psql', state and age only its owner or a superuser can see)"
+        "pid 17 (login anna, application 'psql', state and age visible only to its owner or a superuser)"
     )
     assert str(Blocker(0, None, None, None, None)) == "a prepared transaction (see pg_prepared_xacts)"

@@ -32,7 +32,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -89,7 +90,7 @@ SELECT
 
     asked_for.starts_on
 FROM asked_for
--- For sorting: a number that differs often comes before names that hardly differ.
+-- Sorting is faster if a number that differs often comes before names that hardly differ.
 GROUP BY
     asked_for.starts_on,
     asked_for.interface,

@@ -55,7 +55,8 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -110,9 +111,9 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
--- How often each hour of the week was in service: within the range, from the first to the last cell of the
--- interface and direction asked for. Forgotten times have cells but no transfers. (`greatest` and `least`
--- ignore nulls.)
+-- How often each hour of the week was in service. Service runs from the first to the last cell of the
+-- requested interface and direction within the range. Forgotten times have cells but no transfers.
+-- (`greatest` and `least` ignore nulls.)
 spans AS (
     SELECT
         archives.archive,
@@ -128,7 +129,7 @@ spans AS (
     GROUP BY archives.archive, archives.timezone, archives.retained_since
 ),
 
--- Hours in which any transfer of the archive ended. Two days are more than the longest local day.
+-- Hours in which any transfer of the archive ended. Two days are longer than any local day.
 active_hours AS (
     SELECT
         spans.archive,
@@ -163,8 +164,8 @@ hours_of_spans AS (
         ) AS each_hour (hour_at)
 ),
 
--- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
--- on, because a range whose end is null is open.
+-- The union of each archive's outages, so that time covered by two of them counts once. An outage without an
+-- end continues, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -223,7 +224,7 @@ SELECT
     hours.hour,
 
     coalesce(counts.transfer_count, 0) AS transfer_count,
-    -- If there were no transfers, none failed, provided that a log would report it.
+    -- If there were no transfers, none failed, provided that a log would report failures.
     CASE
         WHEN coalesce(counts.has_failures, answering.has_failures) THEN coalesce(counts.failed_count, 0)
     END AS failed_count,

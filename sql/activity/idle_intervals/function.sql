@@ -36,8 +36,8 @@ AS $function$
 
 -- 1. ranges, archives, asked_for: the transfers of the range and of a margin around it.
 -- 2. marks: rows that stand for the transfers beyond the margin.
--- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each that began
---    after all earlier ones had ended.
+-- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
+--    transfer that began after all earlier ones had ended.
 -- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
 -- 5. hour_unknown: transfers whose time of day is unknown. They bound no gap, but may lie in one.
 WITH transfers AS (
@@ -53,9 +53,10 @@ outages AS (
     SELECT * FROM mart.outages
 ),
 
--- The query reads from first_at up to last_at, a margin beyond the range on both sides: a gap across an edge
--- of the range is then whole, and a transfer that was under way at `until` is seen by its end. The margin is
--- a day, or `shortest_s` if that is longer. archive_number exists because names take twice as long to sort.
+-- The query reads from first_at up to last_at, which adds a margin to both sides of the range. A gap across
+-- an edge of the range is then whole, and a transfer that was under way at `until` is found by its end. The
+-- margin is a day, or `shortest_s` if that is longer. archive_number exists because names take twice as long
+-- to sort.
 ranges AS (
     SELECT
         archives.archive,
@@ -71,8 +72,8 @@ ranges AS (
     WHERE idle_intervals.archive IS NULL OR archives.archive = idle_intervals.archive
 ),
 
--- Times that an archive has forgotten have cells but no transfers. That is not silence: they are not
--- reported, and no gap begins before they end. (`greatest` ignores nulls.)
+-- Times that an archive has forgotten have cells but no transfers. This is not silence, so these times are
+-- not reported, and no gap begins before they end. (`greatest` ignores nulls.)
 archives AS (
     SELECT
         ranges.archive,
@@ -84,9 +85,9 @@ archives AS (
     FROM ranges
 ),
 
--- A failed transfer counts: the archive answered. The bounds repeat those of `ranges`, because partitions are
--- pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`, they are also
--- pruned by times known only at execution (now() - ...).
+-- A failed transfer counts, because the archive answered. The bounds repeat those of `ranges`, because
+-- partitions are pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`,
+-- partitions are also pruned by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         archives.archive_number,
@@ -117,9 +118,10 @@ asked_for AS (
 ),
 
 -- Where the log extends before first_at or after last_at, a mark there stands for the transfers that are not
--- read: without it a silence of weeks around the range would have no row. A mark has no transfer_id, and a
--- gap that it bounds is an edge. A cell that contains last_at may have transfers after it, which is enough
--- for a mark. A filter by client or class is not applied here: cells do not distinguish them.
+-- read. Without it, a silence of weeks around the range would have no row. A mark has no transfer_id, and a
+-- gap that it bounds is an edge. A cell that contains last_at may have transfers after last_at, which is
+-- enough for a mark. A filter by client or class is not applied here, because cells do not distinguish
+-- clients and classes.
 marks AS (
     SELECT
         archives.archive_number,
@@ -167,8 +169,8 @@ activity AS (
 ),
 
 -- heard_until is the latest end of all transfers that began earlier, and null for the first. The end of the
--- previous one would not do: a long transfer goes on while short ones begin and end. Ties are broken by the
--- contents of the log, so that the order of loading does not matter.
+-- previous transfer would not do, because a long transfer goes on while short ones begin and end. Ties are
+-- broken by the contents of the log, so that the order of loading does not matter.
 heard AS (
     SELECT
         activity.*,
@@ -189,8 +191,9 @@ heard AS (
         )
 ),
 
--- A transfer that began and ended while another was under way bounds no gap, so it is left out. Each of the
--- rest ended later than all before it; the previous one is therefore the one that ended at heard_until.
+-- A transfer that began and ended while another was under way bounds no gap, so it is left out. Each
+-- remaining transfer ended later than all before it, so the previous one is the one that ended at
+-- heard_until.
 neighbours AS (
     SELECT
         heard.*,
@@ -232,7 +235,8 @@ silences AS (
         >= coalesce(idle_intervals.shortest_s, 600) * interval '1 second'
         AND neighbours.started_at > coalesce(idle_intervals.since, timestamptz '-infinity')
         AND neighbours.heard_until < coalesce(idle_intervals.until, timestamptz 'infinity')
-        -- If both bounds are marks, no transfers of the client or class were read, and it may not even exist.
+        -- If both bounds are marks, no transfers of the client or class were read, and the client or class
+        -- may not even exist.
         AND (
             coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
             OR neighbours.last_transfer_id IS NOT NULL
@@ -240,8 +244,8 @@ silences AS (
         )
 ),
 
--- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
--- on, because a range whose end is null is open.
+-- The union of each archive's outages, so that time covered by two of them counts once. An outage without an
+-- end continues, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -251,7 +255,7 @@ recorded AS (
 ),
 
 -- Each gap divided by outages: `*` is the part in both ranges, `-` the part only in the first. An archive
--- without any outage has a null for outage_times: no part of its gaps is explained.
+-- without any outage has a null for outage_times, so no part of its gaps is explained.
 parts AS (
     SELECT
         silences.*,

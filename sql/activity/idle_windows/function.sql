@@ -26,8 +26,8 @@ AS $function$
 -- 2. asked_for, fives, dated, active, unknown: the windows in which a transfer ended, and the days on which a
 --    transfer ended at an unknown hour.
 -- 3. seen, spans, days, windows: all windows of the days that are returned, active or not.
--- 4. recorded, fates, counts: the two joined; a window without a match is idle, and perhaps explained by
---    outages.
+-- 4. recorded, fates, counts: windows of 2 and 3 joined; a window without a match is idle, and perhaps
+--    explained by outages.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -85,9 +85,9 @@ ranges AS (
     FROM archives
 ),
 
--- The cells do not distinguish clients and classes; otherwise they give the same answer as the transfers, and
--- faster. The two days, more than the longest local day, only keep other partitions from being read; anything
--- outside the days asked for is left out below. With `coalesce` rather than `IS NULL OR`, partitions
+-- The cells do not distinguish clients and classes; otherwise they give the same answer as the transfers, but
+-- faster. The margin of two days (longer than any local day) only keeps other partitions from being read;
+-- anything outside the requested days is left out below. With `coalesce` rather than `IS NULL OR`, partitions
 -- are also pruned by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
@@ -139,7 +139,7 @@ fives AS (
     GROUP BY ranges.archive_number, ranges.timezone, asked_for.is_time_of_day_unknown, five_at
 ),
 
--- Where clocks go back across midnight, a day begins at the second midnight, as everywhere.
+-- Where clocks go back across midnight, a day begins at the second midnight, as everywhere else.
 dated AS (
     SELECT
         fives.archive_number,
@@ -152,8 +152,8 @@ dated AS (
     FROM fives
 ),
 
--- Windows are numbered backwards from the end of the day: at its beginning clocks may have gone forward by
--- part of a window.
+-- Windows are numbered backwards from the end of the day, because at its beginning clocks may have gone
+-- forward by part of a window.
 active AS (
     SELECT DISTINCT
         dated.archive_number,
@@ -237,7 +237,7 @@ days AS (
         ) AS day (midnight)
 ),
 
--- Numbered as in `active`. The last number is the first window of the day, which may be a shorter one.
+-- Numbered as in `active`. The last number is the first window of the day, which may be shorter.
 windows AS (
     SELECT
         days.*,
@@ -251,8 +251,8 @@ windows AS (
         ) AS series (window_number)
 ),
 
--- The union of each archive's outages: time that two of them cover counts once. An outage without an end goes
--- on, because a range whose end is null is open.
+-- The union of each archive's outages, so that time covered by two of them counts once. An outage without an
+-- end continues, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
@@ -268,8 +268,8 @@ fates AS (
     SELECT
         windows.*,
         active.window_number IS NULL AS is_idle,
-        -- In seconds, because a difference of times contains days, and adding it would count them as days in
-        -- the session's zone.
+        -- In seconds, because a difference of times can contain days, and adding it would count these as days
+        -- of the session's zone.
         windows.window_at AT TIME ZONE windows.timezone = (
             windows.window_at
             - make_interval(secs => extract(EPOCH FROM windows.ends_at - windows.starts_at) - 86400)

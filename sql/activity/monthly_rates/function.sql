@@ -31,7 +31,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -77,7 +78,7 @@ months AS (
         percentile_cont(0.9) WITHIN GROUP (ORDER BY asked_for.rate_bytes_per_s) AS p90_rate_bytes_per_s,
         asked_for.starts_on
     FROM asked_for
-    -- The sort key: a number that differs often comes before names that hardly differ.
+    -- Sorting is faster if a number that differs often comes before names that hardly differ.
     GROUP BY
         asked_for.starts_on,
         asked_for.interface,

@@ -29,7 +29,8 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,

@@ -36,7 +36,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -96,7 +97,7 @@ cells AS MATERIALIZED (
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached) AS cached_bytes,
         sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached) AS uncached_bytes
     FROM asked_for
-    -- For sorting: a number that differs often comes before names that hardly differ.
+    -- Sorting is faster if a number that differs often comes before names that hardly differ.
     GROUP BY
         asked_for.day,
         asked_for.size_class,

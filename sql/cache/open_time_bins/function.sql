@@ -23,8 +23,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized: it
--- is used twice, and a parallel plan cannot read a materialized CTE.
+-- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized,
+-- because it is used twice and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -36,7 +36,8 @@ scales AS NOT MATERIALIZED (
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 placed AS (
     SELECT
         requests.archive,

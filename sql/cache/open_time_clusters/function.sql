@@ -59,7 +59,8 @@ methods AS NOT MATERIALIZED (
     FROM sizes
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -103,7 +104,8 @@ given AS (
     FROM unnest(open_time_clusters.boundaries_s) AS boundaries (boundary_s)
 ),
 
--- Read only if boundaries are to be found: the condition is evaluated before any rows are read.
+-- Read only if boundaries must be found in the data, because the condition is evaluated before any rows are
+-- read.
 valleys AS (
     SELECT
         found.archive,
@@ -150,8 +152,8 @@ boundaries AS (
     LEFT JOIN valleys ON archives.archive = valleys.archive
 ),
 
--- The first boundary ends the group that comes from disk: nothing is staged below it, so it does not move
--- with the size. The others do, but never below it.
+-- The first boundary ends the group of files from disk. Nothing is staged in less time, so this boundary does
+-- not move with the size. The others do, but never below it.
 placed AS (
     SELECT
         asked_for.archive,

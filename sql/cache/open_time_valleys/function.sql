@@ -27,8 +27,8 @@ WITH requests AS (
 ),
 
 -- Fifty bins per factor of ten; all times below a tenth of a second share a bin, so that steps of a coarse
--- clock do not look like valleys. `coalesce`, not `or`: it also prunes partitions by times known only at
--- execution (now() - ...).
+-- clock do not look like valleys. `coalesce` is used instead of `or`, because it also prunes partitions by
+-- times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -121,7 +121,7 @@ minima AS (
         AND bin >= 50 * log(2)
 ),
 
--- A minimum extends to either side until the curve is lower than it.
+-- A minimum extends to either side until the curve falls below it.
 basins AS (
     SELECT
         minima.archive,

@@ -25,8 +25,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Bypassed requests are counted in no second. `coalesce`, not `or`: it also prunes partitions by times known
--- only at execution (now() - ...).
+-- Bypassed requests are counted in no second. `coalesce` is used instead of `or`, because it also prunes
+-- partitions by times known only at execution (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,

@@ -27,8 +27,8 @@ requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized: it
--- is used twice, and a parallel plan cannot read a materialized CTE.
+-- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized,
+-- because it is used twice and a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -50,7 +50,8 @@ of_client AS (
         AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 placed AS (
     SELECT
         stages.archive,

@@ -33,7 +33,8 @@ archives AS (
     FROM mart.archives
 )
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 SELECT
     transfers.archive,
     transfers.kind,

@@ -87,8 +87,9 @@ counts AS (
     GROUP BY strata.archive, strata.kind, strata.interface, strata.direction, strata.stratum_size
 ),
 
--- Measured from the smallest and the shortest, so that a quantity that does not vary is exactly zero and not
--- the rounding error of a mean. Added in order, so that the sums have the same bits every time.
+-- Sizes and durations are measured from the smallest and the shortest, so that a quantity that does not vary
+-- is exactly zero and not the rounding error of a mean. Added in order, so that the sums have the same bits
+-- every time.
 points AS (
     SELECT
         strata.archive,
@@ -125,7 +126,8 @@ fits AS (
     GROUP BY points.archive, points.interface, points.direction
 ),
 
--- From the residuals themselves: the difference of two sums of squares would lose the digits that matter.
+-- Computed from the residuals themselves, because the difference of two sums of squares would lose the digits
+-- that matter.
 residuals AS (
     SELECT
         points.archive,
@@ -149,7 +151,7 @@ residuals AS (
     GROUP BY points.archive, points.interface, points.direction
 ),
 
--- The line. With two points its error is not zero but unknown: n - 2 degrees of freedom.
+-- The line. With two points its error is not zero but unknown, because it has n - 2 degrees of freedom.
 lines AS (
     SELECT
         counts.archive,

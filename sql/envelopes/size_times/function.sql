@@ -59,8 +59,8 @@ transfers AS (
     WHERE NOT candidates.is_filtered
 ),
 
--- The edges are 0, then 1, 2 and 5 of each decade; a bigint ends below 10^19. They are numeric, to be exact,
--- and rounded, because a power has decimals.
+-- The edges are 0, then 1, 2 and 5 in each decade; every bigint is below 10^19. They are numeric to be exact,
+-- and rounded because a power has decimals.
 edges AS (
     SELECT 0::numeric AS size_from_bytes
     UNION ALL

@@ -65,7 +65,7 @@ SELECT
     archives.name AS archive,
     archives.kind,
     ranked.source,
-    -- "Archive LTO8": a library's drives are reported by system and drive type.
+    -- The drives of a library are reported by system and drive type, such as "Archive LTO8".
     CASE
         WHEN ranked.section = 'library_drives' THEN substring(ranked.part FROM '^[^ ]+')
         ELSE ranked.system

@@ -24,7 +24,7 @@ SELECT
     archives.kind,
     sources.name AS source,
     namespace_events.interface,
-    -- In every view, `kind` is the archive's.
+    -- In every view, `kind` is the kind of the archive.
     namespace_events.kind AS event_kind,
     namespace_events.operation,
     namespace_events.user_id,

@@ -13,8 +13,8 @@ counted_sources AS (
     WHERE is_counted
 ),
 
--- If two logs report the same stages, only one of them is counted. But if a log is not counted because one of
--- another format reports the same transfers (STAT alongside NFT), its stages are nowhere else.
+-- If two logs report the same stages, only one of them is counted. But if a log is not counted because a log
+-- of another format reports the same transfers (STAT alongside NFT), its stages are in no other log.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE

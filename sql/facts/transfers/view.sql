@@ -8,14 +8,14 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- If two logs report the same transfers, only one of them is counted: one movement, one row. If that log does
--- not report failures, the failures of the other are included.
+-- If two logs report the same transfers, only one of them is counted, so that one movement has one row. If
+-- that log does not report failures, the failures of the other log are included.
 sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- Logs that are not counted, but whose failures are: the interface and the time for which they report them.
+-- Uncounted logs whose failures are counted, with the interface and the time for which they report failures.
 failure_logs AS (
     SELECT
         sources.archive_id,
@@ -46,7 +46,7 @@ SELECT
     transfers.file_key,
     transfers.persona,
     transfers.status_code,
-    -- A log's text may name a file, which not everybody may see; its codes never do.
+    -- The text in a log may name a file, and not everybody may see names. The codes never name a file.
     CASE
         WHEN transfers.status_text ~ '^-?[0-9]+( [(][A-Za-z]{1,8} -?[0-9]+[)])?$' THEN transfers.status_text
     END AS status_text,

@@ -45,7 +45,7 @@ transfer_names AS (
     WHERE found.ended_at < coalesce(account_usage.until, timestamptz 'infinity')
 ),
 
--- A deleted file was charged to the account that put it: a log of deletes may not name one.
+-- A deleted file was charged to the account that put it, because a log of deletes may not name an account.
 deletes AS (
     SELECT
         histories.archive,

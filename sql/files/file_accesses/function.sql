@@ -27,7 +27,7 @@ CREATE FUNCTION mart.file_accesses(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Over all gets so far, of any user: the final filter decides which of them are shown.
+-- Counted over all gets so far, of any user; the final filter decides which of them are shown.
 WITH gets AS (
     SELECT
         histories.*,

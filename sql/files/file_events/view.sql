@@ -15,8 +15,8 @@ hosts AS (
 ),
 
 -- A failed operation changed no file, and a read or write within a file neither creates nor fetches it. (The
--- joins are in both halves, because the planner has no statistics for their union: it would expect few
--- events, and plans that read them would compare every event with every other.)
+-- joins are in both halves, because the planner has no statistics for the union of the halves. It would
+-- expect few events, and choose plans that compare every event with every other.)
 events AS (
     SELECT
         transfers.id,

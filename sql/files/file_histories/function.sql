@@ -28,7 +28,8 @@ CREATE FUNCTION mart.file_histories(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- From the first event on, whatever `since` is: the history of a file begins before the range.
+-- Events are read from the first one on, whatever `since` is, because a file's history may begin before the
+-- range.
 WITH RECURSIVE events AS (
     SELECT found.*
     FROM mart.file_events AS found
@@ -38,8 +39,8 @@ WITH RECURSIVE events AS (
         AND found.file_key IS NOT NULL
 ),
 
--- What each event does to a name. A rename ends the meaning of the old name and begins that of the new one, a
--- copy only begins one; a get changes nothing.
+-- What each event does to a name. A rename ends the meaning of the old name and begins the meaning of the new
+-- one; a copy only begins a meaning; a get changes nothing.
 steps AS (
     SELECT
         events.archive,
@@ -70,7 +71,7 @@ steps AS (
     WHERE events.new_file_key IS NOT NULL AND events.new_file_key <> events.file_key
 ),
 
--- A name has one meaning from one change to the next: the spans of a name are numbered. Within a second the
+-- A name has one meaning from one change to the next. These spans of a name are numbered. Within a second the
 -- order of the lines decides.
 numbered AS (
     SELECT
@@ -86,7 +87,8 @@ numbered AS (
         )
 ),
 
--- The span that an event found, which it ends unless it is a get. A span's name and number form its key.
+-- The span that an event found. The event ends this span, unless it is a get. A span's name and number form
+-- its key.
 found AS (
     SELECT
         numbered.*,
@@ -225,7 +227,8 @@ aged AS (
             ELSE first_value(described.event) OVER lives
         END AS origin,
         CASE WHEN NOT described.is_presumed THEN first_value(described.happened_at) OVER lives END AS born_at,
-        -- The size when it was put; otherwise when it was last got, or as its delete reports it.
+        -- The size when the file was put; otherwise its size when it was last got, or the size that its
+        -- delete reports.
         CASE
             WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
                 THEN first_value(described.size_bytes) OVER lives

@@ -29,7 +29,8 @@ CREATE FUNCTION mart.file_versions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- `interface` to `file_key` come from a version's first event: its put, or the first event that mentions it.
+-- The columns from `interface` to `file_key` come from a version's first event: its put, or the first event
+-- that mentions it.
 WITH versions AS (
     SELECT
         histories.archive,

@@ -24,13 +24,13 @@ stage_sources AS (
         )
 ),
 
--- The same sources as in mart.transfers: failed transfers of those that are not counted may be included.
+-- The same sources as in mart.transfers: failed transfers of uncounted sources may be included.
 transfer_sources AS (
     SELECT * FROM ledger.sources
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- One pass over all transfers: to find that a fact is missing, all must be read anyway.
+-- One pass over all transfers: all of them must be read anyway to find that a fact is missing.
 transfers AS (
     SELECT
         transfers.archive_id,
@@ -67,7 +67,7 @@ requests AS (
     GROUP BY requests.archive_id
 ),
 
--- In the other tables, a row or two settles it, and few archives have many rows.
+-- In the other tables, a row or two shows whether there is such a fact, and few archives have many rows.
 opens AS (
     SELECT DISTINCT opens.archive_id
     FROM core.opens
@@ -141,7 +141,7 @@ reporting AS (
     SELECT DISTINCT source_id FROM core.daily_reports
 ),
 
--- A daily report covers a day: nothing in it happened at a particular time.
+-- A daily report covers a day, so nothing in it happened at a particular time.
 lines AS (
     SELECT
         sources.archive_id,

@@ -22,8 +22,8 @@ WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
 
--- Each transfer is read once, and not once for each flag. `coalesce`, not `or`: it also prunes partitions by
--- times known only at execution (now() - ...).
+-- Each transfer is read once, and not once for each flag. `coalesce` is used instead of `or`, because it also
+-- prunes partitions by times known only at execution (now() - ...).
 counts AS (
     SELECT
         transfers.archive,

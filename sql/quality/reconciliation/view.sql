@@ -146,8 +146,8 @@ compared AS (
         reported.interface,
         reported.figure,
         reported.reported,
-        -- Copies from a forgotten time are not stored anywhere, whereas the rollup still counts its
-        -- transfers.
+        -- Copies from a forgotten time are no longer stored anywhere, whereas the rollup still counts the
+        -- transfers of that time.
         reported.direction IS NOT NULL
         AND count(logged.interface) > 0
         AND (

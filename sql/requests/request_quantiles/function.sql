@@ -27,7 +27,8 @@ WITH requests AS (
     SELECT * FROM mart.requests
 ),
 
--- `coalesce`, not `or`: it also prunes partitions by times known only at execution (now() - ...).
+-- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
+-- (now() - ...).
 asked_for AS (
     SELECT requests.*
     FROM requests

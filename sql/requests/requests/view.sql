@@ -13,7 +13,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Not materialized: it is used twice, and a parallel plan cannot read a materialized CTE.
+-- Not materialized, because it is used twice and a parallel plan cannot read a materialized CTE.
 sources AS NOT MATERIALIZED (
     SELECT * FROM ledger.sources
 ),
@@ -27,7 +27,7 @@ runs AS (
 ),
 
 -- While staging is bypassed, and for tape-only classes of service, neither a short open time nor a missing
--- stage shows that a file was on disk. All windows of an archive are one value, because they are looked up
+-- stage shows that a file was on disk. All windows of an archive form one value, because they are looked up
 -- for each request.
 bypasses AS (
     SELECT
@@ -63,7 +63,7 @@ archives_with_stages AS (
         )
 ),
 
--- If a log records when transfers are asked for, a transfer without such a line has lost it.
+-- If a log records when transfers are asked for, a transfer without such a line has lost that line.
 sources_with_starts AS (
     SELECT sources.id AS source_id
     FROM sources
@@ -197,8 +197,9 @@ with_evidence AS (
 ),
 
 -- The times of several lines can come from two clocks. A time without a fraction of a second counts as coming
--- from a clock of whole seconds: a wait below one second is then known only to be that short, and can come
--- out a little below 0. If it comes out further below 0, the clocks disagree, and the wait is unknown.
+-- from a clock of whole seconds. A wait below one second is then known only to be that short, and the
+-- difference of the times can be a little below 0. If it is further below 0, the clocks disagree, and the
+-- wait is unknown.
 measured AS (
     SELECT
         with_evidence.*,
@@ -229,8 +230,8 @@ measured AS (
             ELSE 0
         END::double precision AS clock_step_s
     FROM with_evidence
-    -- The row always exists. But the union of two tables has no statistics, and the planner would estimate
-    -- that an inner join keeps one row in a million.
+    -- The archive always exists, but the union of two tables has no statistics, and the planner would
+    -- estimate that an inner join keeps one row in a million.
     LEFT JOIN archives ON with_evidence.archive_id = archives.id
 )
 
@@ -316,7 +317,7 @@ SELECT
     measured.started_at,
     measured.ended_at
 FROM measured
--- As above.
+-- A left join for the same reason as above.
 LEFT JOIN sources ON measured.source_id = sources.id
 LEFT JOIN hosts ON measured.host_id = hosts.id
 LEFT JOIN runs ON measured.archive_id = runs.archive_id;

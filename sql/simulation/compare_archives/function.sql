@@ -90,7 +90,7 @@ paired AS (
     GROUP BY figures.direction, figures.quantity, figures.statistic, figures.unit, figures.replicate
 ),
 
--- In the order of the replicates: floats give the same sum only in the same order.
+-- Added in the order of the replicates, because floats give the same sum only in the same order.
 spreads AS (
     SELECT
         paired.direction,

@@ -61,7 +61,7 @@ blocks AS MATERIALIZED (
         ) AS blocks
 ),
 
--- Times in whole microseconds: integers give the same sum in any order.
+-- Times are in whole microseconds, because integers give the same sum in any order.
 sums AS (
     SELECT
         requests.side,

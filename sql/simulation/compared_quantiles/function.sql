@@ -147,8 +147,9 @@ weights AS (
     GROUP BY counts.block_at, replicates.replicate
 ),
 
--- How many of all requests are below the quantile, and up to it, by their shares in each replicate. Division
--- comes last: a rounded share could push the rank past a whole number, and so to the next request.
+-- How many of all requests are below the quantile, and how many up to it, by their shares in each replicate.
+-- Division comes last, because a rounded share could push the rank past a whole number, and so to the next
+-- request.
 ranks AS (
     SELECT
         parts.side,

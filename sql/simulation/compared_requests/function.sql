@@ -117,8 +117,8 @@ SELECT
     requests.size_bytes,
     requests.duration_s,
     requests.stage_s,
-    -- As with waits: within a step of the clock, it took no measurable time; beyond that, the clocks
-    -- disagree.
+    -- As with waits, a time below 0 by less than a step of the clock is too short to measure; below that, the
+    -- clocks disagree.
     CASE
         WHEN requests.measured_total_s >= 0 THEN requests.measured_total_s
         WHEN requests.measured_total_s > -requests.clock_step_s THEN 0

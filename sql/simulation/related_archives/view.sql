@@ -23,7 +23,7 @@ origins AS (
     WHERE runs.demand = 'archive'
 ),
 
--- A name may have been given to another archive since.
+-- The name may since have been given to another archive.
 pairs AS (
     SELECT
         archives.archive,

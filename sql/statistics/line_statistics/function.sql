@@ -90,7 +90,7 @@ SELECT
     mart.student_t_tail(ends.slope_t, ends.residual_df) AS slope_p,
     ends.slope_low_s_per_byte,
     ends.slope_high_s_per_byte,
-    -- The slope's interval, inverted. A slope's interval that reaches zero or below gives none.
+    -- The slope's interval, inverted; null if the slope's interval reaches zero or below.
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_high_s_per_byte END AS rate_low_bytes_per_s,
     CASE WHEN ends.slope_low_s_per_byte > 0 THEN 1 / ends.slope_low_s_per_byte END AS rate_high_bytes_per_s,
 

@@ -26,7 +26,7 @@ WITH arguments AS (
 ),
 
 -- -h'(y) = (s - df1 / (df1 + df2)) * (df1 + df2)/2 and -h''(y) = s * (1 - s) * (df1 + df2)/2. They only
--- determine a suitable width of the strips. CASE and not least(), which ignores nulls; exp() of a number
+-- determine a suitable width of the strips. CASE is used because least() ignores nulls; exp() of a number
 -- outside the range of a double would be an error.
 slopes AS (
     SELECT
@@ -54,7 +54,7 @@ scales AS MATERIALIZED (
 
 -- The strips are at x = exp(u - exp(-u)) for equal steps of u: close together at the start, far apart at the
 -- end. With such strips the sum converges so fast that halving them changes no digit (Takahasi and Mori's
--- double exponential formula). The first is so close to the point that it stands for it.
+-- double exponential formula). The first strip is so close to the point that it stands for the point.
 steps AS (
     SELECT number / 32::double precision AS u
     FROM generate_series(-120, 160) AS number
@@ -100,7 +100,7 @@ heights AS MATERIALIZED (
     FROM places
 ),
 
--- The curve falls all the way, so the point is the highest.
+-- The curve falls all the way, so it is highest at the point.
 drops AS (
     SELECT
         heights.strip_width,

@@ -18,8 +18,8 @@ WITH RECURSIVE centres AS (
         AND log_f_quantile.upper_tail BETWEEN 0 AND 1
 ),
 
--- Away from the centre, on the side of the quantile: below it, 1/F has the degrees of freedom exchanged. The
--- target area there is null where the tail is zero.
+-- The area is away from the centre, on the side of the quantile. Below the centre, 1/F is used, with the
+-- degrees of freedom exchanged. The target area is null where the tail is zero.
 sides AS MATERIALIZED (
     SELECT
         1 AS sign,
@@ -43,8 +43,8 @@ sides AS MATERIALIZED (
 ),
 
 -- Newton's method on the logarithm of the area. The logarithm is concave, so the second and all later steps
--- come from beyond the quantile and never pass it. Each error is about the square of the previous one: after
--- a gap of 1e-8 no further step is needed.
+-- come from beyond the quantile and never pass it. Each error is about the square of the previous one, so
+-- after a gap of 1e-8 no further step is needed.
 steps AS (
     SELECT
         0 AS number,

@@ -6,8 +6,9 @@ CREATE FUNCTION mart.log_f_tail(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- Always away from the centre, where the area is summed directly: below it, 1/F has the degrees of freedom
--- exchanged, and its tail is 1 minus this one. That is never more than 0.7, so no digits are lost.
+-- Always away from the centre, where the area is summed directly. Below the centre, 1/F is used, with the
+-- degrees of freedom exchanged, and its tail is 1 minus this one. That tail is never more than 0.7, so no
+-- digits are lost.
 WITH sides AS (
     SELECT
         log_f_tail.log_f >= 0 AS is_above,

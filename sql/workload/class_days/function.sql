@@ -60,7 +60,7 @@ counts AS MATERIALIZED (
         sum(requests.size_bytes) AS size_bytes,
         requests.day
     FROM requests
-    -- For sorting: a number that differs often comes before names that hardly differ.
+    -- Sorting is faster if a number that differs often comes before names that hardly differ.
     GROUP BY
         requests.day,
         requests.class_number,

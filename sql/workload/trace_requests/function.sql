@@ -168,7 +168,8 @@ looking AS (
     FROM judged
 ),
 
--- If keys identify files, an earlier request for the same file shows where it was: put, or found then.
+-- If keys identify files, an earlier request for the same file shows where the file was, because that request
+-- put or found it.
 assumed AS (
     SELECT
         looking.*,
@@ -197,8 +198,8 @@ sources AS (
     FROM assumed
 ),
 
--- Sources come before other requests of the same time: a file is put before it is got. Of gets of one file at
--- the same time, one that had it staged is better evidence than one that did not.
+-- Sources come before other requests of the same time: a file is put before it is got. Of several gets of one
+-- file at the same time, one that had the file staged is better evidence than one that did not.
 placed AS (
     SELECT
         sources.*,
@@ -220,7 +221,8 @@ placed AS (
 ),
 
 -- If files are identified by their size alone, a file from tape is shared with no other request, as in the
--- paper. (A request that fails after a stage and is retried waits for the tape once: both get one file.)
+-- paper. (A request that fails after a stage and is retried waits for the tape once, because both attempts
+-- get one file.)
 founded AS (
     SELECT
         placed.*,
@@ -250,7 +252,8 @@ found AS (
 with_first AS (
     SELECT
         found.*,
-        -- For a file from before the trace. Requests that find a file of the trace come after all others.
+        -- The number of a file from before the trace. Requests that find a file of the trace come after all
+        -- others.
         min(found.place) FILTER (WHERE found.own_file_number IS NULL) OVER (
             PARTITION BY found.archive, found.known_key, found.size_bytes
         ) AS first_file_number
