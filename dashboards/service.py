@@ -139,7 +139,8 @@ class Service:
 
     def _start_warehouse(self) -> str:
         """Return the URL by which Superset reads the warehouse; from here on, the embedded server keeps
-        running."""
+        running.
+        """
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
         with open_ready_warehouse(self.settings) as warehouse:
@@ -165,7 +166,8 @@ class Service:
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
         """Run a program of Superset's environment to its end, with output to the log; the program ends when
-        we end."""
+        we end.
+        """
         with self._open_log() as log:
             done = subprocess.run(
                 leash([PROGRAMS / program, *arguments]),
