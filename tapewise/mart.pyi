@@ -33,16 +33,16 @@ class Mart:
         """One row per archive, account and local day or month with events.
 
         How much each account moved, and how much of its data was deleted; only for people who may see
-        names, since an account is one. A delete is charged to the account that put the file; where its
-        put is not in the log, to none. Reads all events of the archive from the beginning.
+        names, since an account is a name. A delete is charged to the account that put the file, or to
+        none if the put is not in the log. Reads all events of the archive from the beginning.
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is followed from before it
-                all the same (null = from the first)
+            since: only events at or after this time; the history of a file is still followed from its
+                beginning (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: get: only gets; put: everything but gets (null = both)
+            direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             period: day or month (null = month)
@@ -54,10 +54,10 @@ class Mart:
             period: day or month
             put_count: puts that did not fail
             get_count: gets that did not fail
-            failed_count: transfers that failed, as far as logs report it; null where none of their logs
-                reports failures
-            failures_unknown_count: transfers from logs that report no failures, and no other log
-                reports them either; failed_count covers the others
+            failed_count: transfers that failed, as far as logs report failures; null where none of
+                their logs does
+            failures_unknown_count: transfers from logs that report no failures, where no other log
+                reports failures either; failed_count covers the remaining ones
             deleted_count: files deleted that the account had put
             user_count: number of distinct users
             put_bytes: bytes put, as far as sizes are known
@@ -96,7 +96,7 @@ class Mart:
         Transfers, failures and bytes by the time at which transfers ended, in the archive's own zone.
         Filter on one period (WHERE period = 'day'); otherwise everything is counted three times. A
         period without transfers has no row. Transfers whose time of day is unknown count in their day
-        and month, but in no ten minutes.
+        and month, but in no ten-minute period.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -107,20 +107,21 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the period, failed ones included
-            failed_count: how many of them failed, as far as logs report it; null where none of their
-                logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, and no
-                other log reports them either; failed_count covers the others
-            saturated_count: how many of them have a saturated size, so that size_bytes is a lower bound
-            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
-                is known. All bytes of a transfer count at the time it ended, however long it took, so
-                the most bytes in ten minutes are not a rate, and may exceed what the network carries
+            failed_count: how many of them failed, as far as logs report failures; null where none of
+                their logs does
+            failures_unknown_count: how many of them come from logs that report no failures, where no
+                other log reports failures either; failed_count covers the remaining ones
+            saturated_count: how many of them have a saturated size, so size_bytes is a lower bound
+            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; null where
+                no size is known. All bytes of a transfer count at the time it ended, however long it
+                took. A sum over ten minutes is therefore not a rate, and may exceed what the network
+                can carry
             unknown_size_count: how many did not fail and have no size
-            duration_s: total seconds of those that did not fail, as far as durations are known; null
-                where no duration is known
+            duration_s: total seconds of the transfers that did not fail, as far as durations are known;
+                null where no duration is known
             unknown_duration_count: how many did not fail and have no duration
-            starts_at: when the period begins; where clocks go back across midnight, so that a day has
-                two midnights, the second
+            starts_at: when the period begins. If clocks go back across midnight, the day has two
+                midnights, and the second counts
             starts_on: local date on which the period begins
 
         In SQL:
@@ -151,8 +152,8 @@ class Mart:
         is_time_of_day_unknown: Values = None,
         cell_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, ten minutes of its local clock in which transfers ended, interface,
-        direction, and whether the time of day is known.
+        """One row per archive, interface, direction, ten minutes of local time in which transfers ended,
+        and whether their time of day is known.
 
         The rollup that mart.activity is computed from; far smaller than the transfers.
 
@@ -165,15 +166,15 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the cell, failed ones included
-            failed_count: how many of them failed, as far as logs report it
-            failures_unknown_count: how many of them come from logs that report no failures, and no
-                other log reports them either; failed_count covers the others
+            failed_count: how many of them failed, as far as logs report failures
+            failures_unknown_count: how many of them come from logs that report no failures, where no
+                other log reports failures either; failed_count covers the remaining ones
             saturated_count: how many of them have a saturated size
-            size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
-                transfer count at the time it ended, so this is not a rate
+            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; all bytes
+                of a transfer count at the time it ended, so this is not a rate
             unknown_size_count: how many did not fail and have no size
-            duration_us: total microseconds of those that did not fail, as far as durations are known;
-                an integer, so that sums equal any recount
+            duration_us: total microseconds of the transfers that did not fail, as far as durations are
+                known; an integer, so a recount always gives the same sum
             unknown_duration_count: how many did not fail and have no duration
             is_time_of_day_unknown: the time of day of these transfers is unknown; their cells are at
                 noon by their source's clock
@@ -199,7 +200,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and kind of fact.
 
-        What the logs of an archive contain, whatever their formats. Reads all counted transfers once.
+        What the logs of an archive contain, whatever their format. Reads all counted transfers once.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -207,7 +208,7 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             fact: what mart's views need from a log (transfers, sizes, open_times, deletes, ...)
-            is_held: whether the archive has any of it
+            is_held: whether the logs contain any of it
 
         In SQL:
 
@@ -234,12 +235,11 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: measured (real logs), synthetic (logs made up for examples and tests) or simulated;
-                never added up together
+                these are never added together
             timezone: the archive's own zone (IANA name), in which days, weekdays and hours are counted
             created_at: when the archive was added to the warehouse
             retained_since: the time from which single transactions are kept (`tapewise forget`); only
-                mart.activity and mart.activity_cells cover what was before. Null if nothing is
-                forgotten
+                mart.activity and mart.activity_cells cover earlier times. Null if nothing is forgotten
 
         In SQL:
 
@@ -262,8 +262,8 @@ class Mart:
         """One row per request of a known user that did not fail.
 
         The requests of known users, cut into bursts: batches in which a user has nothing under way for
-        at most idle_s before asking again. Failed requests are left out. A burst that the edge of the
-        range cuts becomes two.
+        at most idle_s before asking again. Failed requests are left out. A burst that is cut by an edge
+        of the range becomes two.
 
         Args:
             archive: only this archive (null = all)
@@ -288,7 +288,7 @@ class Mart:
                 direction; null where the time of day is unknown
             place: position of the request within its burst, from 1; null if burst_number is null
             size_bytes: bytes moved, null if not known
-            gap_s: seconds from the previous request of the burst to this one, each by asked_at; null
+            gap_s: seconds from the previous request of the burst to this one, both by asked_at; null
                 for the first
             size_log10: decimal logarithm of size_bytes, null where that is not above 0
             time_log10: decimal logarithm of the seconds of the measure, null where they are not above 0
@@ -319,12 +319,13 @@ class Mart:
         """One row per archive, grouping (all, day, month, size_class, interface, class_of_service) and
         group in which there were gets.
 
-        How often a get found its file on disk, as far as the logs show: yes, no or unknown, never
-        guessed. The ratio is over the gets with evidence (cache_evidence of mart.requests), and
-        unknown_ratio is the share without: an archive whose logs contain no evidence has no ratio, and
-        an unknown_ratio of 1. Successful gets only; an open with no transfer logged after it counts as
-        one. For a simulated archive, only gets requested since its run became steady (none, if it never
-        did). Filter on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
+        How often gets found their file on disk. For each get the logs show that it did, that it did
+        not, or neither; an unknown answer is never guessed. hit_ratio covers the gets with evidence
+        (cache_evidence of mart.requests), and unknown_ratio is the share of gets without it. If the
+        logs of an archive contain no evidence, it has no hit_ratio, and its unknown_ratio is 1. Only
+        successful gets count; an open with no transfer logged after it counts as a get. In a simulated
+        archive, only gets requested since its run became steady count (none, if it never did). Filter
+        on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
 
         Args:
             archive: only this archive (null = all)
@@ -341,9 +342,9 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             grouped_by: all, day, month, size_class, interface or class_of_service; only the column of
                 that name is filled
-            size_class: SDSC's, 1 MB being 10^6 bytes - small (below 2 MB), medium (from 2 to below 200
-                MB), large (from 200 MB to 1 GB, both included), huge (above 1 GB); null where the size
-                is not known
+            size_class: SDSC's size classes, where 1 MB is 10^6 bytes - small (below 2 MB), medium (from
+                2 to below 200 MB), large (from 200 MB to 1 GB, both included), huge (above 1 GB); null
+                where the size is not known
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
             class_of_service: class of service, null if the logs do not say
             get_count: successful gets
@@ -351,21 +352,22 @@ class Mart:
             uncached_count: gets whose file was not on disk: those that joined a stage and those that
                 started one (misses)
             joined_count: how many of the uncached gets waited for a stage that another request had
-                started; null where this is unknown, as in all logs so far - they then count as misses
-                (or, where only a missing stage is evidence, as hits)
+                started; null where this is unknown, as in all logs so far. They then count as misses
+                (or as hits, where the only evidence is that no stage was logged)
             unknown_count: gets whose source (disk or tape) is unknown
             bypassed_count: how many of the unknown gets are unknown because staging was bypassed, or
                 because their class of service is tape-only
-            saturated_count: cached and uncached gets whose size is at the end of the log's counter, so
-                that bytes are a lower bound
+            saturated_count: cached and uncached gets whose size is at the limit of the log's counter,
+                so their bytes are a lower bound
             cached_bytes: bytes of the cached gets
             uncached_bytes: bytes of the uncached gets
-            hit_ratio: cached_count over cached_count and uncached_count (0 to 1), that is, hits over
-                hits, joined and misses; null without evidence
-            hit_ratio_low: lower end of Wilson's 95 % interval, as if gets were drawn independently;
-                gets of one batch resemble each other, so the real uncertainty is at least this large
+            hit_ratio: cached_count / (cached_count + uncached_count) (0 to 1), that is, hits over hits,
+                joined gets and misses; null without evidence
+            hit_ratio_low: lower end of Wilson's 95 % interval, which treats gets as drawn
+                independently. Gets of one batch resemble each other, so the real uncertainty is at
+                least this large
             hit_ratio_high: upper end of that interval
-            byte_hit_ratio: cached_bytes over cached_bytes and uncached_bytes (0 to 1); null without
+            byte_hit_ratio: cached_bytes / (cached_bytes + uncached_bytes) (0 to 1); null without
                 evidence or bytes
             unknown_ratio: unknown_count over get_count (0 to 1)
             starts_on: local date on which the day or month begins, in the archive's own zone; null for
@@ -447,11 +449,11 @@ class Mart:
         """One row per direction, quantity and statistic that either archive has.
 
         Compares two archives of any kind (measured, synthetic or simulated) and shows where they differ
-        by more than chance. Days (blocks) are resampled, the same ones on both sides where the sides
-        share them, so that archives with the same requests are compared request by request, and others
-        as independent samples. The interval is the difference plus or minus t standard errors. Holm's
-        method corrects for testing several figures at once. A simulated archive counts from when its
-        run became steady; one that never did gives no rows.
+        by more than chance. Days (blocks) are resampled. Days that both sides share are drawn together,
+        so archives with the same requests are compared request by request, and other archives as
+        independent samples. The interval is the difference plus or minus t standard errors. Holm's
+        method corrects for testing several figures at once. A simulated archive counts from the time
+        its run became steady; if it never did, there are no rows.
 
         Args:
             a: the first archive
@@ -462,8 +464,8 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than the bursts (null = local days, by the clock of a)
+            block_s: length of a block in seconds; requests of one block stay together, so a block must
+                be longer than the bursts (null = local days, by the clock of a)
             replicate_count: how many times the blocks are resampled (null = 200)
 
         Columns:
@@ -473,26 +475,28 @@ class Mart:
             quantity: what is compared, as in mart.compared_means and mart.compared_quantiles
             statistic: mean, per day, share, p50, p90 or p99
             unit: unit of the values
-            a_value: the statistic of a, exactly; null if a does not have it, or it is not known
-            b_value: the statistic of b, exactly; null if b does not have it, or it is not known
+            a_value: the exact statistic of a; null if a does not have it, or if it is not known
+            b_value: the exact statistic of b; null if b does not have it, or if it is not known
             difference: b_value minus a_value
-            difference_low: lower end of the 95 % interval of the difference; null where it is not
-                compared
-            difference_high: upper end of the 95 % interval of the difference; null where it is not
-                compared
-            a_count: requests of a that it is computed from
-            b_count: requests of b that it is computed from
-            block_count: blocks that contain any of them, on the side that has fewer
+            difference_low: lower end of the 95 % interval of the difference; null where the figure is
+                not compared
+            difference_high: upper end of the 95 % interval of the difference; null where the figure is
+                not compared
+            a_count: requests of a that the statistic is computed from
+            b_count: requests of b that the statistic is computed from
+            block_count: blocks that contain any of these requests, on the side that has fewer such
+                blocks
             p_value: how often chance alone gives a difference as far from zero, two-sided; 1 where
-                there is no difference, 0 where it is the same in all blocks
+                there is no difference, 0 where the difference is the same in all blocks
             adjusted_p_value: p_value after Holm's method, over all rows that are compared
-            is_different: adjusted_p_value is below 0.05; null where it is not compared
-            set_apart: why it is not compared - only in a, only in b, not known (how many are under way,
-                where a log never records when a transfer began), one block (chance shows only between
-                blocks), too few (a quantile needs five requests beyond it); null where it is compared
-            a_began_at: when the first request of a was made, of those that count
+            is_different: adjusted_p_value is below 0.05; null where the figure is not compared
+            set_apart: why the figure is not compared - only in a, only in b, not known (how many are
+                under way, where a log never records when a transfer began), one block (chance shows
+                only between blocks), too few (a quantile needs five requests beyond it); null where it
+                is compared
+            a_began_at: when the first of the requests of a that count was made
             a_ended_at: when the last request of a ended
-            b_began_at: when the first request of b was made, of those that count
+            b_began_at: when the first of the requests of b that count was made
             b_ended_at: when the last request of b ended
 
         In SQL:
@@ -518,8 +522,8 @@ class Mart:
         """One row per side, direction and block that the side's time touches.
 
         The blocks of time of a comparison, and how busy the archives were in them. Blocks without any
-        request are included; the first and the last reach from the first request to the end of the
-        last.
+        request are included. The first block begins with the first request, and the last block ends
+        when the last request ends.
 
         Args:
             a: the first archive
@@ -537,9 +541,10 @@ class Mart:
             side: a or b
             direction: put, get, or all; put and get only if either side has any
             block_us: microseconds of the block within the side's time
-            busy_us: microseconds that transfers were under way, each counted; null if there are
-                transfers of the side and direction, but none has a known start
-            idle_us: microseconds in which none was under way; null under the same conditions as busy_us
+            busy_us: microseconds that transfers were under way, summed over all transfers; null if
+                there are transfers of the side and direction, but none has a known start
+            idle_us: microseconds in which no transfer was under way; null under the same conditions as
+                busy_us
             block_at: when the block begins
             span_began_at: when the first request of the side was made
             span_ended_at: when the last request of the side ended
@@ -568,7 +573,7 @@ class Mart:
         """One row per side, direction, quantity, statistic and replicate.
 
         Means, shares and counts per day of two archives, and what they would have been with other days
-        (blocks): each block is drawn as often as mart.poisson_weight says, the same on both sides.
+        (blocks). Each block is drawn as often as mart.poisson_weight says, equally often on both sides.
 
         Args:
             a: the first archive
@@ -596,10 +601,11 @@ class Mart:
                 at all)
             unit: s, 1/day, bytes/day or 1
             replicate: number of the replicate; 0 is the logged data, each block once
-            request_count: requests it is computed from, each as often as its block was drawn
-            block_count: blocks that contain any of them
+            request_count: requests that the value is computed from, each counted as often as its block
+                was drawn
+            block_count: blocks that contain any of these requests
             value: the statistic of this replicate, in the unit; null if none of the blocks was drawn,
-                or it is unknown (how many were under way, where no transfer has a known start)
+                or if it is unknown (how many were under way, where no transfer has a known start)
             span_began_at: when the first request of the side was made
             span_ended_at: when the last request of the side ended
 
@@ -627,9 +633,9 @@ class Mart:
         """One row per side, direction, quantity, statistic and replicate.
 
         Quantiles of the times of two archives, and what they would have been with other days (blocks).
-        A quantile is the smallest time that this share of the requests did not exceed. In a replicate
-        it is looked up among all requests, shifted by as much as the share of requests below it has
-        moved, so that the requests are sorted only once.
+        A quantile is the smallest time that the given share of the requests did not exceed. In a
+        replicate the quantile is looked up among all requests, shifted by as much as the share of
+        requests below it has moved, so the requests are sorted only once.
 
         Args:
             a: the first archive
@@ -651,8 +657,9 @@ class Mart:
             statistic: p50, p90 or p99
             unit: s
             replicate: number of the replicate; 0 is the logged data, each block once
-            request_count: requests it is computed from, each as often as its block was drawn
-            block_count: blocks that contain any of them
+            request_count: requests that the value is computed from, each counted as often as its block
+                was drawn
+            block_count: blocks that contain any of these requests
             value: the statistic of this replicate, in the unit; null if none of the blocks was drawn
             span_began_at: when the first request of the side was made
             span_ended_at: when the last request of the side ended
@@ -680,8 +687,8 @@ class Mart:
 
         The requests that a comparison of two archives uses, with the block of time that each belongs
         to. Requests that failed or have no known transfer are left out. Requests made before a
-        simulated archive's run was steady are left out on both sides (an archive that had ended by then
-        is from another time, and is kept whole); if either side is a simulated archive that never
+        simulated archive's run became steady are left out on both sides (an archive that had ended by
+        then is from another time, and is kept whole); if either side is a simulated archive that never
         became steady, there are no rows.
 
         Args:
@@ -700,24 +707,24 @@ class Mart:
             side: a or b; an archive may be compared with itself
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the zone whose days are the blocks: that of a
+            timezone: the zone whose days are the blocks, which is that of archive a
             transfer_id: the transfer, as in mart.transfers
             direction: put or get
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             stage_s: seconds the stage took, as logged; null where there was none
-            total_s: seconds from when it was requested until the transfer ended; null if not known, or
-                if is_total_negative
-            is_total_negative: by its times it ended before it was requested, by clock_step_s of
-                mart.requests or more, so two clocks disagree
+            total_s: seconds from the request until the transfer ended; null if not known, or if
+                is_total_negative
+            is_total_negative: according to its times, the request ended clock_step_s (of mart.requests)
+                or more before it was made, so two clocks disagree
             is_cached: whether a get found its file on disk, as in mart.requests
-            is_joined: whether it waited for a stage that another request had started, as in
+            is_joined: whether the request waited for a stage that another request had started, as in
                 mart.requests
-            asked_at: when it was requested; where that is not known, when the transfer began or,
+            asked_at: when the request was made; where that is not known, when the transfer began or,
                 failing that, ended
             started_at: when the transfer began; null if not known
             ended_at: when the transfer ended
-            block_at: when the block of time in which it was requested begins
+            block_at: when the block of time in which the request was made begins
             span_began_at: when the first request of the side was made, on any interface
             span_ended_at: when the last request of the side ended, on any interface
 
@@ -743,9 +750,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per period in which an archive was known to be configured differently.
 
-        Changes of configuration that people recorded with `tapewise config-changes add`, because the
-        archive does not log them although they change what logged times mean: under staging bypass, and
-        in a tape-only class, the time to open a file includes no mount. They may overlap.
+        Changes of configuration that people recorded with `tapewise config-changes add`. The archive
+        does not log them, although they change what logged times mean: while staging is bypassed, and
+        in a tape-only class of service, the time to open a file includes no mount. Changes may overlap.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -754,10 +761,10 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             change_kind: staging bypass, tape only or other
-            class_of_service: the class of service that it applies to, null if it applies to all
-            note: what people know of it
+            class_of_service: the class of service that the change applies to, null if it applies to all
+            note: what people know about the change
             started_at: when the archive began to be configured like this (1985-01-01 if it always was)
-            ended_at: when this ended, null if it still applies
+            ended_at: when the change ended, null if it still applies
             recorded_at: when the change was recorded
 
         In SQL:
@@ -813,10 +820,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, local day with transfers, interface and direction.
 
-        Transfers, failures and bytes by local day. The days are those of mart.activity, but counted
-        from the transfers, so that you can filter by client or class of service; without these filters
-        mart.activity gives the same answer much faster. A day without transfers has no row, nor has a
-        day that the archive has forgotten (`tapewise forget`), which mart.activity still covers.
+        Transfers, failures and bytes by local day. The days are the same as in mart.activity, but the
+        transfers themselves are counted, so you can filter by client or class of service. Without these
+        filters mart.activity gives the same answer much faster. Days without transfers have no row. Nor
+        do days that the archive has forgotten (`tapewise forget`), although mart.activity still covers
+        them.
 
         Args:
             archive: only this archive (null = all)
@@ -833,17 +841,17 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended on the day, failed ones included
-            failed_count: how many of them failed, as far as logs report it; null where none of their
-                logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, and no
-                other log reports them either; failed_count covers the others
-            saturated_count: how many of the others have a saturated size, so that size_bytes is a lower
-                bound
-            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
-                is known. All bytes of a transfer count on the day it ended
+            failed_count: how many of them failed, as far as logs report failures; null where none of
+                their logs does
+            failures_unknown_count: how many of them come from logs that report no failures, where no
+                other log reports failures either; failed_count covers the remaining ones
+            saturated_count: how many of those that did not fail have a saturated size, so size_bytes is
+                a lower bound
+            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; null where
+                no size is known. All bytes of a transfer count on the day it ended
             unknown_size_count: how many did not fail and have no size
-            duration_s: total seconds of those that did not fail, as far as durations are known; null
-                where no duration is known
+            duration_s: total seconds of the transfers that did not fail, as far as durations are known;
+                null where no duration is known
             unknown_duration_count: how many did not fail and have no duration
             starts_on: local date of the day, in the archive's own zone
 
@@ -885,8 +893,8 @@ class Mart:
         The figures of the site's own daily report, as it gives them: gigabytes (`_gb`) stay the
         report's own gigabytes, because a report does not say whether they are 10^9 or 2^30 bytes. Each
         column has one meaning. A column that names what a figure is about is null in sections that are
-        about something else, and in totals. Where a day's report was corrected, each figure is from the
-        row read last; a row that the correction no longer has stays.
+        about something else, and in totals. If a day's report was corrected, each figure is from the
+        row read last; a row that the correction no longer has is kept.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -900,21 +908,23 @@ class Mart:
                 it is about all of them
             section: io_by_gateway, io_by_client, io_by_application, io_by_user, accounting, migration,
                 tape_drives, free_slots, library_drives, cartridge_moves or volumes
-            user_id: number of the user in the warehouse; in io_by_user
-            gateway: name of HPSS's gateway machine; in io_by_gateway
-            client: name of the client machine, or group of them; in io_by_client
-            application: the program that moved the files (hsi, htar, gftp, ...); in io_by_application,
-                and in each row of io_by_user
-            storage_class: name of the storage class; in migration
-            storage_class_number: number of the storage class; in migration
-            drive_type: type of tape drive; in tape_drives and library_drives
-            library: library, or part of one, as the report names it (an LSM as 1,4); in free_slots and
-                library_drives, and in cartridge_moves the one that cartridges left
-            to_library: where the cartridges went, named in the same way; in cartridge_moves
-            vsn: the cartridge (its volume serial number); in volumes
+            user_id: number of the user in the warehouse; only in section io_by_user
+            gateway: name of HPSS's gateway machine; only in section io_by_gateway
+            client: name of the client machine, or group of machines; only in section io_by_client
+            application: the program that moved the files (hsi, htar, gftp, ...); only in section
+                io_by_application, and in each row of io_by_user
+            storage_class: name of the storage class; only in section migration
+            storage_class_number: number of the storage class; only in section migration
+            drive_type: type of tape drive; only in sections tape_drives and library_drives
+            library: library, or part of one, as the report names it (such as 1,4 for an LSM); only in
+                sections free_slots, library_drives and cartridge_moves (the one that the cartridges
+                left)
+            to_library: where the cartridges went, named in the same way; only in section
+                cartridge_moves
+            vsn: the cartridge (its volume serial number); only in section volumes
             figure: what was counted, with its unit (put_count, put_gb, mounted_s, locked_ratio, ...)
             value: value of the figure
-            is_total: the report's own total of its rows
+            is_total: the figure is the report's own total of its rows
             reported_on: the day that the report covers
 
         In SQL:
@@ -936,19 +946,20 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and tenth of a second of open time that occurs; one
-        row without a bin where all requests were bypassed.
+        """One row per archive, interface, direction and tenth of a second of open time that occurs; if all
+        requests were bypassed, one row without a bin.
 
-        How long files on disk took to open, in bins of 100 ms: open times below 7 s, as SDSC counted
-        them (no file at SDSC was seen to come from tape that fast; mart.cache_hits uses a limit of 8 s,
-        the first valley of the clusters). Otherwise the same as mart.open_times.
+        How long files on disk took to open, in bins of 100 ms. As at SDSC, open times below 7 s count
+        as disk, because no file there was seen to come from tape that fast. (mart.cache_hits uses a
+        limit of 8 s, the first boundary of mart.open_time_clusters.) In all other respects the function
+        is the same as mart.open_times.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: put or get (null = both, and opens whose direction is not known)
+            direction: put or get (null = both, and also opens whose direction is not known)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -961,7 +972,7 @@ class Mart:
                 where all requests of the archive, interface and direction were bypassed
             request_count: requests whose open time is in this bin
             running_count: requests whose open time is in this bin or a shorter one
-            bypassed_count: requests with such open times that were left out, because staging was
+            bypassed_count: requests with such an open time that were left out, because staging was
                 bypassed or their class of service is tape-only; the same in each row of an archive,
                 interface and direction
             request_ratio: request_count over all requests of the archive, interface and direction that
@@ -1041,10 +1052,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and stratum, and one for what the filter leaves out.
 
-        The transfers sorted by size and cut into strata, with the fastest of each: the step underlying
-        envelope_points and lower_envelopes. Successful transfers with a size that is not saturated and
-        a duration; those that the filter leaves out (coarse clock and less than 10 s, or zero duration)
-        are together in one row without a stratum.
+        The transfers sorted by size and cut into strata, with the fastest transfer of each stratum;
+        envelope_points and lower_envelopes are computed from it. Only successful transfers with a
+        duration and an unsaturated size are included. Those that the filter leaves out (coarse clock
+        and less than 10 s, or zero duration) share one row without a stratum.
 
         Args:
             archive: only this archive (null = all)
@@ -1094,8 +1105,8 @@ class Mart:
         """One row per transfer.
 
         The transfers from which the lower envelope and the residuals are computed: successful transfers
-        with a size that is not saturated and a duration. Those that the filter leaves out (coarse clock
-        and less than 10 s, or zero duration) are flagged.
+        with a duration and an unsaturated size. Those that the filter leaves out (coarse clock and less
+        than 10 s, or zero duration) are flagged.
 
         Args:
             archive: only this archive (null = all)
@@ -1115,8 +1126,8 @@ class Mart:
             duration_s: seconds the transfer took
             is_filtered: the filter leaves this transfer out
             ended_at: when the transfer ended
-            group_number: an integer for archive, interface and direction within this answer, because an
-                integer sorts faster
+            group_number: an integer that stands for archive, interface and direction within this
+                answer, because integers sort faster
 
         In SQL:
 
@@ -1138,13 +1149,13 @@ class Mart:
         """The value below which F lies with this probability; 0 and infinity at the ends.
 
         The quantile of the F distribution: 95 % of all F are below f_quantile(0.95, ...). Accurate to a
-        relative 1e-10. A number cannot be close enough to 1 to ask for a far upper end; for an upper
-        tail p use 1 / f_quantile(p, denominator_df, numerator_df).
+        relative 1e-10. A number cannot be close enough to 1 to ask for a value far up; for an upper
+        tail p, use 1 / f_quantile(p, denominator_df, numerator_df).
 
         Args:
             probability: probability of a smaller F (0 to 1, else null)
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
-            denominator_df: degrees of freedom of the denominator, same limits
+            denominator_df: degrees of freedom of the denominator, with the same limits
 
         In SQL:
 
@@ -1167,7 +1178,7 @@ class Mart:
         Args:
             f: the ratio of two mean squares, at least 0 (else null)
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
-            denominator_df: degrees of freedom of the denominator, same limits
+            denominator_df: degrees of freedom of the denominator, with the same limits
 
         In SQL:
 
@@ -1193,11 +1204,11 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is followed from before it
-                all the same (null = from the first)
+            since: only events at or after this time; the history of a file is still followed from its
+                beginning (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: get; with put there are no rows (null = get)
+            direction: get; put gives no rows (null = get)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -1216,7 +1227,7 @@ class Mart:
             age_s: seconds from the put of the version to the end of this get, null if its put is not in
                 the log
             earlier_get_count: how often the version was got before, according to the log
-            since_last_get_s: seconds since it was last got, null for the first get
+            since_last_get_s: seconds since the version was last got, null for its first get
             put_at: when the version was put, null if that is not in the log
             ended_at: when the get ended
 
@@ -1251,10 +1262,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per put, get, delete, rename or copy that did not fail.
 
-        What happened to files, from the logs of transfers and of the name space together: only counted
-        events that did not fail. Reads and writes within files (is_of_parts of mart.transfers) are left
-        out. A rename concerns two names; mart.file_histories follows renames. Filter on happened_at:
-        months outside the range are then not read at all.
+        What happened to files, from the logs of transfers and of the name space together. Only events
+        of counted sources that did not fail are included. Reads and writes within files (is_of_parts of
+        mart.transfers) are left out. A rename concerns two names; mart.file_histories follows renames.
+        Filter on happened_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -1267,7 +1278,7 @@ class Mart:
             log_file_id: number of the log file; together with line_number it orders events of the same
                 second
             line_number: number of the line in its file
-            interface: the program that did it (ftp, nft, hsi, ...)
+            interface: the program that requested the event (ftp, nft, hsi, ...)
             event: put, get, delete, rename or copy
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
@@ -1276,8 +1287,9 @@ class Mart:
             new_file_key: 64-bit key of the path after a rename or of a copy, else null
             size_bytes: bytes moved, or of the file that was deleted or copied; null if the log does not
                 say
-            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
-            happened_at: when it happened; of transfers, when they ended
+            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
+                be larger
+            happened_at: when the event happened; for a transfer, when it ended
 
         In SQL:
 
@@ -1309,11 +1321,11 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is followed from before it
-                all the same (null = from the first)
+            since: only events at or after this time; the history of a file is still followed from its
+                beginning (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: get: only gets; put: everything but gets (null = both)
+            direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -1327,19 +1339,19 @@ class Mart:
                 two versions
             event: put, copy, get, rename, delete or overwrite (replaced by another)
             origin: how the version came into being (put, copy, or not in the log)
-            interface: the program that did this
-            user_id: number of the user who did this, null if the log does not say
+            interface: the program that caused the event
+            user_id: number of the user who caused the event, null if the log does not say
             client: name of the client machine, null if the log does not say
             class_of_service: class of service, null if the log does not say
-            file_key: 64-bit key of the version's path before this
+            file_key: 64-bit key of the version's path before this event
             size_bytes: bytes moved, or the size that this event gives for the file; null if the log
-                does not say, or saturated
+                does not say, or if the size is saturated
             version_bytes: size of the version when it was put; if that is unknown, the largest size
                 that the log gives for it
-            is_name_new: a put or copy to a name that the log had not mentioned before: it may have
+            is_name_new: a put or copy to a name that the log had not mentioned before, so it may have
                 replaced a file
             born_at: when the version was put or made by a copy, null if that is not in the log
-            happened_at: when this happened
+            happened_at: when the event happened
 
         In SQL:
 
@@ -1379,26 +1391,26 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            version_id: event_id of the put or copy that made it; otherwise of the first event that
-                mentions it
-            origin: how it came into being (put, copy, or not in the log)
+            version_id: event_id of the put or copy that made the version; otherwise of the first event
+                that mentions it
+            origin: how the version came into being (put, copy, or not in the log)
             fate: deleted, overwritten, or kept as far as the log shows
-            interface: the interface that put it, or whose log first mentions it
-            user_id: number of the user who put it, or who is first mentioned with it; null if the log
-                does not say
+            interface: the interface that put the version, or whose log first mentions it
+            user_id: number of the user who put the version, or who is first mentioned with it; null if
+                the log does not say
             client: name of the client machine, null if the log does not say
             class_of_service: class of service, null if the log does not say
-            file_key: 64-bit key of its first path in the log
-            last_file_key: 64-bit key of its last path
-            size_bytes: its size when it was put; if that is unknown, the largest size that the log
-                gives for it, null if it gives none
-            get_count: how often it was got
-            rename_count: how often it was renamed
-            lifetime_s: seconds from its put to its end, null while it is kept or if its put is not in
-                the log
-            put_at: when it was put or copied, null if that is not in the log
-            first_seen_at: when the log first mentions it
-            ended_at: when it was deleted or overwritten, null while it is kept
+            file_key: 64-bit key of the version's first path in the log
+            last_file_key: 64-bit key of the version's last path
+            size_bytes: size of the version when it was put; if that is unknown, the largest size that
+                the log gives for it, null if it gives none
+            get_count: how often the version was got
+            rename_count: how often the version was renamed
+            lifetime_s: seconds from the version's put to its end, null while it is kept or if its put
+                is not in the log
+            put_at: when the version was put or copied, null if that is not in the log
+            first_seen_at: when the log first mentions the version
+            ended_at: when the version was deleted or overwritten, null while it is kept
 
         In SQL:
 
@@ -1422,8 +1434,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface and flag, including flags that no transfer has.
 
-        How many transfers are doubtful, and why: the flags (is_...) of mart.transfers, failed transfers
-        included. A transfer may have several.
+        How many transfers are doubtful, and why, by the flags (is_...) of mart.transfers. Failed
+        transfers are included, and a transfer may have several flags.
 
         Args:
             archive: only this archive (null = all)
@@ -1439,11 +1451,11 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, ...)
             flag: time ambiguous, time of day unknown, duration coarse, duration below clock, size
-                saturated, rate inconsistent or failed, as the columns of mart.transfers say
+                saturated, rate inconsistent or failed, as in the columns of mart.transfers
             flagged_count: transfers that have the flag; null for failed where no log reports failures
             transfer_count: all transfers of the archive and interface, with and without flags
-            flagged_ratio: flagged_count over transfer_count (0 to 1); for failed, over transfers whose
-                log reports failures; null where flagged_count is null
+            flagged_ratio: flagged_count over transfer_count (0 to 1), but for failed over the transfers
+                whose log reports failures; null where flagged_count is null
 
         In SQL:
 
@@ -1466,14 +1478,14 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, weekday and hour.
 
-        How transfers are spread over the hours of the week, by the archive's own clock. Each archive
-        with transfers in the answer has all 168 hours, including those without transfers. Sums depend
-        on how often an hour of the week was in service, so compare hours by mean_transfer_count. The
-        hours in service run from the first to the last transfer of the interface and direction within
-        the range; they include each hour that clocks repeat and leave out those that clocks skip. Hours
-        that recorded outages cover by half or more are not in service, unless a transfer ended in them;
-        nor are local days on which no transfer of the archive ended, because an idle archive, one that
-        is down and one without a log look alike.
+        How transfers are spread over the hours of the week, by the archive's own clock. An archive that
+        has any transfers in the answer has all 168 hours, including those without transfers. Sums
+        depend on how often an hour of the week was in service, so compare hours by mean_transfer_count.
+        The hours in service run from the first to the last transfer of the interface and direction
+        within the range; they include each hour that clocks repeat and leave out those that clocks
+        skip. An hour that recorded outages cover by half or more is not in service, unless a transfer
+        ended in it. Nor is any hour of a local day on which no transfer of the archive ended, because
+        an idle archive looks the same as one that is down or has no log.
 
         Args:
             archive: only this archive (null = all)
@@ -1492,12 +1504,12 @@ class Mart:
             hour: hour of the local clock (0 to 23)
             transfer_count: transfers that ended in the hour, failed ones included, summed over all
                 weeks
-            failed_count: how many of them failed, as far as logs report it; null where none of their
-                logs reports failures
-            failures_unknown_count: how many of them come from logs that report no failures, and no
-                other log reports them either; failed_count covers the others
-            size_bytes: bytes of those that did not fail, as far as sizes are known; null where no size
-                is known; a saturated size counts as logged
+            failed_count: how many of them failed, as far as logs report failures; null where none of
+                their logs does
+            failures_unknown_count: how many of them come from logs that report no failures, where no
+                other log reports failures either; failed_count covers the remaining ones
+            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; null where
+                no size is known; a saturated size counts as logged
             hour_count: how many hours of this weekday and hour were in service
             mean_transfer_count: transfer_count over hour_count; null where no such hour was in service
 
@@ -1523,14 +1535,15 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and gap of at least shortest_s.
 
-        Silence: the gaps during which no transfer was under way, and how much of each people have
-        explained with `tapewise outages add`. A failed transfer is activity (the archive answered);
-        opens and deletes are not, nor are transfers of sources that are not counted. An interval that
-        crosses the edge of the range is given whole, so it appears in the answers for both ranges. To
-        show it whole, the query also reads a day (or shortest_s) before since and after until; a longer
-        gap is cut there and flagged is_edge. A transfer that was under way at until and ended later
-        than that is not seen. There are no intervals before the first transfer or after the last one
-        that the warehouse holds, nor in a time that the archive has forgotten (`tapewise forget`).
+        The gaps during which no transfer was under way, and how much of each gap is explained by
+        outages that people recorded with `tapewise outages add`. A failed transfer is activity (the
+        archive answered); opens and deletes are not, nor are transfers of sources that are not counted.
+        A gap that crosses an edge of the range is given whole, so it also appears in the answer for the
+        adjacent range. For this, the query also reads a margin before `since` and after `until`: a day,
+        or shortest_s if that is longer. A gap that extends beyond the margin is cut there and flagged
+        is_edge. A transfer that was under way at `until` and ended after the margin is not seen. There
+        are no gaps before the first transfer or after the last one that the warehouse holds, nor in a
+        period that the archive has forgotten (`tapewise forget`).
 
         Args:
             archive: only this archive (null = all)
@@ -1548,29 +1561,31 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             last_transfer_id: the transfer that ended last before the gap; of several, the one that
                 began first
-            last_interface: its interface
-            last_direction: its direction
-            last_client: its client machine, null if the log does not say
+            last_interface: interface of that transfer
+            last_direction: direction of that transfer
+            last_client: client machine of that transfer, null if the log does not say
             next_transfer_id: the transfer that began first after the gap; of several, the one that
                 ended first
-            next_interface: its interface
-            next_direction: its direction
-            next_client: its client machine, null if the log does not say
-            outage_notes: notes of the recorded outages that overlap the gap, by their start; null if
-                there are none
+            next_interface: interface of that transfer
+            next_direction: direction of that transfer
+            next_client: client machine of that transfer, null if the log does not say
+            outage_notes: notes of the recorded outages that overlap the gap, in order of their start;
+                null if there are none
             idle_s: length of the gap; a lower bound where is_edge
-            explained_s: how much of it recorded outages cover; overlapping ones are not counted twice
+            explained_s: how many seconds of the gap recorded outages cover; overlapping outages are not
+                counted twice
             explained_ratio: explained_s over idle_s (0 to 1)
             hour_unknown_count: transfers whose time of day is unknown, on the local days that the gap
                 touches. Each may have been under way during the gap, so the gap may be shorter or not
-                exist. Counts transfers of the interface and direction asked for, of every client and
+                exist. The count is of the requested interface and direction, but of every client and
                 class
-            is_explained: no part of the gap that outages leave uncovered is as long as shortest_s
+            is_explained: recorded outages leave no part of the gap uncovered that is as long as
+                shortest_s
             is_edge: the gap extends beyond what was read, so the last or the next transfer is not
                 known; ask for a longer range
             is_time_ambiguous: the last or the next transfer has a local time that daylight saving makes
-                ambiguous (taken as the earlier one, unless the order of its file shows which it is), so
-                the gap may be an hour shorter or not exist
+                ambiguous (taken as the earlier of the two possible times, unless the order of the lines
+                in its file decides), so the gap may be an hour shorter or not exist
             started_at: when the last transfer ended
             ended_at: when the next transfer began (when it ended, if the log does not say)
             started_local: started_at by the archive's own clock
@@ -1600,13 +1615,13 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and local day between its first and its last transfer.
 
-        How many ten-minute windows of each local day are idle. A window is idle if no transfer ended in
-        it (failed ones included), even if a transfer was under way all the time; figure 5 of the paper
-        cited below counts log lines in this way. mart.idle_intervals shows the difference. Windows
-        follow the archive's own clock. The days that the range touches are given whole. A day without
-        any transfer has all its windows idle, if the warehouse holds transfers before and after it. If
-        a log gives only the day of a transfer, it is not known which windows of that day are idle: its
-        counts are null.
+        How many ten-minute windows of each local day are idle. A window is idle if no transfer, failed
+        or not, ended in it, even if one was under way all the time. Figure 5 of the paper cited below
+        counts log lines in this way; mart.idle_intervals shows when no transfer was under way. Windows
+        follow the archive's own clock. The days that the range touches are given whole. All windows of
+        a day without any transfer are idle, provided that the warehouse holds transfers before and
+        after it. If a log gives only the day of a transfer, it is not known which windows of that day
+        are idle, so the counts of the day are null.
 
         Args:
             archive: only this archive (null = all)
@@ -1614,9 +1629,9 @@ class Mart:
             until: only local days that begin before this time (null = to the last transfer)
             interface: only transfers of this interface (null = all)
             direction: put or get (null = both)
-            client: only transfers of this client machine (null = all); with it the query reads the
-                transfers instead of the cells
-            class_of_service: only transfers of this class of service (null = all); with it the query
+            client: only transfers of this client machine (null = all); if given, the query reads the
+                transfers instead of mart.activity_cells
+            class_of_service: only transfers of this class of service (null = all); if given, the query
                 reads the transfers, as with client
 
         Columns:
@@ -1628,7 +1643,7 @@ class Mart:
             idle_ratio: idle_count over window_count (0 to 1); null if hour_unknown_count is not 0
             explained_count: idle windows that recorded outages cover for half of the window or more;
                 null if hour_unknown_count is not 0
-            unexplained_count: idle_count less explained_count; null if hour_unknown_count is not 0
+            unexplained_count: idle_count minus explained_count; null if hour_unknown_count is not 0
             repeated_count: idle windows in the second pass of an hour that the clock showed twice. A
                 log in local time does not distinguish the two passes, and all its lines are assigned to
                 the first, so these windows look idle; null if hour_unknown_count is not 0
@@ -1659,7 +1674,7 @@ class Mart:
         reason: Values = None,
         line_count: Values = None,
     ) -> pl.DataFrame:
-        """One row per log file and reason for which lines of it were ignored.
+        """One row per log file and reason for which some of its lines were ignored.
 
         Why lines were deliberately ignored.
 
@@ -1696,9 +1711,9 @@ class Mart:
         """One row per archive, source, fate and reason for which there are lines; a source's loaded lines
         always have a row, even if there are none.
 
-        What became of the lines of each source's log files, summed: the balance of mart.log_files with
-        the reasons of mart.ignored_lines and mart.rejected_reasons. Sources that are not counted are
-        included; a source without a file read is not.
+        What became of the lines of each source's log files, in total. The balance of mart.log_files is
+        broken down by the reasons of mart.ignored_lines and mart.rejected_reasons. Sources that are not
+        counted are included; sources without any file read are not.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -1735,9 +1750,9 @@ class Mart:
         """One row.
 
         The figures that a regression table prints next to the line: t and p, 95 % intervals, R and the
-        analysis of variance, from coefficients, standard errors and sums of squares.
-        mart.lower_envelopes gets its columns from it, and you can check the figures of a printed table
-        with it.
+        analysis of variance, computed from coefficients, standard errors and sums of squares.
+        mart.lower_envelopes gets its columns from this function, and you can use it to check the
+        figures of a printed table.
 
         Args:
             point_count: points that the line is fitted to (n)
@@ -1759,17 +1774,17 @@ class Mart:
                 than 3 points
             residual_se_s: standard error of the regression in seconds; null with fewer than 3 points
             latency_t: latency over its standard error; null where that is zero or null
-            latency_p: two-sided probability of such a t if the latency were zero (0 to 1)
+            latency_p: two-sided probability of a t this large if the latency were zero (0 to 1)
             latency_low_s: lower end of the 95 % interval of the latency, in seconds; null with fewer
                 than 3 points
             latency_high_s: upper end of the 95 % interval of the latency, in seconds; null under the
-                same conditions as its lower end
+                same conditions as latency_low_s
             slope_t: slope over its standard error; null where that is zero or null
-            slope_p: two-sided probability of such a t if the slope were zero (0 to 1)
+            slope_p: two-sided probability of a t this large if the slope were zero (0 to 1)
             slope_low_s_per_byte: lower end of the 95 % interval of the slope, in seconds per byte; null
                 with fewer than 3 points
             slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
-                null under the same conditions as its lower end
+                null under the same conditions as slope_low_s_per_byte
             rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
                 above zero
             rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
@@ -1777,13 +1792,13 @@ class Mart:
             residual_df: degrees of freedom of the residuals (point_count - 2); null with fewer than 2
                 points
             total_df: degrees of freedom in all (point_count - 1); null with fewer than 2 points
-            total_squares_s2: sum of both
+            total_squares_s2: regression_squares_s2 + residual_squares_s2
             regression_mean_square_s2: regression_squares_s2 / regression_df
             residual_mean_square_s2: residual_squares_s2 / residual_df; null with fewer than 3 points
             f: ratio of the two mean squares (regression over residual); null where the residuals are
                 zero
-            f_p: probability of such an f if the slope were zero (0 to 1), significance F; the same as
-                slope_p
+            f_p: probability of an f this large if the slope were zero (0 to 1), called significance F
+                in regression tables; the same as slope_p
 
         In SQL:
 
@@ -1803,13 +1818,13 @@ class Mart:
         The step underlying every quantile and tail of F and Student's t: the height of the density of
         ln F at a point, and how wide the area to the right of it would be if the density had that
         height everywhere. The height is relative to the centre (F = 1), where the density is highest;
-        for the area to the left, exchange the degrees of freedom. Summed over 281 strips, accurate to
-        1e-10 or better.
+        for the area to the left, exchange the degrees of freedom. The area is summed over 281 strips,
+        and is accurate to 1e-10 or better.
 
         Args:
             log_f: natural logarithm of F, at least 0 (below, the row is null)
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else the row is null)
-            denominator_df: degrees of freedom of the denominator, same limits
+            denominator_df: degrees of freedom of the denominator, with the same limits
 
         Columns:
             log_height: natural logarithm of the height, 0 at the centre and falling
@@ -1837,7 +1852,7 @@ class Mart:
             lower_tail: probability that F is smaller (0 to 1, else null)
             upper_tail: probability that F is larger, 1 - lower_tail
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
-            denominator_df: degrees of freedom of the denominator, same limits
+            denominator_df: degrees of freedom of the denominator, with the same limits
 
         In SQL:
 
@@ -1854,13 +1869,13 @@ class Mart:
         """The probability that ln F is larger (0 to 1), summed from that end and therefore accurate in
         relative terms.
 
-        The tail of F, given the logarithm of F, which may be larger than any number can be. f_tail and
-        student_t_tail use it.
+        The tail of F, given the logarithm of F, because F itself may be too large for a number. f_tail
+        and student_t_tail use it.
 
         Args:
             log_f: natural logarithm of F; infinite is allowed
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else null)
-            denominator_df: degrees of freedom of the denominator, same limits
+            denominator_df: degrees of freedom of the denominator, with the same limits
 
         In SQL:
 
@@ -1922,8 +1937,8 @@ class Mart:
             first_event_at: earliest event in the file, null if there is none
             last_event_at: latest event in the file (the later one, if clocks show its time twice), null
                 if there is none
-            first_read_at: when it was first read
-            last_read_at: when it was last read
+            first_read_at: when the file was first read
+            last_read_at: when the file was last read
 
         In SQL:
 
@@ -1949,9 +1964,9 @@ class Mart:
 
         How the hardware performs when nobody waits: latency and rate from a line through the fastest
         transfer of each stratum of sizes. Each interface has its own line, because it has its own
-        machine, network and clock. Successful transfers with a size that is not saturated and a
-        duration; left out are those with a coarse clock (whole seconds, 0.499) and less than 10 s,
-        those with zero duration, and the last stratum by size if it is not full.
+        machine, network and clock. Only successful transfers with a duration and an unsaturated size
+        are used. Transfers with a coarse clock (whole seconds, 0.499) and less than 10 s are left out,
+        as are those with zero duration, and the last stratum by size if it is not full.
 
         Args:
             archive: only this archive (null = all)
@@ -1970,7 +1985,7 @@ class Mart:
             direction: put or get
             stratum_size: transfers in a stratum
             stratum_count: full strata, which are the points of the regression (n)
-            transfer_count: transfers after the filter, those of the last stratum included
+            transfer_count: transfers that pass the filter, including those of the last stratum
             filtered_count: transfers left out by the filter
             latency_s: intercept of the line in seconds; null if sizes do not vary or there are fewer
                 than 2 strata
@@ -1987,18 +2002,18 @@ class Mart:
             latency_low_s: lower end of the 95 % interval of the latency, in seconds; null with fewer
                 than 3 strata
             latency_high_s: upper end of the 95 % interval of the latency, in seconds; null under the
-                same conditions as its lower end
+                same conditions as latency_low_s
             slope_low_s_per_byte: lower end of the 95 % interval of the slope, in seconds per byte; null
                 with fewer than 3 strata
             slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
-                null under the same conditions as its lower end
+                null under the same conditions as slope_low_s_per_byte
             rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
                 above zero
             rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
             latency_t: latency over its standard error; null where that is zero or null
-            latency_p: two-sided probability of such a t if the latency were zero (0 to 1)
+            latency_p: two-sided probability of a t this large if the latency were zero (0 to 1)
             slope_t: slope over its standard error; null where that is zero or null
-            slope_p: two-sided probability of such a t if the slope were zero (0 to 1)
+            slope_p: two-sided probability of a t this large if the slope were zero (0 to 1)
             r: multiple R, the square root of r_squared, never negative; null under the same conditions
                 as r_squared
             adjusted_r_squared: r_squared corrected for what a line explains by chance; null with fewer
@@ -2008,13 +2023,14 @@ class Mart:
             total_df: degrees of freedom in all (stratum_count - 1)
             regression_squares_s2: sum of squares that the line explains, in square seconds
             residual_squares_s2: sum of squares of the residuals, in square seconds
-            total_squares_s2: sum of both, which is the sum of squares of the durations about their mean
+            total_squares_s2: sum of these two, which is the sum of squares of the durations about their
+                mean
             regression_mean_square_s2: regression_squares_s2 / regression_df
             residual_mean_square_s2: residual_squares_s2 / residual_df; null with fewer than 3 strata
             f: ratio of the two mean squares (regression over residual); null where the residuals are
                 zero
-            f_p: probability of such an f if the slope were zero (0 to 1), significance F; the same as
-                slope_p
+            f_p: probability of an f this large if the slope were zero (0 to 1), called significance F
+                in regression tables; the same as slope_p
 
         In SQL:
 
@@ -2054,8 +2070,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per file written from disk to tape, or attempted.
 
-        Files written from disk to tape, where a log has a line for each, from counted sources, failed
-        ones included. Filter on migrated_at: months outside the range are then not read at all.
+        Files written from disk to tape, including failed attempts, as reported by counted sources whose
+        logs have a line for each file. Filter on migrated_at, so that months outside the range are not
+        read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2069,18 +2086,18 @@ class Mart:
             operation: the operation as the log names it (store, ...)
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, null if the log does not say
-            status_code: the log's own code for how it ended, null if it has none
+            status_code: the log's own code for how the migration ended, null if it has none
             size_bytes: bytes written, null if the log does not say
             duration_s: seconds it took to write the file (tape access and copying), null if the log
                 does not say
-            queue_s: seconds that the file waited in the queue before, null if the log does not say
+            queue_s: seconds that the file waited in the queue before that, null if the log does not say
             is_failed: the file could not be written
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
             is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
             is_duration_below_clock: the duration is below the resolution of the source's clock
-            started_at: when writing began; migrated_at - duration_s where the log gives the end, null
+            started_at: when writing began; migrated_at - duration_s if the log gives only the end, null
                 without a duration
             migrated_at: when the file was on tape
 
@@ -2106,10 +2123,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, local month with such transfers, interface and direction.
 
-        How fast files moved, by local month, interface and direction. Only transfers with a rate:
-        failed transfers, saturated sizes, unknown sizes and durations, and zero durations without a
-        logged rate are also left out of the counts and sums. A month without any such transfer has no
-        row.
+        How fast files moved, by local month, interface and direction. Only transfers with a rate are
+        included. Failed transfers, saturated sizes, unknown sizes and durations, and zero durations
+        without a logged rate are left out of the counts and sums too. A month without any such transfer
+        has no row.
 
         Args:
             archive: only this archive (null = all)
@@ -2126,8 +2143,8 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the month and have a rate
-            size_bytes: bytes of these
-            duration_s: total seconds of these
+            size_bytes: bytes of these transfers
+            duration_s: total seconds of these transfers
             mean_rate_bytes_per_s: size_bytes over duration_s, so long transfers weigh more; null where
                 the durations sum to zero
             p10_rate_bytes_per_s: the rate (rate_bytes_per_s of mart.transfers) below which a tenth of
@@ -2181,10 +2198,11 @@ class Mart:
         """One row per cartridge in a drive, from the request to mount it to its dismount, as far as the
         logs show.
 
-        The mounts of cartridges in drives, derived from the tape events of counted sources: queue,
-        mount and position (one step: there is no event for the mount alone), transfers, the wait for
-        another request (lazy wait), dismount. Unfinished mounts are included, with the steps that are
-        known. Filter on last_event_at: months outside the range are then not read at all.
+        The mounts of cartridges in drives, derived from the tape events of counted sources. The steps
+        of a mount are queue, mount and position (one step, because the mount alone has no event),
+        transfers, the wait for another request (lazy wait), and dismount. Unfinished mounts are
+        included, with the steps that are known. Filter on last_event_at, so that months outside the
+        range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2197,19 +2215,19 @@ class Mart:
             interface: the program that served the tapes (unitree, ...)
             vsn: the cartridge (its volume serial number)
             tape_type: type of the cartridge, null if the log does not say
-            drive: the physical unit, null where it never reached one
+            drive: the physical drive, null where the cartridge never reached one
             location: where the cartridge is kept, as the log names it
-            requester: for whom it was mounted (client or repacker), by its request or, failing that, by
-                its first file; null if the log does not say
-            is_unfinished: there is no dismount (yet): the cartridge is still in the drive, or the line
-                is lost
+            requester: for whom the cartridge was mounted (client or repacker), according to its request
+                or, failing that, its first file; null if the log does not say
+            is_unfinished: there is no dismount (yet), because the cartridge is still in the drive or
+                the line is lost
             missing: the steps for which the logs have no event, null where none is missing
-            transfer_count: files read or written during it, failed ones included
-            failed_count: those that failed
-            repacker_count: those requested by the repacker
-            size_bytes: bytes of those that did not fail, null where there are none
-            queue_s: seconds from when the file it was mounted for was requested to the request to
-                mount; null if either time is not known
+            transfer_count: files read or written during the mount, failed ones included
+            failed_count: how many of these files failed
+            repacker_count: how many of these files the repacker requested
+            size_bytes: bytes of the files that did not fail, null where there are none
+            queue_s: seconds from the request for the file that the cartridge was mounted for to the
+                request to mount; null if either time is not known
             mount_s: seconds from the request to mount until the tape was positioned to the first file,
                 null if either time is not known
             transfer_s: seconds of reading and writing, from positioned to transferred, where both times
@@ -2220,14 +2238,14 @@ class Mart:
                 known
             is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
                 of daylight saving
-            received_at: when the file that it was mounted for was requested
+            received_at: when the file that the cartridge was mounted for was requested
             mount_requested_at: when the mount was requested
-            positioned_at: when it was mounted and positioned to the first file
+            positioned_at: when the cartridge was mounted and positioned to the first file
             transferred_at: when the last file was read or written
             dismount_requested_at: when the dismount was requested
-            dismounted_at: when it was dismounted
-            first_event_at: its first event
-            last_event_at: its last event
+            dismounted_at: when the cartridge was dismounted
+            first_event_at: when its first event happened
+            last_event_at: when its last event happened
 
         In SQL:
 
@@ -2264,7 +2282,7 @@ class Mart:
         """One row per change to the name space that moved nothing between a client and the archive.
 
         Deletes, renames and copies within the archive, from counted sources, failed ones included.
-        Filter on happened_at: months outside the range are then not read at all.
+        Filter on happened_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2274,7 +2292,7 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
-            interface: the program that requested it (ftp, nft, hsi, ...)
+            interface: the program that requested the change (ftp, nft, hsi, ...)
             event_kind: delete, rename or copy
             operation: the operation as the log names it
             user_id: number of the user in the warehouse, null if the log does not say
@@ -2287,10 +2305,10 @@ class Mart:
             size_bytes: size of the file in bytes, null if the log does not say
             duration_s: seconds it took, null if the log does not say
             is_failed: the operation failed
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
-            happened_at: when it happened
+            happened_at: when the event happened
 
         In SQL:
 
@@ -2322,11 +2340,11 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is followed from before it
-                all the same (null = from the first)
+            since: only events at or after this time; the history of a file is still followed from its
+                beginning (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: get: only gets; put: everything but gets (null = both)
+            direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -2338,8 +2356,8 @@ class Mart:
             deleted_count: files deleted
             overwritten_count: files replaced by a put, copy or rename onto their name, as far as the
                 log shows
-            unknown_size_count: how many of all these have a size that the log does not give (or a
-                saturated one)
+            unknown_size_count: how many of all these have a saturated size, or one that the log does
+                not give
             new_name_count: puts and copies to names that the log had not mentioned before, so it is not
                 known what they replaced
             unnamed_count: puts, copies and deletes whose lines do not name the file, so that they
@@ -2370,17 +2388,17 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, bin of open time and group in which there are requests, and per empty bin
-        between the first and the last of its archive; a bin that contains a boundary (7 to 10 s, 100 to
-        150 s) has two.
+        """One row per archive, bin of open time and group with requests, and one per empty bin between the
+        first and the last bin of the archive; a bin that contains a boundary (7 to 10 s, 50 to 70 s,
+        100 to 150 s) can have two.
 
         How long gets of all sizes took to open, on a logarithmic axis, and which of SDSC's four groups
-        each open time falls into. The boundaries are SDSC's (8, 60 and 130 s) unchanged, as with
+        each open time falls into. The boundaries are SDSC's own (8, 60 and 130 s), as with
         mart.open_time_clusters(boundaries_s => '{8,60,130}'); SDSC read them off files of about 100 MB,
-        so a large file may take longer to stage than its group's name suggests. Successful requests
-        with an open time, as in mart.open_times; those without one are in no bin, and bypassed ones
-        (whose open time does not include staging) are left out. Requests with an unknown or saturated
-        size are included.
+        so a large file may take longer to stage than its group's name suggests. Only successful
+        requests with an open time are counted, as in mart.open_times. Bypassed requests, whose open
+        time does not include staging, are left out. Requests with an unknown or saturated size are
+        included.
 
         Args:
             archive: only this archive (null = all)
@@ -2398,7 +2416,7 @@ class Mart:
             group_number: number of the group by open time, from 1
             group_name: disk (below 8 s), seek (below 60 s), library (below 130 s), shelf or contention
             open_from_s: open time at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
-                each decade from 0.1 s; 0 for the one bin of anything shorter
+                each decade from 0.1 s; 0 for the bin of everything shorter
             open_to_s: open time at which the next bin begins; null for the last (from 7e9 s)
             request_count: requests of the group in this bin
             request_ratio: request_count over all such requests of the archive (0 to 1)
@@ -2430,14 +2448,15 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive that has such requests, and group, including empty groups.
 
-        How gets divide by open time into SDSC's four groups: on disk, on a tape that is mounted already
-        (seek), on one that the library mounts, on one from the shelf or behind other requests. SDSC
-        read the boundaries 8, 60 and 130 s off files of 90 to 110 MB, and open times include the
-        staging of the whole file, so the boundaries are valid for these sizes only. For other sizes,
-        pass a staging rate, which moves the last two, or boundaries of your own; with an empty array,
-        mart.open_time_valleys finds them in the data. A group runs from its boundary (inclusive) to the
-        next (exclusive). Successful requests with an open time and a size that is not saturated;
-        bypassed ones are left out and counted separately.
+        How gets divide by open time into SDSC's four groups: files on disk, on a tape that is already
+        mounted (seek), on a tape that the library mounts, and on a tape from the shelf or behind other
+        requests. SDSC read the boundaries 8, 60 and 130 s off files of 90 to 110 MB, and open times
+        include the staging of the whole file, so the boundaries are valid for these sizes only. For
+        other sizes, pass a staging rate, which moves the last two boundaries, or pass your own
+        boundaries; if you pass an empty array, mart.open_time_valleys finds them in the data. A group
+        runs from its boundary (inclusive) to the next (exclusive). Only successful requests with an
+        open time and an unsaturated size are counted; bypassed requests are left out and counted
+        separately.
 
         Args:
             archive: only this archive (null = all)
@@ -2452,31 +2471,32 @@ class Mart:
                 null too)
             size_to_bytes: only files of at most this size (null = any size; 110 MB if size_from_bytes
                 is null too)
-            boundaries_s: boundaries in seconds, in any number and order, for all sizes alike; with an
-                empty array they are found in the data (null = from the staging rate, if it is given;
-                otherwise SDSC's, if the sizes are within 90 to 110 MB; otherwise found in the data)
-            staging_rate_bytes_per_s: bytes per second from tape to disk: for each request, the
+            boundaries_s: boundaries in seconds, in any number and order, the same for all sizes; if the
+                array is empty, they are found in the data (null = from the staging rate, if it is
+                given; otherwise SDSC's, if the sizes are within 90 to 110 MB; otherwise found in the
+                data)
+            staging_rate_bytes_per_s: bytes per second from tape to disk. For each request, the
                 boundaries 60 and 130 s, which are valid for 100 MB, move by (size - 100 MB) / rate, but
-                not below 8 s; 8 s itself does not move, since below it nothing is staged (null =
-                unknown; not used where boundaries_s are given)
+                not below 8 s. The boundary at 8 s does not move, because nothing is staged in less time
+                (null = unknown; not used if boundaries_s is given)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             group_number: number of the group by open time, from 1
-            group_name: disk, seek, library, shelf or contention; in this order where there are three
-                boundaries (and, where they were found in the data, the first group is on disk), else
-                null. The first group of boundaries given or found is also named disk where at least 95
-                % of it opened in less than 8 s
+            group_name: disk, seek, library, and 'shelf or contention', in this order, if there are
+                three boundaries (and, where they were found in the data, the first group is on disk);
+                else null. Where boundaries were given or found, the first group is also named disk if
+                at least 95 % of it opened in less than 8 s
             boundaries_by: given, SDSC, staging rate or valleys (found in the data)
-            from_s: open time at which the group begins, for a file of 100 MB where a staging rate moves
-                it
-            to_s: open time at which the next group begins, for a file of 100 MB where a staging rate
-                moves it; null for the last
+            from_s: open time at which the group begins; where a staging rate moves it, that for a file
+                of 100 MB
+            to_s: open time at which the next group begins; where a staging rate moves it, that for a
+                file of 100 MB; null for the last group
             request_count: requests in the group
-            doubtful_count: those of them that could equally belong to another group: within a factor of
-                1.25 of a boundary; and, with a staging rate, those that took longer than a disk would,
-                but less than their staging alone
+            doubtful_count: how many of them could equally belong to another group: those within a
+                factor of 1.25 of a boundary and, with a staging rate, those that took longer than a
+                disk would, but less than their staging alone would
             bypassed_count: requests of the archive that were left out, because staging was bypassed or
                 their class of service is tape-only; the same in each of its rows
             request_ratio: request_count over the requests of all groups of the archive (0 to 1)
@@ -2508,14 +2528,14 @@ class Mart:
         size_from_bytes: int | None = None,
         size_to_bytes: int | None = None,
     ) -> pl.DataFrame:
-        """One row per archive and valley; an archive whose open times form a single hump has none.
+        """One row per archive and valley; an archive whose open times form a single hump has no row.
 
-        Where open times separate by themselves: the valleys of the density of log10(open time), at most
+        Where open times separate into groups: the valleys of the density of log10(open time), at most
         the three deepest. The density is counted in bins of 0.02 and smoothed with a Gaussian of 0.08.
-        A minimum of it is a valley if it is at 2 s or above, its density is at most 0.8 of the lower of
-        the two neighbouring peaks and three standard errors below it, and each of the two humps holds
-        at least 2 % of the requests. Peaks are searched for as far as the curve stays above the
-        minimum. Bypassed requests and saturated sizes are left out.
+        A minimum of the density is a valley if it lies at 2 s or above, its density is at most 0.8 of
+        the lower of the two neighbouring peaks and at least three standard errors below that peak, and
+        each of the two humps holds at least 2 % of the requests. On each side, the peak is searched for
+        as far as the curve stays above the minimum. Bypassed requests and saturated sizes are left out.
 
         Args:
             archive: only this archive (null = all)
@@ -2533,11 +2553,12 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             valley_number: number of the valley by open time, from 1
-            request_count: number of requests of the archive in which the valley was searched for
+            request_count: requests of the archive among which the valley was searched for
             boundary_s: open time in the valley, to half a bin (2 %)
             lower_peak_s: open time of the highest point below the valley
-            upper_peak_s: open time of the highest point above it
-            depth_ratio: density in the valley over that of the lower peak (0 to 1; 0 is a clean gap)
+            upper_peak_s: open time of the highest point above the valley
+            depth_ratio: density in the valley over the density at the lower peak (0 to 1; 0 is a clean
+                gap)
             sigma_count: how many standard errors the valley is below the lower peak
 
         In SQL:
@@ -2558,13 +2579,13 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and whole second of open time that occurs; one row
-        without a second where all requests were bypassed.
+        """One row per archive, interface, direction and whole second of open time that occurs; if all
+        requests were bypassed, one row without a second.
 
-        How long files took to open, by whole second: a file on disk opens at once, a file on tape after
+        How long files took to open, by whole second. A file on disk opens at once, a file on tape after
         a mount. Only successful requests with a logged open time are included; those without one are
         left out, not guessed. A get reported by both an open and a transfer counts once. While staging
-        is bypassed, and for tape-only classes of service, open times include no mount: such requests
+        is bypassed, and for tape-only classes of service, open times include no mount; these requests
         are left out, and bypassed_count is their number.
 
         Args:
@@ -2572,7 +2593,7 @@ class Mart:
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: put or get (null = both, and opens whose direction is not known)
+            direction: put or get (null = both, and also opens whose direction is not known)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -2627,8 +2648,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per file opened.
 
-        Files opened, where the log has a separate line for the open, from counted sources, failed ones
-        included. Filter on opened_at: months outside the range are then not read at all.
+        Files opened, including failed opens, as reported by counted sources whose logs have a separate
+        line for the open. Filter on opened_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2639,8 +2660,8 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
             interface: the program that opened the file (ftp, hsi, ...)
-            direction: put if it was opened for writing, get if for reading, null if the log does not
-                say
+            direction: put if the file was opened for writing, get if for reading, null if the log does
+                not say
             operation: the operation as the log names it
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
@@ -2652,8 +2673,8 @@ class Mart:
                 staging), null if not logged
             is_failed: the open failed
             is_cached: the file was on disk, as the log itself says; null if it does not say
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
             opened_at: when the file was open
 
@@ -2680,7 +2701,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per period in which an archive was known to be out of service.
 
-        Outages that people recorded with `tapewise outages add`; no log reports them. They may overlap.
+        Outages that people recorded with `tapewise outages add`; no log reports them. Outages may
+        overlap.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2689,7 +2711,7 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             outage_kind: scheduled or unscheduled
-            note: what people know of it
+            note: what people know about it
             started_at: when the archive went out of service
             ended_at: when it was back in service, null if it is not yet
             recorded_at: when the outage was recorded
@@ -2711,7 +2733,8 @@ class Mart:
         """A weight distributed by the Poisson law of mean 1 (0 to 9).
 
         How often a replicate of a bootstrap draws a block. The same two numbers give the same weight on
-        every machine: it is taken from a digest of them, not from a random number.
+        every machine, because the weight is taken from a digest of the numbers, not from a random
+        number.
 
         Args:
             replicate: number of the replicate
@@ -2743,10 +2766,10 @@ class Mart:
         """One row per archive, day of a report, system or all, interface or all, and figure.
 
         The site's daily report compared with the sums of the logs, by day, for each system that the
-        report names and for all of them together (is_every_system): the logs are compared with each, so
-        choose one. A report's gigabyte is taken as 10^9 bytes; a ratio of 1.074 throughout means that
-        it is 2^30. Reports do not say whether they count failed transfers; here failed transfers are
-        not counted. Filter on archive and reported_on.
+        report names and for all of them together (is_every_system). The logs are compared with each
+        system and with all together, so choose one. A report's gigabyte is taken as 10^9 bytes; a ratio
+        of 1.074 throughout means that it is 2^30. Reports do not say whether they count failed
+        transfers; here failed transfers are not counted. Filter on archive and reported_on.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2765,7 +2788,8 @@ class Mart:
             ratio: found over reported, null where the reported figure is null or 0
             is_every_system: whether the row covers all systems of the report together
             has_log: whether the archive has a log of the interface (or, if that is null, of any) that
-                covers the day: the day lies between the first and the last day in that log
+                covers the day, which means that the day lies between the first and the last day in that
+                log
             reported_on: the day that the report covers, by the archive's own zone
 
         In SQL:
@@ -2789,12 +2813,13 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and record.
 
-        The days on which the most transfers ended and the most bytes were put and got, the ten minutes
-        in which the most transfers ended, the largest file and the longest transfer. All bytes of a
-        transfer count at the time it ended, however long it took, so none of these is a rate. Of equal
-        records, the earliest is shown. Failed transfers count as transfers, but not towards bytes, the
-        largest file or the longest transfer; a part of a file does not count as a file. A record with
-        nothing to show (no file was put, say) has no row.
+        The days on which the most transfers ended, the most bytes were put, and the most bytes were
+        got; the ten minutes in which the most transfers ended; the largest file put and got; and the
+        longest transfer. All bytes of a transfer count at the time it ended, however long it took, so
+        none of these is a rate. Of equal records, the earliest is shown. Failed transfers count as
+        transfers, but not towards bytes, the largest file or the longest transfer; a part of a file
+        does not count as a file. A record has no row if there is nothing to show (for example, because
+        no file was put).
 
         Args:
             archive: only this archive (null = all)
@@ -2809,13 +2834,13 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             record_number: 1 to 7, the order in which to show them
-            record: what it is the record of, in words; with '(at least)' where one of its sizes is at
-                the end of the log's counter, so that value is a lower bound
+            record: what the record is, in words; with '(at least)' where one of the sizes is at the
+                limit of the log's counter, so value is a lower bound
             value: how many, or how much
             unit: transfers, bytes or s
             interface: the program that moved the file; null for records of a day or of ten minutes,
                 which cover all interfaces
-            direction: put or get, null for records of both
+            direction: put or get; null for records that cover both
             happened_on: local date, in the archive's own zone
             happened_at: when the day or the ten minutes of the local clock begin, or when the transfer
                 ended; null where the time of day is unknown. Such transfers count in no ten minutes;
@@ -2840,7 +2865,7 @@ class Mart:
         line_count: Values = None,
         first_line_number: Values = None,
     ) -> pl.DataFrame:
-        """One row per log file and reason for which lines of it were rejected.
+        """One row per log file and reason for which some of its lines were rejected.
 
         Why lines could not be parsed into records; `explain line` shows the line itself to people who
         may see it.
@@ -2854,7 +2879,7 @@ class Mart:
             source: the stream of logs that the file belongs to
             reason: why no record could be made of the lines
             line_count: number of lines
-            first_line_number: number of the first of them in the file, counted from 1
+            first_line_number: number of the first such line in the file, counted from 1
 
         In SQL:
 
@@ -2875,11 +2900,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and related archive.
 
-        Which archives to compare with which, so that choosing one also shows those related to it:
-        itself, archives simulated from its requests (or from a workload model or trace of them), and
-        the archive that a simulated archive's requests come from. Where one simulation was made from
-        another, both it and the archive behind it are origins. Archives that the warehouse does not
-        know are not included.
+        Which archives to compare with each other. Choosing an archive also shows the archives related
+        to it: itself, archives simulated from its requests (or from a workload model or trace of them),
+        and the archive that a simulated archive's requests come from. Where one simulation was made
+        from another, both the earlier simulation and the archive behind it are origins. Archives that
+        the warehouse does not know are not included.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2913,10 +2938,10 @@ class Mart:
         """One row per archive, direction, quantity and percent.
 
         Quantiles of sizes, transfer times and waits. The requests are those that mart.compare_archives
-        uses: those that moved a file and did not fail, and in a simulated archive those requested since
-        its run became steady (none, if it never was). A quantile is the smallest value that this share
+        uses: those that moved a file and did not fail and, in a simulated archive, were made since its
+        run became steady (none, if it never did). A quantile is the smallest value that the given share
         of the requests did not exceed. Requests for which a quantity is unknown are not in its
-        quantiles, nor in their request_count; a size at the end of the log's counter counts as logged.
+        quantiles or in their request_count; a size at the limit of the log's counter counts as logged.
 
         Args:
             archive: only this archive (null = all)
@@ -2932,14 +2957,14 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             direction: put or get
             quantity: what is measured - size, transfer time (as logged), wait (waited_s of
-                mart.requests, from when it was requested until the transfer started)
+                mart.requests, from the request until the transfer started)
             unit: unit of the value (bytes or s)
             percent: how many in a hundred requests do not exceed the value (1, 5, 10, 25, 50, 75, 90,
                 95, 99)
             request_count: requests for which the quantity is known
             value: the quantile, in the unit
-            clock_step_s: for waits, the clock step of those waits that are shorter than it; a value
-                below it reads "< 1 s"; null for other quantities, and where no wait is shorter
+            clock_step_s: the step of the clock, if any waits are shorter than it; a value below the
+                step reads "< 1 s"; null for other quantities, and where no wait is shorter
             below_clock_count: requests whose wait is shorter than their clock's step (they are in
                 request_count); null for other quantities
             negative_count: requests that seem to have begun before they were submitted, because two
@@ -2974,8 +2999,7 @@ class Mart:
         """One row per request of a simulated archive.
 
         Where the time of simulated requests went, by cause; the columns add up to the request's time,
-        from when it was submitted until it ended. Only simulated archives provide this for each
-        request.
+        from its submission until its end. Only simulated archives provide this for each request.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2983,19 +3007,19 @@ class Mart:
             archive: name of the simulated archive
             kind: kind of archive; simulated
             transfer_id: the transfer, as in mart.transfers and mart.requests
-            user_wait_s: seconds that it waited because its user was at the limit of concurrent
+            user_wait_s: seconds that the request waited because its user was at the limit of concurrent
                 transfers
-            port_wait_s: seconds that it waited for a port
-            file_wait_s: seconds that it waited for another request that was staging or writing the same
-                file
+            port_wait_s: seconds that the request waited for a port
+            file_wait_s: seconds that the request waited for another request that was staging or writing
+                the same file
             drive_wait_s: seconds that its stage waited for a tape drive
             load_wait_s: seconds that its stage waited for the tape to be loaded
-            space_wait_s: seconds that it waited for space on disk
-            latency_s: seconds before the first byte, once it had its port
+            space_wait_s: seconds that the request waited for space on disk
+            latency_s: seconds before the first byte, once the request had its port
             staging_s: seconds that moving its bytes from tape to disk would take alone
             transfer_s: seconds that moving its bytes between client and disk would take alone
-            contention_s: how many seconds longer staging and transfer took because others used the same
-                networks and chains
+            contention_s: how many seconds longer staging and transfer took because other requests used
+                the same networks and chains
 
         In SQL:
 
@@ -3055,12 +3079,12 @@ class Mart:
         ended_at: Values = None,
     ) -> pl.DataFrame:
         """One row per transfer of a counted source, with the job, start, stage and open that belong to it;
-        and one per job (put or get), start and open of a counted source that no transfer belongs to.
+        and one per job (put or get), start or open of a counted source, if no transfer belongs to it.
 
         What users asked of the archive, combining everything that its logs report: when the request was
         made, how long it waited, whether the file was staged from tape, when it was moved. A movement
-        that two logs report appears once. Filter on ended_at: months outside the range are then not
-        read at all.
+        that two logs report appears once. Filter on ended_at, so that months outside the range are not
+        read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3068,19 +3092,19 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             timezone: the archive's own zone, in which its days are counted
-            source: the stream of logs that counts it
+            source: the stream of logs that counts the request
             transfer_id: the transfer, as in mart.transfers; null where none is known
-            twin_transfer_id: the line of another log, which is not counted, that reports the same
-                transfer
+            twin_transfer_id: the line of another, uncounted log that reports the same transfer
             open_id: the open, as in mart.opens; null where the log has no line for it
-            stage_id: the stage that it started or joined, as in mart.stages; null where there is none
+            stage_id: the stage that the request started or joined, as in mart.stages; null where there
+                is none
             job_id: the job, as in mart.unitree_jobs; null where there is none
             start_id: the line that records the request for the transfer; null where there is none
-            reported_by: the lines that report it - job, start, open, stage, transfer, twin (the same
-                transfer in another log)
-            missing: the lines that its log should have but lacks (start, stage, transfer), null where
-                none is missing or it is not known: if its transfer is missing, the request is
-                unfinished, or the line is lost
+            reported_by: the lines that report the request - job, start, open, stage, transfer, twin
+                (the same transfer in another log)
+            missing: the lines that the log should have but lacks (start, stage, transfer), null where
+                none is missing or this is not known. If the transfer is missing, either the request is
+                unfinished or the line is lost
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
             direction: put or get, null if the log does not say
             user_id: number of the user in the warehouse, null if the logs do not say
@@ -3095,28 +3119,29 @@ class Mart:
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
-            stage_s: seconds the stage that it started took, as logged
-            waited_s: seconds from when it was requested until the transfer started: queue, mount, seek
-                and stage together; null if either time is not known, or if is_wait_negative
+            stage_s: seconds taken by the stage that the request started, as logged
+            waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
+                together; null if either time is not known, or if is_wait_negative
             clock_step_s: 1 where one of the two times of the wait comes from a clock of whole seconds
-                (it has no fraction of a second), else 0; a waited_s below it is known only to be below
-                it
+                (it has no fraction of a second), else 0; a wait shorter than this step is known only to
+                be shorter
             is_failed: the transfer failed; null where the logs do not say
-            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
+            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
+                be larger
             is_of_parts: its log reports reads and writes within files, as is_of_parts of mart.transfers
             is_time_ambiguous: one of its lines has a local time that occurs twice (or never) because of
-                daylight saving: its times, and waits calculated from them, may be an hour off
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                daylight saving, so its times, and waits calculated from them, may be an hour off
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
             is_wait_below_clock: the wait is shorter than clock_step_s; waited_s is then an estimate
                 from 0 to that step, and a quantile there reads "< 1 s"
-            is_wait_negative: by its times the transfer started before it was requested, by clock_step_s
-                or more, so two clocks disagree: waited_s is null
+            is_wait_negative: according to its times, the transfer started clock_step_s or more before
+                it was requested, so two clocks disagree, and waited_s is null
             is_staging_bypassed: staging was bypassed at the time, or the class of service is tape-only,
                 as recorded with `tapewise config-changes`; open times and missing stages are then no
                 evidence
-            is_cached: whether a get found its file on disk (a hit), and not on tape (it joined a stage,
-                or is a miss); null for puts, and where this is unknown
+            is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
+                a miss); null for puts, and where this is unknown
             cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
                 on disk), log (a line says whether it was), no stage (its log records stages and has
                 none for it), open time (below 8 s is disk); null where there is none
@@ -3124,12 +3149,13 @@ class Mart:
                 where this is unknown, as in all logs so far. Such a get of a measured archive then
                 counts as a miss, or as a hit where cache_evidence is 'no stage'
             is_warm_up: requested in a simulated archive before its run became steady, or in one whose
-                run never did; figures of how the archive served its users leave it out
-            submitted_at: when it was requested; null if not known
+                run never did; figures on how the archive served its users leave such requests out
+            submitted_at: when the request was made; null if not known
             opened_at: when the file was open; null if not known
             staged_at: when the file was on disk; null where it was not staged
             started_at: when the transfer began; null if not known
-            ended_at: when the transfer ended; for a job or an open alone, when that ended
+            ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
+                the open ended
 
         In SQL:
 
@@ -3156,11 +3182,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and block, and one for the outliers.
 
-        How long transfers waited, by size: the residual is the duration minus (latency + slope * size),
-        with the line that mart.lower_envelopes fits to the same transfers. Transfers are sorted by size
-        and cut into blocks. Outliers (above 4 GB; below 1 GB with more than 1000 s; GB is 10^9 bytes)
-        have a row of their own, without a block. Transfers that the filter of the envelope leaves out
-        (filtered_count of lower_envelopes) are not included here either.
+        How long transfers waited, by size. The residual is the duration minus (latency + slope * size),
+        where the line is the one that mart.lower_envelopes fits to the same transfers. Transfers are
+        sorted by size and cut into blocks. Outliers (above 4 GB, or below 1 GB with more than 1000 s,
+        where 1 GB is 10^9 bytes) have a row of their own, without a block. Transfers that the filter of
+        the envelope leaves out (filtered_count of lower_envelopes) are not included here either.
 
         Args:
             archive: only this archive (null = all)
@@ -3191,8 +3217,8 @@ class Mart:
                 two transfers; null where there is no line
             is_outlier: the row holds the outliers
             is_full: the block is full; the last one by size is usually not. It is kept because it holds
-                the largest files, but with few transfers the 99th percentile is little more than the
-                slowest
+                the largest files, but with few transfers the 99th percentile says little more than the
+                slowest of them
 
         In SQL:
 
@@ -3232,8 +3258,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per simulated archive.
 
-        The runs of `tapewise simulate run`: the machine, the demand, and the results. Its requests are
-        those of the archive of that name, in the same views as every other archive's.
+        The runs of `tapewise simulate run`: the machine, the demand, and the results. The requests of a
+        run are those of the archive of the same name, in the same views as for every other archive.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3242,10 +3268,10 @@ class Mart:
             kind: kind of archive; simulated
             timezone: the archive's own zone, in which its days are counted; that of the archive that
                 its requests come from
-            demand: where the requests came from - archive (the requests of one), model (a workload
-                model's) or file (a trace)
+            demand: where the requests came from - archive (an archive's requests), model (a workload
+                model) or file (a trace)
             demand_name: name of that archive, workload model or file
-            demand_archive: the archive that the requests, or the model of them, come from, through any
+            demand_archive: the archive that the requests, or the model of them, come from, even through
                 simulations in between; null if not known
             demand_kind: kind of that archive (measured, synthetic, simulated); null if not known
             options: the command's other options
@@ -3255,17 +3281,18 @@ class Mart:
                 archive
             program_version: version of Tapewise that ran it
             job_count: requests that were submitted
-            unfinished_count: requests that never ended; 0, because a run in which requests wait for
-                something that can never happen is refused (earlier versions kept the others)
+            unfinished_count: requests that never ended; always 0, because a run in which requests wait
+                for something that can never happen is refused (earlier versions kept the other requests
+                of such a run)
             totals: totals of the run, warm-up included (stages, stores, purges, bytes over each network
                 way and chain), as JSON; displaced_count is how many files should have been on disk at
-                the start but found no space, displaced_staged_count how many stages are the first of
-                such a file
+                the start but found no space, and displaced_staged_count is how many stages were the
+                first of such a file
             is_circular: the requests come from a synthetic archive, so a comparison with it says
                 nothing about any real one
             began_at: when the simulated time begins
-            steady_at: the time from which the machine's state is that of one in use; null if it never
-                was
+            steady_at: the time from which the machine's state is that of a machine in use; null if it
+                never was
             ended_at: when the last request ended, in simulated time
             simulated_at: when the run was made
 
@@ -3287,10 +3314,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per simulated archive, quantity and sample.
 
-        A simulated machine at points in time, by default ten minutes apart. Counts and fills are those
-        of that moment, and what happened between two samples is not shown: a maximum of them is not a
-        peak, and can be far below it. Utilisations are means since the previous sample, so the first
-        sample has none.
+        The state of a simulated machine at points in time, by default ten minutes apart. Counts and
+        fills are those of that moment. What happened between two samples is not shown, so the largest
+        sample can be far below the real peak. Utilisations are means since the previous sample, so the
+        first sample has none.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3325,10 +3352,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and bin of size with such transfers.
 
-        How long files of a given size take to move, next to the lower envelope. Bins of size with edges
-        at 1, 2 and 5 in each decade, and one for empty files; a bin without transfers has no row. The
-        transfers are those that the lower envelope is fitted to: failed transfers, saturated or unknown
-        sizes, unknown durations and transfers that its filter leaves out are in no bin.
+        How long files of a given size take to move, next to the lower envelope. The bins of size have
+        edges at 1, 2 and 5 in each decade, and one bin is for empty files; a bin without transfers has
+        no row. The transfers are those that the lower envelope is fitted to. Failed transfers,
+        saturated or unknown sizes, unknown durations and transfers that the filter of the envelope
+        leaves out are in no bin.
 
         Args:
             archive: only this archive (null = all)
@@ -3348,7 +3376,7 @@ class Mart:
             size_to_bytes: upper edge of the bin, exclusive
             transfer_count: transfers in the bin
             mean_size_bytes: mean of their sizes
-            min_duration_s: duration of the shortest in seconds
+            min_duration_s: duration of the shortest transfer in seconds
             p10_duration_s: seconds below which a tenth of them lie
             p50_duration_s: median of their durations in seconds
             p90_duration_s: seconds below which nine tenths of them lie
@@ -3385,7 +3413,7 @@ class Mart:
         """One row per line that became a row, in any table.
 
         The times at which each source has lines, of whatever kind. Sources that are not counted are
-        included, so one movement may have two rows: this view counts lines, and mart.transfers counts
+        included, so one movement may have two rows. This view counts lines, and mart.transfers counts
         movements.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
@@ -3395,7 +3423,7 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             timezone: the archive's own zone (IANA name)
             source: the stream of logs that the line belongs to
-            fact_table: the table of facts that it became a row of (transfers, opens, namespace_events,
+            fact_table: the fact table in which it became a row (transfers, opens, namespace_events,
                 unitree_jobs, stages, transfer_starts, tape_events, migrations or srb_sessions)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
@@ -3405,7 +3433,7 @@ class Mart:
                 counted
             is_time_of_day_unknown: the time of day is unknown, and event_at is noon by the source's
                 clock
-            event_at: when it happened; of a transfer or job, when it ended
+            event_at: when the event happened; for a transfer or job, when it ended
 
         In SQL:
 
@@ -3428,8 +3456,8 @@ class Mart:
         class_of_service: str | None = None,
         source: str | None = None,
     ) -> pl.DataFrame:
-        """One row per source and hour of the archive's own clock with a line in it; and one per source and
-        day with lines whose time of day is unknown.
+        """One row per source and hour (by the archive's own clock) that has a line, and one per source and
+        day that has lines whose time of day is unknown.
 
         The hours for which each source has lines. If an hour has no row, the warehouse has no line for
         it: the archive was idle or down, or its log is missing. Sources that are not counted are
@@ -3440,7 +3468,8 @@ class Mart:
             since: only events at or after this time (null = from the first)
             until: only events before this time (null = to the last)
             interface: only lines of this interface (null = all)
-            direction: only lines of puts or gets (null = all, including lines of neither)
+            direction: put or get: only lines of this direction (null = all lines, including those of
+                neither direction)
             client: only lines of this client machine (null = all)
             class_of_service: only lines of this class of service (null = all)
             source: only this source (null = all)
@@ -3487,7 +3516,7 @@ class Mart:
 
         How far each stream of logs was read, and what became of its lines. A line that appears in two
         files (a log and its rotated copy) is counted in both, once as loaded and once as held. Sources
-        that are not counted are included, and so are those whose files could not be read yet.
+        that are not counted are included, and so are sources whose files could not be read yet.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3499,7 +3528,8 @@ class Mart:
             format: format of its logs
             timezone: zone of the times in its logs (IANA name)
             file_count: log files that were read
-            line_count: their lines, loaded_count + held_count + ignored_count + rejected_count
+            line_count: lines of these files, that is, loaded_count + held_count + ignored_count +
+                rejected_count
             loaded_count: lines that became rows
             held_count: lines that the warehouse had already
             ignored_count: lines skipped deliberately, by reason in mart.ignored_lines
@@ -3510,8 +3540,8 @@ class Mart:
                 counted
             first_event_at: earliest event in its files, null if there is none
             last_event_at: latest event in its files, null if there is none
-            first_read_at: when the first of them was first read
-            last_read_at: when one of them was last read, or found unchanged
+            first_read_at: when the first of its files was first read
+            last_read_at: when one of its files was last read, or found unchanged
 
         In SQL:
 
@@ -3552,11 +3582,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per file opened and closed again.
 
-        Files that were open through the Storage Resource Broker, from counted sources. In between, a
-        program reads, writes and seeks as it likes, and does other work: the time that a file was open
-        is not the time of a transfer, and bytes over it are not a rate. So sessions are not included in
-        mart.transfers, nor in the archive's traffic. Filter on closed_at: months outside the range are
-        then not read at all.
+        Sessions in which a file was open through the Storage Resource Broker, from counted sources.
+        During a session, a program reads, writes and seeks as it likes, and does other work. The length
+        of a session is therefore not the time of a transfer, and bytes divided by it are not a rate.
+        Sessions are not included in mart.transfers or in the archive's traffic. Filter on closed_at, so
+        that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3569,8 +3599,8 @@ class Mart:
             interface: srb
             open_type: open, or create for a file that did not exist before
             storage_type: where the file is stored (HPSS, ...), null if the log does not say
-            use: how the file was used, by its calls - reads, writes, reads and writes, or nothing; null
-                if the log has no counts
+            use: how the file was used, judging by its calls - reads, writes, reads and writes, or
+                nothing; null if the log has no counts
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
@@ -3586,11 +3616,11 @@ class Mart:
                 staging), null if not logged
             session_s: seconds that the file was open, whatever happened in that time
             is_failed: the session failed; always null, because the log does not say
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
-            opened_at: when the file was open; closed_at - session_s
-            closed_at: when it was closed
+            opened_at: when the file was opened, that is, closed_at - session_s
+            closed_at: when the file was closed
 
         In SQL:
 
@@ -3613,21 +3643,21 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface and bin of duration from the first in which there are stages,
-        failed ones included, to the last.
+        """One row per archive, interface and bin of duration, from the first bin that has stages (failed
+        ones included) to the last.
 
         How long it took to bring files from tape to disk (access and copying), on a logarithmic axis.
-        Stages as in mart.stages; those without a logged duration are in no bin. All stages are of gets,
-        so direction put gives no rows. A log of stages names no client: if a client is given, only
-        stages of that client's requests (mart.requests) count, and stages that belong to no request are
-        left out.
+        The stages are those of mart.stages; stages without a logged duration are in no bin. All stages
+        belong to gets, so direction put gives no rows. A log of stages names no client. If a client is
+        given, only stages of that client's requests (mart.requests) count, and stages that belong to no
+        request are left out.
 
         Args:
             archive: only this archive (null = all)
             since: only stages that ended at or after this time (null = from the first)
             until: only stages that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: put or get (null = get; no stage is of a put)
+            direction: put or get (null = get; puts have no stages)
             client: only stages of requests of this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -3636,12 +3666,12 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that staged the files (unitree, ...)
             stage_from_s: duration at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
-                each decade from 1 s; 0 for the one bin of anything shorter
+                each decade from 1 s; 0 for the bin of everything shorter
             stage_to_s: duration at which the next bin begins; null for the last (from 7e9 s)
             stage_count: stages that succeeded
             failed_count: stages that failed after this time; not in stage_count; null where a log of
                 the interface does not report failed stages
-            running_ratio: stage_count of this bin and the shorter ones over that of all bins of the
+            running_ratio: stage_count of this bin and all shorter ones over the sum of all bins of the
                 archive and interface (0 to 1); null where all failed
 
         In SQL:
@@ -3680,9 +3710,9 @@ class Mart:
         """One row per file brought from tape to disk.
 
         Files brought from tape to disk before they could be read, where a log reports it. They come
-        from counted sources, and from sources that are not counted if no counted source of the archive
-        has their format: the counted one then reports the same transfers, but not the stages. Filter on
-        staged_at: months outside the range are then not read at all.
+        from counted sources, and from uncounted sources if no counted source of the archive has the
+        same format. The counted source then reports the same transfers, but not the stages. Filter on
+        staged_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3701,16 +3731,16 @@ class Mart:
             status_code: the log's own code for how it ended, null if it has none
             size_bytes: bytes staged, null if the log does not say
             duration_s: seconds it took to stage the file (tape access and copying to disk)
-            queue_s: seconds that the file waited in the queue before, null if the log does not say
+            queue_s: seconds that the file waited in the queue before that, null if the log does not say
             is_failed: the file could not be staged
-            is_failure_logged: its log reports stages that failed; where this is false, it is not known
-                which failed
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+            is_failure_logged: the log reports stages that failed; where this is false, it is not known
+                which stages failed
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
             is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
             is_duration_below_clock: the duration is below the resolution of the source's clock
-            started_at: when staging began; staged_at - duration_s where the log gives the end, null
+            started_at: when staging began; staged_at - duration_s if the log gives only the end, null
                 without a duration
             staged_at: when the file was on disk
 
@@ -3808,15 +3838,16 @@ class Mart:
 
         Files read from cartridges and written to them, derived from the tape events of counted sources.
         If the cartridge was in a drive already, an operation has no request to mount. Unfinished
-        operations are included, with the steps that are known. Filter on last_event_at: months outside
-        the range are then not read at all.
+        operations are included, with the steps that are known. Filter on last_event_at, so that months
+        outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             operation_id: number of its first event, a row of core.tape_events as `explain row` takes
                 it; changes when a source is read again
-            mount_id: the mount it belongs to, as in mart.mounts; null where none is known
+            mount_id: the mount that the operation belongs to, as in mart.mounts; null where none is
+                known
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             timezone: the archive's own zone, in which its days are counted
@@ -3836,21 +3867,23 @@ class Mart:
             missing: the steps for which the logs have no event (received, positioned, transferred),
                 null where none is missing; a mount is requested only if the cartridge is in no drive
             size_bytes: bytes of the file or fragment, null if the log does not say
-            queue_s: seconds from received to the request to mount; null if there was none, or either
-                time is not known
-            mount_s: seconds from the request to mount until the tape was positioned; null likewise
+            queue_s: seconds from received to the request to mount; null if there was no such request,
+                or if either time is not known
+            mount_s: seconds from the request to mount until the tape was positioned; null under the
+                same conditions
             waited_s: seconds from received until the tape was positioned - queue, mount and position;
                 null if either time is not known
             transfer_s: seconds from positioned to transferred, null if either time is not known
-            is_failed: it failed; null while unfinished, and if the log does not say
+            is_failed: the operation failed; null while it is unfinished, and if the log does not say
             is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
                 of daylight saving
-            received_at: when it was requested
-            mount_requested_at: when the mount was requested, null where its cartridge was in a drive
-            positioned_at: when the tape was positioned to its block
-            transferred_at: when it was read or written
-            first_event_at: its first event
-            last_event_at: its last event
+            received_at: when the operation was requested
+            mount_requested_at: when the mount was requested, null where the cartridge was in a drive
+                already
+            positioned_at: when the tape was positioned to the block of the file
+            transferred_at: when the file was read or written
+            first_event_at: when its first event happened
+            last_event_at: when its last event happened
 
         In SQL:
 
@@ -3896,10 +3929,10 @@ class Mart:
             class_of_service: only this class of service (null = all)
             failed: which failed transfers are in the trace - retried (those that a later transfer made
                 good), all, none; null = retried
-            retry_s: seconds after a failed transfer's end within which its retry ended (the next
-                transfer of the same job that succeeded, or in the same direction by the same user, of
-                the same file_key or, where the failed one has none, of the same size; where the user is
-                not known, the same persona); null = 86400
+            retry_s: seconds after the end of a failed transfer within which its retry must have ended;
+                null = 86400. A retry is the next successful transfer of the same job, or the next one
+                in the same direction by the same user (by the same persona, if the user is not known)
+                with the same file_key or, if the failed one has none, with the same size
             files: what identifies two requests as being for the same file - size, or key (file_key and
                 size; size alone among those without a key). By key, only a file's first request
                 determines where it was before the trace; what its later gets find follows from the
@@ -3908,9 +3941,9 @@ class Mart:
                 (drop); null = one
             largest_bytes: requests of more bytes, which the machine cannot handle, are left out (null =
                 none)
-            unknown_origins: where the file of a get is if neither its logs nor, with files => 'key', an
-                earlier request for the same file say where it was - disk, tape, or the get is left out
-                (drop); null = disk
+            unknown_origins: where the file of a get is assumed to be, if neither its logs nor (with
+                files => 'key') an earlier request for the same file says - disk, tape, or the get is
+                left out (drop); null = disk
 
         Columns:
             archive: name of the archive
@@ -3918,7 +3951,7 @@ class Mart:
             place: number of the request in the archive's trace, from 1, in the order of submission;
                 null if left out
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
-            direction: put or get; null for an open alone whose log does not say
+            direction: put or get; null for an open without a transfer, if its log does not say
             user_id: number of the user in the warehouse, null if the logs do not say
             user_number: user_id or, where it is not known, a negative number unique to the request;
                 null if the request is left out
@@ -3932,12 +3965,12 @@ class Mart:
             is_failed: the transfer failed; null where the logs do not say
             is_cached: whether a get found its file on disk, as in mart.requests; null for puts, and
                 where this is unknown
-            is_origin_assumed: a get for which neither its logs nor, with files => 'key', an earlier
-                request for the same file say where the file was, so that unknown_origins or a size
-                decided; null if left out
+            is_origin_assumed: a get for which neither its logs nor (with files => 'key') an earlier
+                request for the same file says where the file was, so unknown_origins or a size decided;
+                null if left out
             left_out: why it is not in the trace - no transfer (a job or an open alone), part of a file,
-                failed, unknown size, saturated size, zero size, too large, unknown time, unknown
-                origin: the first that applies; null for requests in the trace
+                failed, unknown size, saturated size, zero size, too large, unknown time, unknown origin
+                (the first that applies); null for requests in the trace
             submitted_at: when it was requested; where that is not known, when the transfer began; null
                 if neither is known
             ended_at: when the transfer ended
@@ -4068,9 +4101,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per file moved between a client and the archive, or attempted.
 
-        The transfers of counted sources, failed ones included; and the failed transfers of a source
-        that is not counted, where the counted log does not report failures (STAT alongside NFT). Filter
-        on ended_at: months outside the range are then not read at all.
+        The transfers of counted sources, failed ones included. If the counted log does not report
+        failures, the failed transfers of an uncounted source are included too (STAT alongside NFT).
+        Filter on ended_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -4091,7 +4124,7 @@ class Mart:
             persona: UniTree's number of the job that moved the file, null if the log has none
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
-                none or they may name a file
+                none, or if they may name a file
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file in the archive, null if the log does not say
@@ -4099,19 +4132,20 @@ class Mart:
                 (null for zero durations and saturated sizes)
             is_failed: the transfer failed
             is_failure_logged: its log, or another log alongside it, reports failures; where this is
-                false, it is not known what else failed
-            is_time_ambiguous: local time that occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown: the time given here is noon by the
+                false, it is not known which others failed
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
                 source's clock
             is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
             is_duration_below_clock: the duration is below the resolution of the source's clock
-            is_size_saturated: the size is at the end of the log's counter (2^31 - 1) and may be larger
+            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
+                be larger
             is_rate_inconsistent: logged size, duration and rate disagree
             is_of_parts: its log reports reads and writes within files (containers of a database) - the
                 size is that of a part; a put does not create a file and a get does not fetch a whole
                 one
-            started_at: when the transfer began; ended_at - duration_s where the log gives the end, null
-                without a duration
+            started_at: when the transfer began; ended_at - duration_s if the log gives only the end,
+                null without a duration
             ended_at: when the transfer ended
 
         In SQL:
@@ -4176,8 +4210,8 @@ class Mart:
         """One row per job submitted to the archive.
 
         The jobs of UniTree's COND log, from counted sources. The COND log does not say whether a job
-        failed, or how many bytes it moved: the STAT log does. Filter on ended_at: months outside the
-        range are then not read at all.
+        failed, or how many bytes it moved, but the STAT log does. Filter on ended_at, so that months
+        outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -4197,11 +4231,11 @@ class Mart:
             session_number: number of the session, from 0
             job_number: number of the job within its session
             duration_s: seconds from start to end, null where the job starts after it ends
-            is_start_after_end: the job starts after it ends: it was logged wrongly, or it ran over
+            is_start_after_end: the job starts after it ends, because it was logged wrongly or ran over
                 midnight
             is_time_ambiguous: its start or end is a local time that occurs twice because of daylight
                 saving
-            started_at: when the job started, on the day of its log file; after ended_at where
+            started_at: when the job started, on the day of its log file; later than ended_at where
                 is_start_after_end
             ended_at: when the job ended, on the day of its log file
 
@@ -4250,7 +4284,7 @@ class Mart:
             burst_number: number of the burst among those of the user on this interface and in this
                 direction
             request_count: requests of the burst
-            size_bytes: bytes moved by them, as far as sizes are known
+            size_bytes: bytes moved by these requests, as far as sizes are known
             started_at: when the first of them was requested
             ended_at: when the last of them ended
 
@@ -4304,7 +4338,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and user.
 
-        How the requests concentrate on few users, the user with the most requests first.
+        How the requests concentrate on few users, starting with the user with the most requests.
 
         Args:
             archive: only this archive (null = all)
@@ -4327,7 +4361,7 @@ class Mart:
                 with the most bytes is first
             burst_count: bursts of the user, as in mart.user_bursts
             request_count: requests of the user
-            size_bytes: bytes moved by them, as far as sizes are known
+            size_bytes: bytes moved by these requests, as far as sizes are known
             request_ratio: share of the requests of all known users
             running_ratio: share of the requests of this user and those ranked above
             size_ratio: share of the bytes of all known users, null where there are none
@@ -4354,8 +4388,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and hour of the week.
 
-        When in the week users ask the archive for files, by its own clock: bursts that begin and
-        requests made in each of the 168 hours. Hours without requests have no row.
+        How many bursts of requests begin, and how many requests are made, in each of the 168 hours of
+        the week, by the archive's own clock. Hours without requests have no row.
 
         Args:
             archive: only this archive (null = all)
@@ -4377,7 +4411,7 @@ class Mart:
             hour_of_week: 0 is Monday from 00:00 to 01:00, 167 Sunday from 23:00 to 24:00
             burst_count: bursts that began in this hour, as in mart.user_bursts
             request_count: requests of known users made in this hour
-            size_bytes: bytes moved by them, as far as sizes are known
+            size_bytes: bytes moved by these requests, as far as sizes are known
 
         In SQL:
 
@@ -4585,7 +4619,7 @@ class Mart:
             time_log10: decimal logarithm of time_s, null where that is not above 0
             is_cached: whether a get found its file on disk, as in mart.requests
             set_apart: why it is in no class - failed, unknown size, saturated size, zero size, unknown
-                time, zero time: the first that applies; null for requests in a class
+                time, zero time (the first that applies); null for requests in a class
             is_time_of_day_unknown: the time of day is unknown, and the times here are noon by the
                 source's clock
             asked_at: when it was requested; where that is not known, when the transfer began or,
