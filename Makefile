@@ -4,15 +4,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Installs tools into an environment; with uv, if `UV` names it, which takes a sixth of pip's time.
+# Installs tools into an environment, with uv if `UV` names it: uv takes a sixth of pip's time.
 INSTALL_TOOLS = $(if $(UV),$(UV) pip install --quiet --python $(1)/bin/python,$(1)/bin/python -m pip --disable-pip-version-check --quiet install)
 SUPERSET := .venv-superset
-# The warehouse that the dashboards show; by default that of `make demo`.
+# The warehouse that the dashboards show; by default the one of `make demo`.
 DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
 DASHBOARDS_PORT ?= 8088
-# The check of docker-compose.yml, and supercronic, the scheduler in its container. Both are built, which needs Go.
+# The folder of two tools that are built with Go: the check of docker-compose.yml, and supercronic, the scheduler of its
+# service `ingest`.
 TOOLS := .tools
-# Processes of `make test`: one more than there are cores, as each waits a fifth of the time.
+# Processes of `make test`: one more than there are cores, because each process waits a fifth of the time.
 WORKERS ?= 3
 COMPOSE_GO_VERSION := v2.9.1
 SUPERCRONIC_VERSION := v0.2.48
@@ -61,7 +62,7 @@ dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of i
 compose-secrets:  ## make the missing secrets of docker-compose.yml, in secrets/
 	@docker/make-secrets
 
-# A module of its own: Go keeps there what it resolves from the one version that is named here.
+# The check is built in a Go module of its own, where Go records what it resolves from COMPOSE_GO_VERSION.
 $(TOOLS)/compose-check: tests/compose/check/main.go
 	@rm -rf $(TOOLS)/compose-check-module && mkdir -p $(TOOLS)/compose-check-module
 	@cp $< $(TOOLS)/compose-check-module/
@@ -100,11 +101,11 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of what a branch touches, or one in twenty) and of the rules for requests (one in four)
+mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of the objects that a branch touches, or one in twenty) and of the rules for requests (one in four)
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## every study of many seeds (`make test` runs those of code that a branch touches, and one in four of the others)
+studies: $(VENV)/dev.stamp  ## run every study of many seeds (`make test` runs those of code that a branch touches, and one in four of the others)
 	TAPEWISE_TEST_STUDIES_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m study tests/integration tests/unit tests/acceptance
 
 .PHONY: kill-study

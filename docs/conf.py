@@ -46,7 +46,7 @@ html_show_copyright = False
 
 
 def read_links(page: str) -> list[str]:
-    """Return the pages that a page links to, as it names them but without the suffix."""
+    """Return the pages that a page links to, as the links name them but without the suffix."""
     return re.findall(r"\]\(([^)#:]+)\.md\)", (TREE / f"{page}.md").read_text(encoding="utf-8"))
 
 
@@ -57,7 +57,7 @@ def write_toctree(pages: list[str], caption: str = "") -> str:
 
 
 def add_navigation(_: Sphinx, page: str, source: list[str]) -> None:
-    """Append the navigation to a page; in the file itself, code hosts would show it as a block of code."""
+    """Append the navigation to a page. (Code hosts would show it as a code block if it were in the file.)"""
     if page == root_doc:
         links = read_links("docs/README")
         source[0] += write_toctree(["docs/README"])
