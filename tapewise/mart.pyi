@@ -3232,6 +3232,184 @@ class Mart:
             ORDER BY interface, direction, block
         """
 
+    def selected_requests(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per request that the arguments select, with the columns of mart.requests.
+
+        The rows of mart.requests that the arguments select. The functions of mart that take these
+        arguments read the requests through this one, so they all select the same rows; months outside
+        the range are not read at all.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone, in which its days are counted
+            source: the stream of logs that counts the request
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            twin_transfer_id: the line of another, uncounted log that reports the same transfer
+            open_id: the open, as in mart.opens; null where the log has no line for it
+            stage_id: the stage that the request started or joined, as in mart.stages; null where there
+                is none
+            job_id: the job, as in mart.unitree_jobs; null where there is none
+            start_id: the line that records the request for the transfer; null where there is none
+            reported_by: the lines that report the request - job, start, open, stage, transfer, twin
+                (the same transfer in another log)
+            missing: the lines that the log should have but lacks (start, stage, transfer), null where
+                none is missing or this is not known. If the transfer is missing, either the request is
+                unfinished or the line is lost
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get, null if the log does not say
+            user_id: number of the user in the warehouse, null if the logs do not say
+            client: name of the client machine as the log gives it, null if the logs do not say
+            class_of_service: class of service, null if the logs do not say
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name; made with a secret of this warehouse
+            capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
+                if the log does not say
+            persona: UniTree's number of the job; it is reused, sometimes within a day
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            stage_s: seconds taken by the stage that the request started, as logged
+            waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
+                together; null if either time is not known, or if is_wait_negative
+            clock_step_s: 1 where one of the two times of the wait comes from a clock of whole seconds
+                (it has no fraction of a second), else 0; a wait shorter than this step is known only to
+                be shorter
+            is_failed: the transfer failed; null where the logs do not say
+            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
+                be larger
+            is_of_parts: its log reports reads and writes within files, as is_of_parts of mart.transfers
+            is_time_ambiguous: one of its lines has a local time that occurs twice (or never) because of
+                daylight saving, so its times, and waits calculated from them, may be an hour off
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
+                source's clock
+            is_wait_below_clock: the wait is shorter than clock_step_s; waited_s is then an estimate
+                from 0 to that step, and a quantile there reads "< 1 s"
+            is_wait_negative: according to its times, the transfer started clock_step_s or more before
+                it was requested, so two clocks disagree, and waited_s is null
+            is_staging_bypassed: staging was bypassed at the time, or the class of service is tape-only,
+                as recorded with `tapewise config-changes`; open times and missing stages are then no
+                evidence
+            is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
+                a miss); null for puts, and where this is unknown
+            cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
+                on disk), log (a line says whether it was), no stage (its log records stages and has
+                none for it), open time (below 8 s is disk); null where there is none
+            is_joined: a get waited for a stage that another request had started; null for puts and
+                where this is unknown, as in all logs so far. Such a get of a measured archive then
+                counts as a miss, or as a hit where cache_evidence is 'no stage'
+            is_warm_up: requested in a simulated archive before its run became steady, or in one whose
+                run never did; figures on how the archive served its users leave such requests out
+            submitted_at: when the request was made; null if not known
+            opened_at: when the file was open; null if not known
+            staged_at: when the file was on disk; null where it was not staged
+            started_at: when the transfer began; null if not known
+            ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
+                the open ended
+
+        In SQL:
+
+            SELECT ended_at, user_id, size_bytes, duration_s
+            FROM mart.selected_requests(archive => 'llnl', since => '1999-11-01', until => '1999-11-02', direction => 'get')
+            ORDER BY size_bytes DESC
+            LIMIT 10
+        """
+
+    def selected_transfers(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that the arguments select, with the columns of mart.transfers.
+
+        The rows of mart.transfers that the arguments select. The functions of mart that take these
+        arguments read the transfers through this one, so they all select the same rows; months outside
+        the range are not read at all.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            transfer_id: number of the row in the warehouse, as `explain row` takes it; changes when a
+                source is read again
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the transfer
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+            direction: put (client to archive) or get (archive to client)
+            operation: the operation as the log names it
+            user_id: number of the user in the warehouse, null if the log does not say
+            client: name of the client machine as the log gives it, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                its name; made with a secret of this warehouse
+            persona: UniTree's number of the job that moved the file, null if the log has none
+            status_code: the log's own code for how the transfer ended, null if it has none
+            status_text: the log's own words for how the transfer ended (error codes), null if it has
+                none, or if they may name a file
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file in the archive, null if the log does not say
+            rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
+                (null for zero durations and saturated sizes)
+            is_failed: the transfer failed
+            is_failure_logged: its log, or another log alongside it, reports failures; where this is
+                false, it is not known which others failed
+            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
+                source's clock
+            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: the duration is below the resolution of the source's clock
+            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
+                be larger
+            is_rate_inconsistent: logged size, duration and rate disagree
+            is_of_parts: its log reports reads and writes within files (containers of a database) - the
+                size is that of a part; a put does not create a file and a get does not fetch a whole
+                one
+            started_at: when the transfer began; ended_at - duration_s if the log gives only the end,
+                null without a duration
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT ended_at, user_id, size_bytes, duration_s
+            FROM mart.selected_transfers(archive => 'llnl', since => '1999-11-01', until => '1999-11-02', direction => 'get')
+            ORDER BY size_bytes DESC
+            LIMIT 10
+        """
+
     def simulation_runs(
         self,
         *,

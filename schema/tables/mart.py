@@ -8,7 +8,7 @@
 
 import graphlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -61,6 +61,9 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
                 f"{first} and {second} have the same name; a view or function has exactly one folder"
             )
     objects = {path.name: _read_object(path) for path in paths}
+    for name, each in objects.items():
+        if each.metadata.columns_of:
+            objects[name] = _insert_columns(each, objects)
     if "coverage" in objects:
         objects["coverage"] = _insert_needs(objects["coverage"], objects.values())
     for each in objects.values():
@@ -176,6 +179,17 @@ def _read_object(folder: Path) -> MartObject:
         return MartObject(folder, path.read_text(encoding="utf-8"), metadata)
     except FileNotFoundError:
         raise DatabaseError(f"{path} is missing") from None
+
+
+def _insert_columns(each: MartObject, objects: Mapping[str, MartObject]) -> MartObject:
+    """Return `each` with the columns of the object that its `columns_of` names."""
+    other = objects.get(each.metadata.columns_of)
+    if other is None or not other.metadata.columns:
+        raise DatabaseError(
+            f"{each.folder / 'metadata.yaml'}: columns_of: no object '{each.metadata.columns_of}'"
+            " describes its columns"
+        )
+    return replace(each, metadata=each.metadata.model_copy(update={"columns": other.metadata.columns}))
 
 
 def _insert_needs(coverage: MartObject, objects: Iterable[MartObject]) -> MartObject:

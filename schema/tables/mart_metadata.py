@@ -20,11 +20,11 @@ LOG_FACTS = (
 class Metadata(BaseModel):
     """`metadata.yaml` of one object. The fields are the keys of the file, and no other keys are allowed.
 
-    An object that returns rows has `one_row_is` and `columns`; a function that returns one value has
-    `returns`. `needs` lists the `LOG_FACTS` that the object is built from. Without a fact needed for `all` of
-    it, the object has no rows, or none that serve its purpose. Without a fact needed for `part` of it, some
-    columns or rows are missing. For `a or b`, either fact will do. The needs of an object that logs do not
-    feed are `{}`.
+    An object that returns rows has `one_row_is` and `columns`, or `columns_of`, which names an object whose
+    columns it has; a function that returns one value has `returns`. `needs` lists the `LOG_FACTS` that the
+    object is built from: without a fact needed for `all` of it, the object has no rows, or none that serve
+    its purpose; without one needed for `part` of it, some columns or rows are missing. For `a or b`, either
+    will do. An object that logs do not feed needs nothing: `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -34,6 +34,7 @@ class Metadata(BaseModel):
     one_row_is: _Sentence = ""
     arguments: dict[str, _Sentence] = Field(default_factory=dict)
     columns: dict[str, _Sentence] = Field(default_factory=dict)
+    columns_of: str = ""
     returns: _Sentence = ""
     needs: dict[str, Literal["all", "part"]]
     depends_on: list[str]
@@ -43,9 +44,13 @@ class Metadata(BaseModel):
 
     @model_validator(mode="after")
     def _has_rows_or_a_value(self) -> Self:
-        gives = (bool(self.one_row_is), bool(self.columns), bool(self.returns))
+        if self.columns and self.columns_of:
+            raise ValueError("has columns or columns_of, not both")
+        gives = (bool(self.one_row_is), bool(self.columns or self.columns_of), bool(self.returns))
         if gives != (True, True, False) and (self.kind, gives) != ("function", (False, False, True)):
-            raise ValueError("needs one_row_is and columns or, for a function with one value, returns")
+            raise ValueError(
+                "needs one_row_is and columns or columns_of, or, for a function with one value, returns"
+            )
         return self
 
     @field_validator("needs")

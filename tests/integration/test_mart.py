@@ -274,6 +274,26 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
             lambda folder: replace(folder / "facts/opens/view.sql", "opens.open_s", "opens.open_ms"),
             r"opens/view\.sql: column opens\.open_ms does not exist",
         ),
+        (
+            lambda folder: replace(
+                folder / "facts/selected_transfers/metadata.yaml",
+                "columns_of: transfers",
+                "columns_of: moves",
+            ),
+            r"selected_transfers/metadata\.yaml: columns_of: no object 'moves' describes its columns",
+        ),
+        (
+            lambda folder: replace(
+                folder / "facts/selected_transfers/metadata.yaml",
+                "columns_of: transfers",
+                "columns_of: opens",
+            ),
+            r"selected_transfers/metadata\.yaml: columns describes 'open_id', which mart",
+        ),
+        (
+            spoil_metadata("columns:", "columns_of: stages\ncolumns:"),
+            r"opens/metadata\.yaml: the file: .* has columns or columns_of, not both",
+        ),
         (spoil_metadata("one_row_is:", "grain:"), r"opens/metadata\.yaml: grain: Extra inputs"),
         (spoil_metadata("one_row_is:", "returns:"), r"opens/metadata\.yaml: the file: .* needs one_row_is"),
         (spoil_metadata("summary:", "about:"), r"opens/metadata\.yaml: summary: Field required"),

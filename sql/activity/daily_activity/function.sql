@@ -25,15 +25,23 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => daily_activity.archive,
+            since => daily_activity.since,
+            until => daily_activity.until,
+            interface => daily_activity.interface,
+            direction => daily_activity.direction,
+            client => daily_activity.client,
+            class_of_service => daily_activity.class_of_service
+        ) AS selected
 ),
 
 archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -49,17 +57,6 @@ asked_for AS (
         (transfers.ended_at AT TIME ZONE archives.timezone)::date AS starts_on
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE
-        (daily_activity.archive IS NULL OR transfers.archive = daily_activity.archive)
-        AND transfers.ended_at >= coalesce(daily_activity.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(daily_activity.until, timestamptz 'infinity')
-        AND (daily_activity.interface IS NULL OR transfers.interface = daily_activity.interface)
-        AND (daily_activity.direction IS NULL OR transfers.direction = daily_activity.direction)
-        AND (daily_activity.client IS NULL OR transfers.client = daily_activity.client)
-        AND (
-            daily_activity.class_of_service IS NULL
-            OR transfers.class_of_service = daily_activity.class_of_service
-        )
 )
 
 SELECT

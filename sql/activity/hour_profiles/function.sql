@@ -23,7 +23,17 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => hour_profiles.archive,
+            since => hour_profiles.since,
+            until => hour_profiles.until,
+            interface => hour_profiles.interface,
+            direction => hour_profiles.direction,
+            client => hour_profiles.client,
+            class_of_service => hour_profiles.class_of_service
+        ) AS selected
 ),
 
 archives AS (
@@ -55,8 +65,6 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -67,18 +75,7 @@ asked_for AS (
         transfers.ended_at AT TIME ZONE archives.timezone AS ended_local
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE
-        NOT transfers.is_time_of_day_unknown
-        AND (hour_profiles.archive IS NULL OR transfers.archive = hour_profiles.archive)
-        AND transfers.ended_at >= coalesce(hour_profiles.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(hour_profiles.until, timestamptz 'infinity')
-        AND (hour_profiles.interface IS NULL OR transfers.interface = hour_profiles.interface)
-        AND (hour_profiles.direction IS NULL OR transfers.direction = hour_profiles.direction)
-        AND (hour_profiles.client IS NULL OR transfers.client = hour_profiles.client)
-        AND (
-            hour_profiles.class_of_service IS NULL
-            OR transfers.class_of_service = hour_profiles.class_of_service
-        )
+    WHERE NOT transfers.is_time_of_day_unknown
 ),
 
 -- An hour of the archive's own clock, without correcting for clock changes.

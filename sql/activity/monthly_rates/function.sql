@@ -24,15 +24,23 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => monthly_rates.archive,
+            since => monthly_rates.since,
+            until => monthly_rates.until,
+            interface => monthly_rates.interface,
+            direction => monthly_rates.direction,
+            client => monthly_rates.client,
+            class_of_service => monthly_rates.class_of_service
+        ) AS selected
 ),
 
 archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -52,16 +60,6 @@ asked_for AS (
         AND transfers.size_bytes IS NOT NULL
         AND transfers.duration_s IS NOT NULL
         AND transfers.rate_bytes_per_s IS NOT NULL
-        AND (monthly_rates.archive IS NULL OR transfers.archive = monthly_rates.archive)
-        AND transfers.ended_at >= coalesce(monthly_rates.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(monthly_rates.until, timestamptz 'infinity')
-        AND (monthly_rates.interface IS NULL OR transfers.interface = monthly_rates.interface)
-        AND (monthly_rates.direction IS NULL OR transfers.direction = monthly_rates.direction)
-        AND (monthly_rates.client IS NULL OR transfers.client = monthly_rates.client)
-        AND (
-            monthly_rates.class_of_service IS NULL
-            OR transfers.class_of_service = monthly_rates.class_of_service
-        )
 ),
 
 months AS (

@@ -22,15 +22,23 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => records.archive,
+            since => records.since,
+            until => records.until,
+            interface => records.interface,
+            direction => records.direction,
+            client => records.client,
+            class_of_service => records.class_of_service
+        ) AS selected
 ),
 
 archives AS (
     SELECT * FROM mart.archives
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         transfers.archive,
@@ -53,14 +61,6 @@ asked_for AS (
         ) AS cell_at
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE
-        (records.archive IS NULL OR transfers.archive = records.archive)
-        AND transfers.ended_at >= coalesce(records.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(records.until, timestamptz 'infinity')
-        AND (records.interface IS NULL OR transfers.interface = records.interface)
-        AND (records.direction IS NULL OR transfers.direction = records.direction)
-        AND (records.client IS NULL OR transfers.client = records.client)
-        AND (records.class_of_service IS NULL OR transfers.class_of_service = records.class_of_service)
 ),
 
 -- Each transfer is read once for all records. Arrays are compared by their first elements, and where these

@@ -33,11 +33,19 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => cache_hits.archive,
+            since => cache_hits.since,
+            until => cache_hits.until,
+            interface => cache_hits.interface,
+            direction => cache_hits.direction,
+            client => cache_hits.client,
+            class_of_service => cache_hits.class_of_service
+        ) AS selected
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -61,15 +69,6 @@ asked_for AS (
         requests.direction = 'get'
         AND NOT requests.is_failed
         AND NOT requests.is_warm_up
-        AND (cache_hits.archive IS NULL OR requests.archive = cache_hits.archive)
-        AND requests.ended_at >= coalesce(cache_hits.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(cache_hits.until, timestamptz 'infinity')
-        AND (cache_hits.interface IS NULL OR requests.interface = cache_hits.interface)
-        AND (cache_hits.direction IS NULL OR requests.direction = cache_hits.direction)
-        AND (cache_hits.client IS NULL OR requests.client = cache_hits.client)
-        AND (
-            cache_hits.class_of_service IS NULL OR requests.class_of_service = cache_hits.class_of_service
-        )
 ),
 
 -- Each request is read once, and the groups are built from these few cells. Materialized; otherwise the

@@ -22,11 +22,20 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => disk_open_times.archive,
+            since => disk_open_times.since,
+            until => disk_open_times.until,
+            interface => disk_open_times.interface,
+            direction => disk_open_times.direction,
+            client => disk_open_times.client,
+            class_of_service => disk_open_times.class_of_service
+        ) AS selected
 ),
 
--- Bypassed requests are in no bin. `coalesce` is used instead of `or`, because it also prunes partitions by
--- times known only at execution (now() - ...).
+-- Bypassed requests are in no bin.
 asked_for AS (
     SELECT
         requests.archive,
@@ -38,16 +47,6 @@ asked_for AS (
     WHERE
         NOT requests.is_failed
         AND requests.open_s < 7
-        AND (disk_open_times.archive IS NULL OR requests.archive = disk_open_times.archive)
-        AND requests.ended_at >= coalesce(disk_open_times.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(disk_open_times.until, timestamptz 'infinity')
-        AND (disk_open_times.interface IS NULL OR requests.interface = disk_open_times.interface)
-        AND (disk_open_times.direction IS NULL OR requests.direction = disk_open_times.direction)
-        AND (disk_open_times.client IS NULL OR requests.client = disk_open_times.client)
-        AND (
-            disk_open_times.class_of_service IS NULL
-            OR requests.class_of_service = disk_open_times.class_of_service
-        )
 ),
 
 -- Materialized; otherwise the planner would sort all requests for the running totals.

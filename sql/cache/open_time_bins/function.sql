@@ -20,7 +20,17 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => open_time_bins.archive,
+            since => open_time_bins.since,
+            until => open_time_bins.until,
+            interface => open_time_bins.interface,
+            direction => open_time_bins.direction,
+            client => open_time_bins.client,
+            class_of_service => open_time_bins.class_of_service
+        ) AS selected
 ),
 
 -- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized,
@@ -36,8 +46,6 @@ scales AS NOT MATERIALIZED (
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 placed AS (
     SELECT
         requests.archive,
@@ -50,17 +58,7 @@ placed AS (
         NOT requests.is_failed
         AND NOT requests.is_staging_bypassed
         AND requests.open_s IS NOT NULL
-        AND (open_time_bins.archive IS NULL OR requests.archive = open_time_bins.archive)
-        AND requests.ended_at >= coalesce(open_time_bins.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(open_time_bins.until, timestamptz 'infinity')
-        AND (open_time_bins.interface IS NULL OR requests.interface = open_time_bins.interface)
         AND requests.direction = 'get'
-        AND coalesce(open_time_bins.direction, 'get') = 'get'
-        AND (open_time_bins.client IS NULL OR requests.client = open_time_bins.client)
-        AND (
-            open_time_bins.class_of_service IS NULL
-            OR requests.class_of_service = open_time_bins.class_of_service
-        )
 ),
 
 -- Materialized; otherwise the planner would sort all requests for the totals.

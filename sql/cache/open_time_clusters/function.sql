@@ -31,7 +31,17 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => open_time_clusters.archive,
+            since => open_time_clusters.since,
+            until => open_time_clusters.until,
+            interface => open_time_clusters.interface,
+            direction => open_time_clusters.direction,
+            client => open_time_clusters.client,
+            class_of_service => open_time_clusters.class_of_service
+        ) AS selected
 ),
 
 -- If only one of the two sizes is given, the other end is open; with neither, the range is SDSC's.
@@ -59,8 +69,6 @@ methods AS NOT MATERIALIZED (
     FROM sizes
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT
         requests.archive,
@@ -85,17 +93,7 @@ asked_for AS (
         NOT requests.is_failed
         AND NOT requests.is_size_saturated
         AND requests.open_s IS NOT NULL
-        AND (open_time_clusters.archive IS NULL OR requests.archive = open_time_clusters.archive)
-        AND requests.ended_at >= coalesce(open_time_clusters.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(open_time_clusters.until, timestamptz 'infinity')
-        AND (open_time_clusters.interface IS NULL OR requests.interface = open_time_clusters.interface)
         AND requests.direction = 'get'
-        AND coalesce(open_time_clusters.direction, 'get') = 'get'
-        AND (open_time_clusters.client IS NULL OR requests.client = open_time_clusters.client)
-        AND (
-            open_time_clusters.class_of_service IS NULL
-            OR requests.class_of_service = open_time_clusters.class_of_service
-        )
         AND requests.size_bytes BETWEEN sizes.from_bytes AND sizes.to_bytes
 ),
 

@@ -23,12 +23,21 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => open_time_valleys.archive,
+            since => open_time_valleys.since,
+            until => open_time_valleys.until,
+            interface => open_time_valleys.interface,
+            direction => coalesce(open_time_valleys.direction, 'get'),
+            client => open_time_valleys.client,
+            class_of_service => open_time_valleys.class_of_service
+        ) AS selected
 ),
 
 -- Fifty bins per factor of ten; all times below a tenth of a second share a bin, so that steps of a coarse
--- clock do not look like valleys. `coalesce` is used instead of `or`, because it also prunes partitions by
--- times known only at execution (now() - ...).
+-- clock do not look like valleys.
 asked_for AS (
     SELECT
         requests.archive,
@@ -40,16 +49,6 @@ asked_for AS (
         AND NOT requests.is_staging_bypassed
         AND NOT requests.is_size_saturated
         AND requests.open_s IS NOT NULL
-        AND (open_time_valleys.archive IS NULL OR requests.archive = open_time_valleys.archive)
-        AND requests.ended_at >= coalesce(open_time_valleys.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(open_time_valleys.until, timestamptz 'infinity')
-        AND (open_time_valleys.interface IS NULL OR requests.interface = open_time_valleys.interface)
-        AND requests.direction = coalesce(open_time_valleys.direction, 'get')
-        AND (open_time_valleys.client IS NULL OR requests.client = open_time_valleys.client)
-        AND (
-            open_time_valleys.class_of_service IS NULL
-            OR requests.class_of_service = open_time_valleys.class_of_service
-        )
         AND (
             open_time_valleys.size_from_bytes IS NULL
             OR requests.size_bytes >= open_time_valleys.size_from_bytes

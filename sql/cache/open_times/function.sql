@@ -22,11 +22,20 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => open_times.archive,
+            since => open_times.since,
+            until => open_times.until,
+            interface => open_times.interface,
+            direction => open_times.direction,
+            client => open_times.client,
+            class_of_service => open_times.class_of_service
+        ) AS selected
 ),
 
--- Bypassed requests are counted in no second. `coalesce` is used instead of `or`, because it also prunes
--- partitions by times known only at execution (now() - ...).
+-- Bypassed requests are counted in no second.
 asked_for AS (
     SELECT
         requests.archive,
@@ -38,15 +47,6 @@ asked_for AS (
     WHERE
         NOT requests.is_failed
         AND requests.open_s IS NOT NULL
-        AND (open_times.archive IS NULL OR requests.archive = open_times.archive)
-        AND requests.ended_at >= coalesce(open_times.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(open_times.until, timestamptz 'infinity')
-        AND (open_times.interface IS NULL OR requests.interface = open_times.interface)
-        AND (open_times.direction IS NULL OR requests.direction = open_times.direction)
-        AND (open_times.client IS NULL OR requests.client = open_times.client)
-        AND (
-            open_times.class_of_service IS NULL OR requests.class_of_service = open_times.class_of_service
-        )
 ),
 
 -- Materialized; otherwise the planner would sort all requests for the running totals.

@@ -21,7 +21,17 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => envelope_transfers.archive,
+            since => envelope_transfers.since,
+            until => envelope_transfers.until,
+            interface => envelope_transfers.interface,
+            direction => envelope_transfers.direction,
+            client => envelope_transfers.client,
+            class_of_service => envelope_transfers.class_of_service
+        ) AS selected
 ),
 
 -- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so no two of a few dozen
@@ -33,8 +43,6 @@ archives AS (
     FROM mart.archives
 )
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 SELECT
     transfers.archive,
     transfers.kind,
@@ -61,15 +69,5 @@ WHERE
     AND NOT transfers.is_size_saturated
     AND transfers.size_bytes IS NOT NULL
     AND transfers.duration_s IS NOT NULL
-    AND (envelope_transfers.archive IS NULL OR transfers.archive = envelope_transfers.archive)
-    AND transfers.ended_at >= coalesce(envelope_transfers.since, timestamptz '-infinity')
-    AND transfers.ended_at < coalesce(envelope_transfers.until, timestamptz 'infinity')
-    AND (envelope_transfers.interface IS NULL OR transfers.interface = envelope_transfers.interface)
-    AND (envelope_transfers.direction IS NULL OR transfers.direction = envelope_transfers.direction)
-    AND (envelope_transfers.client IS NULL OR transfers.client = envelope_transfers.client)
-    AND (
-        envelope_transfers.class_of_service IS NULL
-        OR transfers.class_of_service = envelope_transfers.class_of_service
-    )
 
 $function$;

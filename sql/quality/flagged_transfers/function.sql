@@ -19,11 +19,20 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH transfers AS (
-    SELECT * FROM mart.transfers
+    SELECT selected.*
+    FROM
+        mart.selected_transfers(
+            archive => flagged_transfers.archive,
+            since => flagged_transfers.since,
+            until => flagged_transfers.until,
+            interface => flagged_transfers.interface,
+            direction => flagged_transfers.direction,
+            client => flagged_transfers.client,
+            class_of_service => flagged_transfers.class_of_service
+        ) AS selected
 ),
 
--- Each transfer is read once, and not once for each flag. `coalesce` is used instead of `or`, because it also
--- prunes partitions by times known only at execution (now() - ...).
+-- Each transfer is read once, and not once for each flag.
 counts AS (
     SELECT
         transfers.archive,
@@ -42,17 +51,6 @@ counts AS (
         END AS failed_count,
         count(*) FILTER (WHERE transfers.is_failed OR transfers.is_failure_logged) AS judged_count
     FROM transfers
-    WHERE
-        (flagged_transfers.archive IS NULL OR transfers.archive = flagged_transfers.archive)
-        AND transfers.ended_at >= coalesce(flagged_transfers.since, timestamptz '-infinity')
-        AND transfers.ended_at < coalesce(flagged_transfers.until, timestamptz 'infinity')
-        AND (flagged_transfers.interface IS NULL OR transfers.interface = flagged_transfers.interface)
-        AND (flagged_transfers.direction IS NULL OR transfers.direction = flagged_transfers.direction)
-        AND (flagged_transfers.client IS NULL OR transfers.client = flagged_transfers.client)
-        AND (
-            flagged_transfers.class_of_service IS NULL
-            OR transfers.class_of_service = flagged_transfers.class_of_service
-        )
     GROUP BY
         transfers.archive,
         transfers.kind,

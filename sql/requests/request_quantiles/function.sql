@@ -24,11 +24,19 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH requests AS (
-    SELECT * FROM mart.requests
+    SELECT selected.*
+    FROM
+        mart.selected_requests(
+            archive => request_quantiles.archive,
+            since => request_quantiles.since,
+            until => request_quantiles.until,
+            interface => request_quantiles.interface,
+            direction => request_quantiles.direction,
+            client => request_quantiles.client,
+            class_of_service => request_quantiles.class_of_service
+        ) AS selected
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
 asked_for AS (
     SELECT requests.*
     FROM requests
@@ -36,16 +44,6 @@ asked_for AS (
         requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE
         AND NOT requests.is_warm_up
-        AND (request_quantiles.archive IS NULL OR requests.archive = request_quantiles.archive)
-        AND requests.ended_at >= coalesce(request_quantiles.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(request_quantiles.until, timestamptz 'infinity')
-        AND (request_quantiles.interface IS NULL OR requests.interface = request_quantiles.interface)
-        AND (request_quantiles.direction IS NULL OR requests.direction = request_quantiles.direction)
-        AND (request_quantiles.client IS NULL OR requests.client = request_quantiles.client)
-        AND (
-            request_quantiles.class_of_service IS NULL
-            OR requests.class_of_service = request_quantiles.class_of_service
-        )
 ),
 
 -- Logged values, without interpolation, as in mart.compared_quantiles. One list per quantity, because a

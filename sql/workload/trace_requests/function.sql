@@ -63,18 +63,16 @@ WITH requests AS (
         -- If only the end of a request is known, it has no time of submission.
         coalesce(requests.submitted_at, requests.started_at) AS submitted_at,
         requests.ended_at
-    FROM mart.requests
-    WHERE
-        (trace_requests.archive IS NULL OR requests.archive = trace_requests.archive)
-        AND requests.ended_at >= coalesce(trace_requests.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(trace_requests.until, timestamptz 'infinity')
-        AND (trace_requests.interface IS NULL OR requests.interface = trace_requests.interface)
-        AND (trace_requests.direction IS NULL OR requests.direction = trace_requests.direction)
-        AND (trace_requests.client IS NULL OR requests.client = trace_requests.client)
-        AND (
-            trace_requests.class_of_service IS NULL
-            OR requests.class_of_service = trace_requests.class_of_service
-        )
+    FROM
+        mart.selected_requests(
+            archive => trace_requests.archive,
+            since => trace_requests.since,
+            until => trace_requests.until,
+            interface => trace_requests.interface,
+            direction => trace_requests.direction,
+            client => trace_requests.client,
+            class_of_service => trace_requests.class_of_service
+        ) AS requests
 ),
 
 -- The next transfer that succeeded. Logs show whole seconds, so it may have ended in the same second.

@@ -31,7 +31,16 @@ WITH requests AS (
     SELECT
         requests.*,
         CASE workload_requests.measure WHEN 'open' THEN requests.open_s ELSE requests.duration_s END AS time_s
-    FROM mart.requests
+    FROM
+        mart.selected_requests(
+            archive => workload_requests.archive,
+            since => workload_requests.since,
+            until => workload_requests.until,
+            interface => workload_requests.interface,
+            direction => workload_requests.direction,
+            client => workload_requests.client,
+            class_of_service => workload_requests.class_of_service
+        ) AS requests
     -- A job or open alone is not known to have moved anything.
     WHERE requests.transfer_id IS NOT NULL
 )
@@ -64,16 +73,5 @@ SELECT
     coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at,
     requests.ended_at
 FROM requests
-WHERE
-    (workload_requests.archive IS NULL OR requests.archive = workload_requests.archive)
-    AND requests.ended_at >= coalesce(workload_requests.since, timestamptz '-infinity')
-    AND requests.ended_at < coalesce(workload_requests.until, timestamptz 'infinity')
-    AND (workload_requests.interface IS NULL OR requests.interface = workload_requests.interface)
-    AND (workload_requests.direction IS NULL OR requests.direction = workload_requests.direction)
-    AND (workload_requests.client IS NULL OR requests.client = workload_requests.client)
-    AND (
-        workload_requests.class_of_service IS NULL
-        OR requests.class_of_service = workload_requests.class_of_service
-    )
 
 $function$;

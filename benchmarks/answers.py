@@ -1,0 +1,209 @@
+"""Measure how long the questions of the dashboards take, next to DuckDB over the same rows.
+
+    python -m benchmarks.answers --rows 10000000 --keep FOLDER
+
+makes up a warehouse of one archive (500 machines, 2,000 users, eight weeks; 80 % NFT, 10 % HSI, 10 % PFTP),
+and asks each function that a chart shows: over all time, a week, one interface, one class of service, and one
+client. A second run with the same `--keep` asks the warehouse again without loading.
+
+The measure is the CPU time of the backend, one process without parallel workers and the minimum of several
+runs, because the time on a clock depends on what else the machine does; so this needs Linux. For some
+functions DuckDB answers the same question over all rows, in one thread; its CPU time is printed next to
+ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any answer
+takes longer.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import psycopg
+
+from benchmarks.lines import ZONE, write_lines
+from benchmarks.load import run_apart, working_folder
+from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS
+from tapewise.schema.database import Role
+from tapewise.schema.settings import read_settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
+
+ARCHIVE = "bench"
+SHARES = {"nft": 0.8, "hsi": 0.1, "pftp": 0.1}
+# Scopes of a question: its name, and the arguments of every function in that scope. The logs begin on
+# 1997-11-03, by the clock of Los Angeles.
+SCOPES = {
+    "all": "",
+    "week": "since => '1997-11-24 08:00Z', until => '1997-12-01 08:00Z'",
+    "interface": "interface => 'hsi'",
+    "class": "class_of_service => '4'",
+    "client": "client => 'a1.example.org'",
+}
+# These take a workload model, which the benchmark does not fit.
+LEFT_OUT = {"class_days"}
+# An answer that takes longer is asked once: the minimum matters for short ones.
+ENOUGH_MS = 2_000
+
+# The same questions in DuckDB, over the rows of core.transfers.
+PEERS = {
+    "daily_activity": """
+        SELECT (ended_at AT TIME ZONE 'America/Los_Angeles')::date AS day, interface, direction, count(*),
+            count(*) FILTER (is_failed), sum(size_bytes) FILTER (NOT is_failed),
+            sum(duration_s) FILTER (NOT is_failed)
+        FROM transfers GROUP BY ALL""",
+    "hour_profiles": """
+        SELECT isodow(ended_at AT TIME ZONE 'America/Los_Angeles') AS weekday,
+            hour(ended_at AT TIME ZONE 'America/Los_Angeles') AS hour, count(*), sum(size_bytes)
+        FROM transfers GROUP BY ALL""",
+    "monthly_rates": """
+        SELECT date_trunc('month', ended_at AT TIME ZONE 'America/Los_Angeles') AS month, interface,
+            direction, count(*), quantile_cont(size_bytes / duration_s, [0.1, 0.5, 0.9])
+        FROM transfers WHERE NOT is_failed AND size_bytes IS NOT NULL AND duration_s > 0 GROUP BY ALL""",
+    "request_quantiles": """
+        SELECT direction, quantile_disc(size_bytes, [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]),
+            quantile_disc(duration_s, [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99])
+        FROM transfers WHERE NOT is_failed GROUP BY ALL""",
+    "size_times": """
+        SELECT interface, direction, floor(log10(greatest(size_bytes, 1)) * 3) AS bin, count(*),
+            avg(size_bytes), min(duration_s), quantile_cont(duration_s, [0.1, 0.5, 0.9])
+        FROM transfers WHERE NOT is_failed GROUP BY ALL""",
+    "user_shares": """
+        SELECT interface, direction, user_id, count(*), sum(size_bytes)
+        FROM transfers WHERE NOT is_failed GROUP BY ALL""",
+    "records": """
+        SELECT (ended_at AT TIME ZONE 'America/Los_Angeles')::date AS day, count(*),
+            max(size_bytes), max(duration_s)
+        FROM transfers GROUP BY ALL""",
+    "flagged_transfers": """
+        SELECT interface, count(*), count(*) FILTER (is_time_ambiguous), count(*) FILTER (is_duration_coarse),
+            count(*) FILTER (is_size_saturated), count(*) FILTER (is_failed)
+        FROM transfers GROUP BY ALL""",
+}
+
+
+def main() -> None:
+    """Make the warehouse, ask, and print a table."""
+    parser = argparse.ArgumentParser(
+        description="Measure the questions of the dashboards, with DuckDB beside."
+    )
+    parser.add_argument("--rows", type=int, default=10_000_000, help="lines of all logs together")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each question; the minimum counts")
+    parser.add_argument("--only", nargs="*", default=[], metavar="FUNCTION", help="ask only these functions")
+    parser.add_argument("--scopes", nargs="*", default=list(SCOPES), choices=list(SCOPES))
+    parser.add_argument("--limit-ms", type=float, help="fail if an answer takes more CPU time than this")
+    arguments = parser.parse_args()
+    functions = arguments.only or [name for name in FUNCTIONS if name not in LEFT_OUT]
+    with working_folder(arguments.keep) as folder:
+        home, peer = folder / "home", folder / "peer.duckdb"
+        if not peer.exists():
+            fill(home, folder, arguments.rows)
+            # Of a process of its own, which ends: the rows need more memory than the benchmark.
+            run_apart(copy_to_duckdb, home, peer)
+        with (
+            open_ready_warehouse(read_settings(home=home)) as warehouse,
+            warehouse.connect(Role.READER, autocommit=True) as reader,
+            duckdb.connect(peer, read_only=True, config={"threads": 1}) as duck,
+        ):
+            reader.execute("SET max_parallel_workers_per_gather = 0")
+            reader.execute("SET statement_timeout = 0")
+            slow_count = print_answers(reader, duck, functions, arguments)
+    if slow_count:
+        sys.exit(f"{slow_count} answers took longer than {arguments.limit_ms:g} ms")
+
+
+def fill(home: Path, folder: Path, rows: int) -> None:
+    """Make up the logs and load them."""
+    for format_name, share in SHARES.items():
+        log = folder / f"{format_name}.log"
+        run_apart(write_lines, log, int(rows * share), format_name)
+        options = ["--archive", ARCHIVE, "--kind", "synthetic", "--format", format_name, "--timezone", ZONE]
+        subprocess.run(
+            [sys.executable, "-m", "tapewise", "--home", home, "ingest", *options, log],
+            check=True,
+            cwd=folder,
+        )
+        log.unlink()
+
+
+def copy_to_duckdb(home: Path, peer: Path) -> None:
+    """Copy the transfers into a new DuckDB database."""
+    with (
+        open_ready_warehouse(read_settings(home=home)) as warehouse,
+        warehouse.connect(Role.OWNER) as connection,
+        duckdb.connect(peer) as duck,
+    ):
+        csv = peer.with_suffix(".csv")
+        with (
+            csv.open("wb") as file,
+            connection.cursor().copy(
+                "COPY (SELECT interface, direction, class_of_service, user_id, host_id, size_bytes,"
+                " duration_s, is_failed, is_time_ambiguous, is_duration_coarse, is_size_saturated, ended_at"
+                " FROM core.transfers) TO STDOUT (FORMAT csv, HEADER)"
+            ) as copy,
+        ):
+            for piece in copy:
+                file.write(piece)
+        duck.execute("SET enable_progress_bar = false")
+        duck.execute(f"CREATE TABLE transfers AS FROM read_csv('{csv}')")
+        csv.unlink()
+
+
+def print_answers(
+    reader: psycopg.Connection,
+    duck: duckdb.DuckDBPyConnection,
+    functions: list[str],
+    arguments: argparse.Namespace,
+) -> int:
+    """Ask each question and print a row per function; return how many answers were over the limit."""
+    heads = "".join(f"{scope:>11}" for scope in arguments.scopes)
+    print(f"{'CPU time in ms':22}{heads}{'DuckDB, all':>13}{'ratio':>8}")
+    slow_count = 0
+    for function in functions:
+        taken = {
+            scope: measure_backend(reader, write_question(function, scope), arguments.repeat)
+            for scope in arguments.scopes
+        }
+        row = f"{function:22}" + "".join(f"{taken[scope]:11.1f}" for scope in arguments.scopes)
+        if function in PEERS and "all" in taken:
+            peer = measure_duckdb(duck, PEERS[function], arguments.repeat)
+            row += f"{peer:13.1f}{taken['all'] / peer:8.2f}"
+        print(row, flush=True)
+        if arguments.limit_ms is not None:
+            slow_count += sum(each > arguments.limit_ms for each in taken.values())
+    return slow_count
+
+
+def write_question(function: str, scope: str) -> str:
+    """Write the query of a function in a scope; it counts the rows instead of sending them."""
+    more = [text for text in (SCOPES[scope], MORE_ARGUMENTS.get(function, "")) if text]
+    call = ", ".join([f"archive => '{ARCHIVE}'", *more])
+    return f"SELECT count(*), max(answers::text) FROM mart.{function}({call}) AS answers"
+
+
+def measure_backend(reader: psycopg.Connection, question: str, repeat: int) -> float:
+    """Return the least CPU time in ms that the backend of `reader` took for an answer."""
+    schedstat = Path(f"/proc/{reader.info.backend_pid}/schedstat")
+    taken = []
+    for _ in range(repeat):
+        begin = int(schedstat.read_text().split()[0])
+        reader.execute(question.encode()).fetchall()
+        taken.append((int(schedstat.read_text().split()[0]) - begin) / 1e6)
+        if taken[-1] > ENOUGH_MS:
+            break
+    return min(taken)
+
+
+def measure_duckdb(duck: duckdb.DuckDBPyConnection, question: str, repeat: int) -> float:
+    """Return the least CPU time in ms that DuckDB took for an answer, in one thread."""
+    taken = []
+    for _ in range(repeat):
+        begin = time.process_time()
+        duck.execute(question).fetchall()
+        taken.append((time.process_time() - begin) * 1e3)
+    return min(taken)
+
+
+if __name__ == "__main__":
+    main()
