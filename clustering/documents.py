@@ -1,6 +1,6 @@
 """The definition of a workload model: the document that `tapewise workload export` writes.
 
-The document is versioned: a change that an old reader would misread raises `format_version`. `make docs`
+The document has a version: `format_version` grows with each change that an old reader would misread. `make docs`
 writes its JSON Schema, docs/reference/workload.schema.json, from this module. The document contains no user
 or file names; users appear as ranks and counts.
 """

@@ -24,7 +24,7 @@ class Metadata(BaseModel):
     columns it has; a function that returns one value has `returns`. `needs` lists the `LOG_FACTS` that the
     object is built from: without a fact needed for `all` of it, the object has no rows, or none that serve
     its purpose; without one needed for `part` of it, some columns or rows are missing. For `a or b`, either
-    will do. An object that logs do not feed needs nothing: `{}`.
+    will do. An object that is not built from logs needs nothing: `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)

@@ -254,7 +254,7 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
--- Each gap divided by outages: `*` is the part in both ranges, `-` the part only in the first. An archive
+-- Each gap in two parts: `*` gives the part inside outages, `-` the part outside them. An archive
 -- without any outage has a null for outage_times, so no part of its gaps is explained.
 parts AS (
     SELECT

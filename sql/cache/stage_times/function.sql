@@ -27,8 +27,8 @@ requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Computed as decimals, which are exact, so that an edge is the same float as in a log. Not materialized,
--- because it is used twice and a parallel plan cannot read a materialized CTE.
+-- Computed as decimals, which are exact, so that an edge is the same float as in a log. Used twice, but
+-- not materialized, because a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(

@@ -13,7 +13,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Not materialized, because it is used twice and a parallel plan cannot read a materialized CTE.
+-- Used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
 sources AS NOT MATERIALIZED (
     SELECT * FROM ledger.sources
 ),
