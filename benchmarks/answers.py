@@ -3,8 +3,8 @@
     python -m benchmarks.answers --rows 10000000 --keep FOLDER
 
 makes up a warehouse of one archive (500 machines, 2,000 users, eight weeks; 80 % NFT, 10 % HSI, 10 % PFTP),
-and asks each function that a chart shows: over all time, a week, one interface, one class of service, and one
-client. A second run with the same `--keep` asks the warehouse again without loading.
+and asks the question of each chart that shows a function of mart: over all time, a week, one interface, one
+class of service, and one client. A second run with the same `--keep` asks the warehouse again without loading.
 
 The measure is the CPU time of the backend, one process without parallel workers and the minimum of several
 runs, because the time on a clock depends on what else the machine does; so this needs Linux. For some
@@ -18,28 +18,33 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import psycopg
+import yaml
 
 from benchmarks.lines import ZONE, write_lines
 from benchmarks.load import run_apart, working_folder
 from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS
+from tapewise.dashboards.notes import ASSETS
 from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 ARCHIVE = "bench"
 SHARES = {"nft": 0.8, "hsi": 0.1, "pftp": 0.1}
-# Scopes of a question: its name, and the arguments of every function in that scope. The logs begin on
+# Scopes of a question, with the arguments that they give to every function. The logs begin on
 # 1997-11-03, by the clock of Los Angeles.
-SCOPES = {
-    "all": "",
-    "week": "since => '1997-11-24 08:00Z', until => '1997-12-01 08:00Z'",
-    "interface": "interface => 'hsi'",
-    "class": "class_of_service => '4'",
-    "client": "client => 'a1.example.org'",
+SCOPES: dict[str, dict[str, str]] = {
+    "all": {},
+    "week": {"since": "'1997-11-24 08:00Z'", "until": "'1997-12-01 08:00Z'"},
+    "interface": {"interface": "'hsi'"},
+    "class": {"class_of_service": "'4'"},
+    "client": {"client": "'a1.example.org'"},
 }
+# Charts that draw a line show the interface with the most transfers if none is chosen.
+DEFAULTS = {name: {"interface": "'nft'"} for name in ("residual_blocks", "size_times")}
 # These take a workload model, which the benchmark does not fit.
 LEFT_OUT = {"class_days"}
 # An answer that takes longer is asked once: the minimum matters for short ones.
@@ -90,11 +95,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=10_000_000, help="lines of all logs together")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each question; the minimum counts")
-    parser.add_argument("--only", nargs="*", default=[], metavar="FUNCTION", help="ask only these functions")
+    parser.add_argument("--only", nargs="*", default=[], metavar="CHART", help="ask only these charts")
     parser.add_argument("--scopes", nargs="*", default=list(SCOPES), choices=list(SCOPES))
     parser.add_argument("--limit-ms", type=float, help="fail if an answer takes more CPU time than this")
     arguments = parser.parse_args()
-    functions = arguments.only or [name for name in FUNCTIONS if name not in LEFT_OUT]
+    charts = {name: chart for name, chart in read_charts().items() if name in (arguments.only or [name])}
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
         if not peer.exists():
@@ -108,7 +113,7 @@ def main() -> None:
         ):
             reader.execute("SET max_parallel_workers_per_gather = 0")
             reader.execute("SET statement_timeout = 0")
-            slow_count = print_answers(reader, duck, functions, arguments)
+            slow_count = print_answers(reader, duck, charts, arguments)
     if slow_count:
         sys.exit(f"{slow_count} answers took longer than {arguments.limit_ms:g} ms")
 
@@ -153,21 +158,21 @@ def copy_to_duckdb(home: Path, peer: Path) -> None:
 def print_answers(
     reader: psycopg.Connection,
     duck: duckdb.DuckDBPyConnection,
-    functions: list[str],
+    charts: dict[str, dict[str, Any]],
     arguments: argparse.Namespace,
 ) -> int:
-    """Ask each question and print a row per function; return how many answers were over the limit."""
+    """Ask each question and print a row per chart; return how many answers were over the limit."""
     heads = "".join(f"{scope:>11}" for scope in arguments.scopes)
     print(f"{'CPU time in ms':22}{heads}{'DuckDB, all':>13}{'ratio':>8}")
     slow_count = 0
-    for function in functions:
+    for name, chart in charts.items():
         taken = {
-            scope: measure_backend(reader, write_question(function, scope), arguments.repeat)
+            scope: measure_backend(reader, write_question(chart, scope), arguments.repeat)
             for scope in arguments.scopes
         }
-        row = f"{function:22}" + "".join(f"{taken[scope]:11.1f}" for scope in arguments.scopes)
-        if function in PEERS and "all" in taken:
-            peer = measure_duckdb(duck, PEERS[function], arguments.repeat)
+        row = f"{name:22}" + "".join(f"{taken[scope]:11.1f}" for scope in arguments.scopes)
+        if chart["function"] in PEERS and "all" in taken:
+            peer = measure_duckdb(duck, PEERS[chart["function"]], arguments.repeat)
             row += f"{peer:13.1f}{taken['all'] / peer:8.2f}"
         print(row, flush=True)
         if arguments.limit_ms is not None:
@@ -175,11 +180,40 @@ def print_answers(
     return slow_count
 
 
-def write_question(function: str, scope: str) -> str:
-    """Write the query of a function in a scope; it counts the rows instead of sending them."""
-    more = [text for text in (SCOPES[scope], MORE_ARGUMENTS.get(function, "")) if text]
-    call = ", ".join([f"archive => '{ARCHIVE}'", *more])
-    return f"SELECT count(*), max(answers::text) FROM mart.{function}({call}) AS answers"
+def read_charts() -> dict[str, dict[str, Any]]:
+    """Return the dashboards' charts by name that show what a function of mart returns."""
+    datasets = {}
+    for path in sorted((ASSETS / "datasets").rglob("*.yaml")):
+        datasets[yaml.safe_load(path.read_text(encoding="utf-8"))["uuid"]] = path.stem
+    charts = {}
+    for path in sorted((ASSETS / "charts").glob("*.yaml")):
+        chart = yaml.safe_load(path.read_text(encoding="utf-8"))
+        function = datasets[chart["dataset_uuid"]]
+        if function in FUNCTIONS and function not in LEFT_OUT:
+            charts[path.stem] = chart | {"function": function}
+    return charts
+
+
+def write_question(chart: dict[str, Any], scope: str) -> str:
+    """Write the query of a chart in a scope. Superset asks for the same columns of the same function."""
+    function, params = chart["function"], chart["params"]
+    arguments = {"archive": f"'{ARCHIVE}'"} | DEFAULTS.get(function, {}) | SCOPES[scope]
+    call = ", ".join(f"{name} => {value}" for name, value in arguments.items())
+    if function in MORE_ARGUMENTS:
+        call += f", {MORE_ARGUMENTS[function]}"
+    groups = params.get("groupby") or []
+    groups = groups if isinstance(groups, list) else [groups]
+    columns = params.get("all_columns") or [params["x_axis"], *groups]
+    metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
+    shown = [each if isinstance(each, str) else each["sqlExpression"] for each in [*columns, *metrics]]
+    query = f"SELECT {', '.join(shown)} FROM mart.{function}({call}) AS answers"
+    conditions = [f"({each['sqlExpression']})" for each in params["adhoc_filters"]]
+    if conditions:
+        query += f" WHERE {' AND '.join(conditions)}"
+    if metrics:
+        query += f" GROUP BY {', '.join(str(number + 1) for number in range(len(columns)))}"
+    # The chart of archives side by side names the role of each, which the dashboard adds.
+    return query.replace("role", "kind") if function == "request_quantiles" else query
 
 
 def measure_backend(reader: psycopg.Connection, question: str, repeat: int) -> float:

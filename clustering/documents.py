@@ -1,8 +1,8 @@
 """The definition of a workload model: the document that `tapewise workload export` writes.
 
-The document has a version: `format_version` grows with each change that an old reader would misread. `make docs`
-writes its JSON Schema, docs/reference/workload.schema.json, from this module. The document contains no user
-or file names; users appear as ranks and counts.
+The document has a version: `format_version` grows with each change that an old reader would misread.
+`make docs` writes its JSON Schema, docs/reference/workload.schema.json, from this module. The document
+contains no user or file names; users appear as ranks and counts.
 """
 
 from collections.abc import Mapping

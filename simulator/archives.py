@@ -27,7 +27,7 @@ from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
-from tapewise.schema.writing.partitions import make_partitions
+from tapewise.schema.writing.partitions import analyze_partitions, make_partitions
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
@@ -117,6 +117,7 @@ def write_archive(
         check_name(connection, name)
         raise
     analyze_archives(connection)
+    analyze_partitions(settling)
     return facts.height
 
 

@@ -263,6 +263,25 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
         return None
 
 
+def check_statistics(connection: psycopg.Connection) -> Iterator[Finding]:
+    """Check that the planner's statistics of large tables are at most a tenth off. Needs a loader's login.
+
+    Every load renews them if they are stale. They can still be stale after `forget` or `sources drop`, or if
+    somebody else's session had the table locked.
+    """
+    rows = connection.execute("SELECT relation::text FROM core.find_stale_statistics() ORDER BY 1").fetchall()
+    if rows:
+        said = f"The planner's statistics of {rows[0][0]}"
+        said += f" and {len(rows) - 1} other tables are" if len(rows) > 1 else " are"
+        yield Finding(
+            "plans",
+            "note",
+            f"{said} stale, so queries may be slow: the next load or `tapewise db upgrade` renews them.",
+        )
+    else:
+        yield Finding("plans", "ok", "The planner's statistics of large tables are up to date.")
+
+
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
     """Note a run over the sources that is in progress. It is "wrong" if it has taken more than a day.
 

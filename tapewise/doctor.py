@@ -20,6 +20,7 @@ from tapewise.checks import (
     check_rejects,
     check_run,
     check_sources,
+    check_statistics,
 )
 from tapewise.double_checks import check_doubles
 from tapewise.ingest.nightly.sources import plan_round
@@ -112,6 +113,7 @@ def examine_warehouse(
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
         yield from check_doubles(loader)
+        yield from check_statistics(loader)
         yield from check_disk(loader, warehouse, now)
         yield from check_run(loader)
 

@@ -49,6 +49,7 @@ from tapewise.schema.writing.archives import lock_archive
 from tapewise.schema.writing.cells import add_cells
 from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
+from tapewise.schema.writing.partitions import analyze_partitions
 
 # How many parts of a file may wait for the lock or for the comparison.
 PARTS_AHEAD = 2
@@ -127,9 +128,10 @@ def load_file(
             load = _Load(source, path, stop.name, stop.day, now, progress)
             try:
                 result = load.run(warehouse, settling, stop, is_forced=is_forced, on_wait=on_wait)
-                return replace(result, log_date=stop.log_date)
             except ChangedMeanwhileError:
                 continue
+            analyze_partitions(settling)
+            return replace(result, log_date=stop.log_date)
 
 
 def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:

@@ -199,8 +199,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
     except SourceError:
         found = None  # the statements below change what may change, and look the source up again
     if found is None:
-        if connection.execute(MAKE_ARCHIVE, vars(request)).rowcount:
-            analyze_archives(connection)
+        connection.execute(MAKE_ARCHIVE, vars(request))
         connection.commit()  # otherwise others would wait for this row while we wait for the lock
         _lock_named(connection, request.archive)
         connection.execute(UPDATE_ARCHIVE, vars(request))
@@ -220,6 +219,7 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
                 "failures_as": None if request.is_counted else request.format.failures_as,
             },
         )
+        analyze_archives(connection)
         connection.commit()
         found = find_source(connection, request)
         assert found is not None

@@ -124,8 +124,13 @@ def upgrade(
         with locked_out(connection, connect, prepare, "upgrade", wait_s, on_wait):
             command.upgrade(config, revision)
             connection.execute("GRANT SELECT ON ledger.revisions TO tapewise_loader")
-            if current_revision(connection) == newest_revision():
+            is_current = current_revision(connection) == newest_revision()
+            if is_current:
                 rebuild_mart(connection)
+    if is_current:
+        with connect() as connection:
+            # Older warehouses and restored backups have no statistics of partitioned tables.
+            connection.execute("SELECT core.analyze_partitions()")
 
 
 def downgrade(connect: Callable[[], psycopg.Connection], revision: str = "base") -> None:

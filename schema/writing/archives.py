@@ -49,9 +49,9 @@ def lock_archive(
 
 
 def analyze_archives(connection: psycopg.Connection) -> None:
-    """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
+    """Update the planner's statistics of archives and sources, in the caller's short transaction.
 
-    Every view joins the archives. Without statistics, the planner expects an archive to have one row in 200,
-    and compares every row with every other. Autovacuum runs within a minute, but queries may come first.
+    Every view joins them. Without statistics, the planner expects an archive to have one row in 200, and
+    compares every row with every other. Autovacuum runs within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")

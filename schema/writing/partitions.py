@@ -36,6 +36,16 @@ def make_months(
     connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
 
+def analyze_partitions(settling: psycopg.Connection) -> None:
+    """Update the planner's statistics of partitioned tables that have grown or shrunk by a tenth.
+
+    Autovacuum never analyzes a partitioned table, and an embedded server stops before it has analyzed the
+    months. `settling` is in autocommit mode; what a load wrote must be committed. A table takes less than a
+    second, however large it is: only a sample is read. (Before PostgreSQL 18, each of its months does.)
+    """
+    settling.execute("SELECT core.analyze_partitions()")
+
+
 class Partitions:
     """Creates the partitions of a load's facts, and keeps their BRIN indexes up to date.
 

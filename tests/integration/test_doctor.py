@@ -66,6 +66,7 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "access",
         "ledger",
         "doubles",
+        "plans",
     ]
 
 

@@ -175,8 +175,8 @@ def test_the_printed_ends_of_the_latency(
 ) -> None:
     """They were calculated with a t that is too large by less than one part in a million.
 
-    Both ends of an interval imply the same t, so scanning the paper did not alter the digits. No number of degrees of
-    freedom gives that t: presumably LLNL's program approximated the inverse of t.
+    Both ends of an interval imply the same t, so scanning the paper did not alter the digits. No number
+    of degrees of freedom gives that t: presumably LLNL's program approximated the inverse of t.
     """
     latency, error = Decimal(table.given["latency_s"]), Decimal(table.given["latency_se_s"])
     printed_t = (latency - Decimal(low)) / error

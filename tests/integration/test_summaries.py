@@ -117,6 +117,7 @@ def test_readers_may_not_call_functions_that_act_as_the_owner(warehouse: Warehou
         allowed = dict(connection.execute(query, [role]).fetchall())
     functions = [
         "analyze_archives",
+        "analyze_partitions",
         "drop_unused_source",
         "make_partitions",
         "move_second_passes",

@@ -1,0 +1,115 @@
+"""Loads keep the planner's statistics of partitioned tables, which autovacuum never analyzes."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tapewise.checks import check_statistics
+from tapewise.ingest.loading.loads import FileResult
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.tables.upgrade import upgrade
+from tests.integration.test_summaries import write_log
+
+Load = Callable[..., FileResult]
+# More than the megabyte below which a month is left alone.
+MANY = 24_000
+
+
+def read_row_counts(database: psycopg.Connection) -> dict[str, int]:
+    """Return the rows that the planner expects in the tables of transfers, -1 if it has not counted them."""
+    rows = database.execute(
+        "SELECT relname, reltuples::bigint FROM pg_class WHERE relnamespace = 'core'::regnamespace"
+        " AND relname ~ '^transfers(_[0-9_]+)?$'"
+    ).fetchall()
+    database.commit()
+    return dict(rows)
+
+
+def find_stale(database: psycopg.Connection) -> set[str]:
+    rows = database.execute("SELECT relation::text FROM core.find_stale_statistics()").fetchall()
+    database.commit()
+    return {name for (name,) in rows}
+
+
+def examine(warehouse: Warehouse) -> tuple[str, str]:
+    """Return the verdict of `doctor` on the statistics, and the beginning of its sentence."""
+    with warehouse.connect(Role.LOADER) as loader:
+        (found,) = check_statistics(loader)
+    return found.verdict, found.sentence.partition(" queries")[0]
+
+
+@pytest.fixture
+def database(database: psycopg.Connection) -> psycopg.Connection:
+    """The owner's connection to a warehouse whose tables only loads analyze."""
+    for partition in ("transfers_1997_11", "transfers_1997_12"):
+        database.execute(
+            "SELECT core.make_partitions('transfers', ARRAY['1997-11-01', '1997-12-01']::date[])"
+        )
+        database.execute(f"ALTER TABLE core.{partition} SET (autovacuum_enabled = off)".encode())
+    database.commit()
+    return database
+
+
+def test_a_large_load_is_counted(load: Load, database: psycopg.Connection, tmp_path: Path) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    assert read_row_counts(database) == {
+        "transfers": MANY,
+        "transfers_1997_11": MANY,
+        "transfers_1997_12": -1,
+    }
+    assert find_stale(database) == set()
+
+
+def test_the_planner_expects_about_as_many_rows_as_there_are(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    with warehouse.connect(Role.READER) as reader:
+        row = reader.execute(
+            "EXPLAIN (FORMAT json) SELECT * FROM mart.selected_transfers(archive => 'test')"
+        ).fetchone()
+    assert row is not None
+    assert 0.9 * MANY < row[0][0]["Plan"]["Plan Rows"] < 1.1 * MANY
+
+
+def test_small_loads_cost_nothing_until_they_add_up(
+    load: Load, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", 100), "nft")
+    assert set(read_row_counts(database).values()) == {-1}
+    lines = write_log(tmp_path / "b.log", MANY, step_s=20).read_text().splitlines(keepends=True)
+    (tmp_path / "b.log").write_text("".join(lines[: MANY - 500]))
+    load(tmp_path / "b.log", "nft")
+    counted = read_row_counts(database)
+    (tmp_path / "c.log").write_text("".join(lines[MANY - 500 :]))
+    load(tmp_path / "c.log", "nft")
+    assert counted["transfers"] > 0
+    assert read_row_counts(database) == counted
+
+
+def test_rows_that_are_gone_are_noticed(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    database.execute("DELETE FROM core.transfers WHERE id % 2 = 0")
+    database.commit()
+    database.execute("ANALYZE core.transfers_1997_11")
+    database.commit()
+    assert find_stale(database) == {"core.transfers"}
+    assert examine(warehouse) == ("note", "The planner's statistics of core.transfers are stale, so")
+    upgrade(lambda: warehouse.connect(Role.OWNER))
+    assert find_stale(database) == set()
+    assert examine(warehouse)[0] == "ok"
+    assert read_row_counts(database)["transfers"] == MANY // 2
+
+
+def test_sources_are_counted_when_one_is_created(
+    load: Load, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", 10), "nft")
+    counted = database.execute(
+        "SELECT reltuples::bigint FROM pg_class WHERE oid = 'ledger.sources'::regclass"
+    )
+    assert counted.fetchone() == (1,)
