@@ -1,4 +1,4 @@
-"""Generates the example logs that several studies read, once per test session for all its processes."""
+"""Generates the example logs that several studies read, once per test session for all processes."""
 
 import fcntl
 import subprocess

@@ -38,7 +38,7 @@ LOADED_IS_NOT_THE_FACTS = """
     GROUP BY log_files.id HAVING loaded_count <> count(DISTINCT line_number)
 """
 
-# Each query returns the rows with the named violation.
+# For each violation, a query that returns the offending rows.
 VIOLATIONS = {
     "the counts do not add up": """
         SELECT path, line_count, loaded_count, held_count, ignored_count, rejected_count FROM ledger.log_files

@@ -42,7 +42,7 @@ class Bench:
         """Connect as superuser, waiting for a crashed server to recover or restarting a dead one."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            # Acquire it on every attempt, because a postmaster may appear ready just after it was killed.
+            # Acquire the server on every attempt: a just-killed postmaster may still have appeared ready.
             self.server.release()
             self.server.acquire()
             try:

@@ -146,9 +146,9 @@ def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
         (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
         # The clock showed the start once, so only the end moves, and the job took an hour longer.
         (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),
-        # The start is later than the end's first pass and earlier than its second.
+        # The start is after the first of the end's two possible times, and before the second.
         (FIRST + timedelta(minutes=20), (FIRST + timedelta(minutes=20), 2400.0, False)),
-        # The start is later than both passes of the end.
+        # The start is after both possible times of the end.
         (ONCE, (ONCE, None, True)),
         (None, (None, None, False)),
     ],

@@ -22,7 +22,7 @@ Requests = list[tuple[Any, ...]]
 
 
 def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
-    """Make a fortnight of bursts, more by day. A burst has ten requests on average, all slow or all fast."""
+    """Make a fortnight of bursts, most by day. A burst has ten requests on average, all slow or all fast."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for day in range(DAY_COUNT):

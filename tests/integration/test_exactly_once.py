@@ -54,7 +54,7 @@ STAMPS = dict.fromkeys(("nft", "stat"), "%y/%m/%d %H:%M:%S") | dict.fromkeys(
 )
 LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
-BROKEN_TEXT = r"broken \xff\x00 line"  # how the first is shown
+BROKEN_TEXT = r"broken \xff\x00 line"  # how BROKEN[0] is shown
 BLANK = (b"", b"  \t")
 
 # Hypothesis's examples share a warehouse, but each has its own archive. Loads may be slow.
@@ -616,7 +616,7 @@ def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) 
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        # No archive can be created or locked during this.
+        # While this lock is held, no archive can be created or locked.
         table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:

@@ -5,7 +5,7 @@ one of its workers, a server process, or the postmaster. Half of the kills wait 
 others only for a random time. Commands that were killed or lost their server are run again. `test_kills.py`
 kills at specific moments; here the moments are random, and the study counts what the kills hit.
 
-CI runs one of the fifty seeds, chosen by the loading code. `make kill-study` runs all.
+CI runs one of the fifty seeds; which one depends on the loading code. `make kill-study` runs all.
 """
 
 import os

@@ -122,7 +122,7 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     monkeypatch: pytest.MonkeyPatch,
     longest_days: int,
 ):
-    # Lines may be up to three days late, and around the middle there are more lines than memory may hold.
+    # Lines may be up to three days late, and there are more lines in the middle than may be kept in memory.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
     monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
     monkeypatch.setattr(at_load, "MOST_LINES", 150)

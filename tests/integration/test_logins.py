@@ -50,7 +50,7 @@ def names(warehouse: Warehouse) -> Iterator[list[str]]:
 
 @pytest.fixture
 def logins(warehouse: Warehouse, names: list[str]) -> list[str]:
-    """Two reading logins, of which the second sees names."""
+    """Two logins for readers; the second sees names."""
     with warehouse.connect(Role.OWNER) as owner:
         for name in names:
             add_login(owner, name, sees_names=name == names[1], password=PASSWORD)

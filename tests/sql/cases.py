@@ -11,8 +11,8 @@
 
 In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
-facts. `copies: 25` stands for 25 copies of the row. If the rows include jobs, stages, opens, or sources that
-are not counted, requests are derived as in a load.
+facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
+load unless rows of one of these tables are given.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a

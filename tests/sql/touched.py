@@ -12,8 +12,8 @@ BASES = ("origin/main", "main")
 def find_touched(tree: Path = TREE) -> set[str] | None:
     """Return the names of objects whose SQL or cases the branch has changed, or None if there are none.
 
-    A folder or file that only moved does not count. The result is also None if there is nothing to compare:
-    no git, no main branch, or a clone of the main branch itself.
+    A folder or file that only moved does not count. The result is also None if there is nothing to compare
+    with: no git, no main branch, or a clone of the main branch itself.
     """
     base = find_base(tree)
     if base is None:
