@@ -1,6 +1,7 @@
-"""Derives mounts and tape operations in plain Python, event by event. The SQL must give the same.
+"""Derives mounts and tape operations in plain Python, event by event. The SQL must give the same result.
 
-Each mount or operation has its events as (line hash, occurrence), the times of its steps, and its counts.
+For each mount and operation, the result has the events as (line hash, occurrence), the times of the steps,
+and the counts.
 """
 
 from collections import defaultdict
@@ -71,7 +72,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # For each drive, the stay to which its last event belongs; then the mount request still unanswered.
+        # The cartridge's latest stay in each drive, and the mount request that is still unanswered.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None
