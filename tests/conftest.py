@@ -5,7 +5,7 @@ TAPEWISE_TEST_DATABASE_URL (a superuser's URL; the role tapewise_query there get
 touch a real warehouse, so TAPEWISE_DATABASE_URL and the user's other settings are removed first.
 
 TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left behind, with its server stopped and the
-demo's output in `demo.txt`. Tests that need only the result of the demo copy this home instead of running it.
+demo's output in `demo.txt`. Tests that need only the demo's result then copy this home instead of running it.
 """
 
 import gc

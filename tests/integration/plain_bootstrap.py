@@ -193,7 +193,7 @@ def judge(
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Holm's method: in increasing order, multiply by n, n - 1 and so on, but keep the results in order."""
+    """Apply Holm's method: p-values in increasing order times n, n - 1 and so on, made non-decreasing."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):

@@ -366,7 +366,7 @@ def test_a_load_reads_the_retention_limit_under_the_lock(
         wait_for_lock(watcher)
         if is_forgotten:
             holder.execute("UPDATE core.archives SET retained_since = '1997-10-02'")
-            holder.execute("DELETE FROM core.users")  # as forgetting removes the names of old facts
+            holder.execute("DELETE FROM core.users")  # what forgetting does to the names of old facts
         holder.commit()
         loading.join(timeout=60)
     assert results[0].tally.loaded_count == 2 - is_forgotten

@@ -251,7 +251,7 @@ def test_a_moved_line_is_explained(load: Load, warehouse: Warehouse, tmp_path: P
 
 
 def test_the_second_pass_may_be_in_the_next_month(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """In Cairo, the hour from 2:00 on 1 October 1990 occurred twice: by UTC, once in each month."""
+    """In Cairo, the hour from 2:00 on 1 October 1990 was in September by UTC, and again in October."""
     lines = [f"000001 90/10/01 02:{minute:02}:00 ks 5 1.000\n" for minute in range(0, 60, 5)]
     load(write(tmp_path / "log", lines * 2), "nft", timezone="Africa/Cairo")
     rows = read(warehouse, "SELECT min(ended_at), max(ended_at) FROM core.transfers")
