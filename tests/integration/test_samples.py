@@ -49,7 +49,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
         "SELECT rate_bytes_per_s, duration_s, size_bytes FROM core.transfers WHERE interface = 'htar'",
     )
     assert (rate, duration, size) == (146_472_000.0, 397.20, 58_178_668_032)
-    # In both directions, the local side comes first. The same file was put from a pipe and retrieved into one.
+    # The local side comes first in both directions. The same file was put from and retrieved into a pipe.
     moved = fetch(
         warehouse,
         "SELECT direction, client_path, archive_path, ended_at, duration_s, file_key FROM core.transfers"
