@@ -1,4 +1,4 @@
-"""How times are typed, read and shown, and usage errors."""
+"""Times as they are typed, read and shown, and usage errors."""
 
 from datetime import UTC, datetime
 

@@ -41,7 +41,7 @@ def stamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(data=st.data())
 def test_a_client_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
@@ -76,7 +76,7 @@ def test_a_client_event_is_read_back(data: st.DataObject) -> None:
     assert record["is_duration_below_clock"] == (event != "start" and seconds < 0.001)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(data=st.data())
 def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
