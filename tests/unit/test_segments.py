@@ -26,7 +26,7 @@ def short_limits() -> Iterator[None]:
         patch.setattr(segments, "MIN_LINES", 3)
         patch.setattr(segments, "MAX_LINES", 20)
         patch.setattr(segments, "MAX_BYTES", 150)
-        patch.setattr(files, "TICK_S", 0)  # nobody else writes these hundreds of files
+        patch.setattr(files, "TICK_S", 0)  # nothing else writes these hundreds of files
         yield
 
 

@@ -122,7 +122,7 @@ def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
         ("cache=miss", "tape_s=1.5", UNRECOGNISED),
         ("start op=RETR cache=miss", "stage op=STOR tape_s=1.5", UNRECOGNISED),
         ("cap=4f21.0007 uid=2718", "uid=2718 cap=4f21.0007", UNRECOGNISED),
-        # Events are combined by their user and machine, so each needs both.
+        # Events are combined by user and machine, so each event needs both.
         ("uid=2718", "uid=-", UNRECOGNISED),
         ("host=cray", "host=-", UNRECOGNISED),
         (" path=/run 7/out.tar", "", UNRECOGNISED),

@@ -1,4 +1,4 @@
-"""How far a pattern matches a line."""
+"""Finding the piece of a pattern at which a line stops matching."""
 
 import pytest
 
