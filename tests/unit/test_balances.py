@@ -1,4 +1,4 @@
-"""A file is reported as probably being in another format if all its lines are rejected."""
+"""A file is reported as probably being in another format if every line that is not blank is rejected."""
 
 from collections import Counter
 

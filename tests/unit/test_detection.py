@@ -28,7 +28,7 @@ def write(tmp_path: Path, content: str | bytes, name: str = "a.log") -> Path:
 
 
 def fits(found: detection.Detection) -> dict[str, int]:
-    """Return the number of lines that each format fits, without formats that fit none."""
+    """Return how many lines each format fits, omitting formats that fit none."""
     return {fit.format.name: fit.fit_count for fit in found.fits if fit.fit_count}
 
 

@@ -1,4 +1,4 @@
-"""Files that are not logs, endless lines and damage are reported with file and line in bounded memory."""
+"""Files that are not logs, endless lines and damage are reported with file and line. Memory is bounded."""
 
 import bz2
 import gzip

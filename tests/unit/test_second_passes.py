@@ -28,7 +28,7 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """Return NFT's records for lines at these minutes, which count from the start of the repeated hour.
+    """Return NFT's records for lines at these minutes after the start of the repeated hour.
 
     Both passes of a 60-minute hour have minutes 0 to 59; minute 70 is ten minutes after its end.
     """

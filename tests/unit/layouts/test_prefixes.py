@@ -1,4 +1,4 @@
-"""Finding the piece of a pattern at which a line stops matching."""
+"""Patterns are split into pieces, and the first piece that a line does not match is found."""
 
 import pytest
 
