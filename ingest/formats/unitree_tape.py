@@ -11,7 +11,7 @@ all events: what is done (stage, or mig: from disk to tape), for whom (a client,
 what is left on old cartridges), the file's capability, family and location, the numbers of the copy and the
 fragment, the cartridge (VSN) and its type, the physical unit (the drive), the block offset, the size, and the
 result (0: success). `-` stands for a value that is unknown, or that the event does not have. Each line
-becomes a row of `tape_events`. The event determines its kind, which is given here in brackets:
+becomes a row of `tape_events`. Its kind depends on the event, and is shown here in parentheses:
 
 - `received` (received): the request came from disksrvr, and may wait in a queue
 - `mount` (mount requested), issued to pdmsrvr
