@@ -165,7 +165,7 @@ class Layout(Part):
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:
-        """Whether this layout is `other` with patterns added at the end, which does not change old records."""
+        """Whether this layout is `other` plus patterns at the end, so that old records stay the same."""
         count = len(other.lines)
         mine, theirs = (
             each.model_dump(exclude={"title", "about", "examples", "lines"}) for each in (self, other)
