@@ -16,14 +16,13 @@ from tapewise.schema.texts import escape_controls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
-    """List the formats that fit each of the log files PATHS (compressed or not), best first, and how many of
-    the file's lines each format fits.
+    """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
-    A format fits a line if it recognises the line, even if it then rejects the line's date or a number in it.
-    Blank lines do not count. Small files are examined completely, large ones at the beginning, middle and
-    end, and large compressed ones only at the beginning. A format is detected if it fits at least 95 % of the
-    lines and no other format fits more than 5 %. Without --format, `tapewise ingest` uses the detected
-    format. This command needs no warehouse.
+    For each format, this shows how many of the file's lines it fits. A format fits a line if it recognises the
+    line, even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
+    examined completely, large ones at the beginning, middle and end, and large compressed ones only at the
+    beginning. A format is detected if it fits at least 95 % of the lines and no other format fits more than
+    5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse.
 
     Example: tapewise detect /var/log/hpss/*
     """

@@ -14,7 +14,7 @@ the file's date is taken as the day on which the job ended (here 5 November 1997
 The persona links a job to its lines in the STAT log. Occasionally, a persona is reused within a day. If the
 logged start is after the end, the job was either logged incorrectly or ran past midnight. The line does not
 show which, so the job is kept as logged, without a duration, and flagged. We do not know how a completion
-status is written. It therefore stays at the end of the description, and we cannot tell whether a job failed.
+status is written. It therefore stays at the end of the description, and nothing shows whether a job failed.
 
 The operation is the first word of the description if that word is a command. Otherwise the word may be the
 name of a file, and the operation is `other`.

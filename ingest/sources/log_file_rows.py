@@ -5,7 +5,7 @@ from psycopg import sql
 
 
 def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
-    """Delete a source's log files from the ledger, in the caller's transaction; return how many there were."""
+    """Delete a source's log files from the ledger in the caller's transaction; return how many there were."""
     for table in ("ignored_lines", "rejected_lines"):
         connection.execute(
             sql.SQL(
