@@ -18,8 +18,8 @@ from tapewise.schema.texts import escape_controls
 def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
     """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
-    For each format, this shows how many of the file's lines it fits. A format fits a line if it recognises the
-    line, even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
+    Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
+    even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
     examined completely, large ones at the beginning, middle and end, and large compressed ones only at the
     beginning. A format is detected if it fits at least 95 % of the lines and no other format fits more than
     5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse.

@@ -44,10 +44,10 @@ class LastStop:
     """Where the last reading of a file stopped, and how the next one continues.
 
     `name` is the file's name in the ledger, and `newest` is the last reading under that name. `known` equals
-    `newest` if the file still begins with what was read then; otherwise it is None, and the file is read as a
-    different one. `log_date` is the day of the file. `prefix` is the part that was read before, or None for a
-    new file. `is_read` says that reading the file now would give nothing new. `ends_file` says that the end
-    of the file also ends its last line.
+    `newest` if reading can continue from there; otherwise it is None, and the file is read as a different
+    one. `log_date` is the day of the file. `prefix` is the part that was read before, or None for a new file.
+    `is_read` says that reading the file now would give nothing new. `ends_file` says that the end of the file
+    also ends its last line.
     """
 
     name: str

@@ -155,7 +155,7 @@ class LinesAtLoad:
         return set(days) - self._left_days
 
     def take(self, *, is_waiting: bool) -> Iterator[DerivedRequests]:
-        """Yield the rows of `core.requests` that are ready. If `is_waiting`, wait for all that are begun."""
+        """Yield rows of `core.requests` that are ready. If `is_waiting`, wait for all that were started."""
         while self._begun and (is_waiting or self._begun[0].done()):
             derived = self._begun[0].result()
             self._begun.pop(0)

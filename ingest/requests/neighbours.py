@@ -23,8 +23,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 
-# Stages, starts and jobs can affect lines up to nearly this far away: a job may end a day after a transfer,
-# and the transfer a day after its open.
+# Slightly more than the distance over which stages, starts and jobs can affect lines: a job may end a day
+# after a transfer, and the transfer a day after its open.
 _FAR = 2 * REACH + timedelta(minutes=1)
 
 _OPENED = """
@@ -122,8 +122,8 @@ class NeighbourLines:
     """The lines that `source` held before this load.
 
     The load holds the archive's lock, so all earlier loads have committed. Lines are frames with the columns
-    in `KEPT`. Time ranges include `since` and exclude `until`. `find_around` may be called in another thread,
-    because it uses a separate connection. All other methods use `settling`, and must be called in its thread.
+    in `KEPT`. Time ranges include `since` and exclude `until`. Methods that query `settling` must be called
+    in its thread. `find_around` may be called in another thread, because it uses a separate connection.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -162,7 +162,7 @@ class NeighbourLines:
         ).fetchall()
 
     def find_near(self, since: datetime, until: datetime) -> Near | None:
-        """Return where the source has files around this range, or None if no file of the archive matters.
+        """Return where the source has files around this range, or None if the archive has none near it.
 
         The result is also None if two logs may report the same transfer, because all days of the archive are
         then left to the database.

@@ -17,7 +17,7 @@ def find_stale_days(days: Iterable[date]) -> set[date]:
     """Return the days (UTC) whose requests can change if facts of `days` change.
 
     A request belongs to the day of its end, and its lines may be up to `REACH` before its end. If a missing
-    line had cut a request in two, the ends of both parts are within `REACH` of that line.
+    line had split a request in two, the ends of both parts are within `REACH` of that line.
     """
     reach = ceil(REACH / timedelta(days=1))
     return {day + timedelta(days=n) for day in days for n in range(-reach, reach + 1)}

@@ -7,10 +7,10 @@ Which lines belong together depends only on the lines within `REACH` of a reques
 which files were read or on the range that is rebuilt. Lines are read from a slightly larger range, because
 the clocks of two logs may differ.
 
-The rules are the files in `steps/`, in the order of their numbers. Each is a query, to whose rows later
-queries refer by its name. The last ones write `core.requests`. They are sent as the WITH list of a single
-statement, because temporary tables would cost every load 20 to 30 ms, even with few lines, and the loader is
-not allowed to create any.
+The rules are the files in `steps/`, in the order of their numbers. Each file contains a query, and later
+queries refer to its rows by the name of the step. The last queries write `core.requests`. All are sent as the
+WITH list of a single statement, because temporary tables would cost every load 20 to 30 ms, even with few
+lines, and the loader is not allowed to create any.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
 """Drops sources whose files were all refused, and their archive if it is then empty.
 
-A source is created before its first file is read, because names and month partitions are created for it.
+A source is created before its first file is read, because names and months of facts refer to it.
 """
 
 from collections.abc import Collection, Iterator
