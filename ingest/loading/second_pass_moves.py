@@ -1,6 +1,6 @@
 """Moves facts into the second pass of a repeated hour if a file shows that they belong there.
 
-The hour is repeated when clocks go back. The fact may come from a different file than the one that shows its
+The hour is repeated when clocks go back. A fact may come from a different file than the one that shows its
 pass, and the result does not depend on the order in which files are read. Facts are append-only, so the
 loader may not change them. `core.move_second_passes` runs with the owner's rights. It deletes the row and
 adds it again with the same id, and refuses any other change.

@@ -1,4 +1,4 @@
-"""Recognises files that are not logs, or not yet, by their first bytes: tar files, programs and so on."""
+"""Recognises files that are not logs (or not yet) by their first bytes: tar files, programs and so on."""
 
 import re
 from pathlib import Path

@@ -27,7 +27,7 @@ from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 # Large enough that the fixed costs of a block do not matter, and small enough to keep a few blocks in memory.
 BLOCK_BYTES = 6_000_000
-# Logs have no longer lines. A file with a longer line is not a log, and must not fill the memory.
+# No log has lines longer than this. A file with a longer line is not a log, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
 
 
