@@ -17,7 +17,7 @@ class TypedTime(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time in `value`; anything else is wrong usage."""
+        """Parse the time; anything else is wrong usage."""
         if isinstance(value, datetime):
             return value
         try:

@@ -1,4 +1,4 @@
-"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what others lack."""
+"""`tapewise coverage`: which views of `mart` an archive's logs feed, and what they lack for the others."""
 
 import json
 from contextlib import closing

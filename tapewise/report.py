@@ -55,8 +55,8 @@ def report(
     """Identify and summarise log files, without storing anything.
 
     The files PATHS are loaded into a temporary warehouse, which is deleted when the command ends. The report
-    has the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours, users'
-    shares, cache hits and open times. It contains no names of users or files.
+    covers the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours,
+    users' shares, cache hits and open times. It contains no names of users or files.
 
     \b
     Example:
