@@ -196,7 +196,7 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
 
 
 def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> str:
-    """Run a PostgreSQL tool of the server's version on the warehouse's database; the tool ends when we end.
+    """Run a PostgreSQL tool of the server's version on the warehouse. It ends when this process ends.
 
     Returns the tool's output if `output` is a pipe.
     """

@@ -1,4 +1,4 @@
-"""Connections to the warehouse: the embedded PostgreSQL or the site's own server, through one code path.
+"""Connections to the warehouse, whether in the embedded PostgreSQL or on the site's own server.
 
 A program logs in as the owner (who upgrades and drops), as the loader (who ingests) or as a reader (who sees
 `mart` and nothing else; Superset has a reading login of its own). On the embedded server these are database
@@ -49,7 +49,8 @@ class Role(Enum):
     def limits(self) -> str:
         """The options that lift the database's default time limits for our own programs.
 
-        Our programs never stay idle for ever, and a statement of those that write may take hours.
+        Our programs do not leave a transaction idle for ever, and those that write may take hours over one
+        statement.
         """
         own = "-c idle_in_transaction_session_timeout=0"
         return own if self.is_reader else f"{own} -c statement_timeout=0"

@@ -36,8 +36,8 @@ chain of messages and exits with `exit_status`. Click itself handles wrong usage
 class TapewiseError(Exception):
     """The root. Catch it to catch everything that Tapewise raises on purpose.
 
-    `message` is one sentence without a full stop. The message of a ConfigError has a line for each fault; the
-    message of a QueryError may end with the offending place marked. `hint`, if any, is what the user can do.
+    `message` is one sentence without a full stop. A ConfigError's message has a line for each fault, and a
+    QueryError's may end with the offending line of the query. `hint`, if any, is what the user can do.
     """
 
     exit_status = 1

@@ -33,6 +33,6 @@ class Terminal(io.TextIOWrapper):
         super().__init__(stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True)
 
     def write(self, text: str) -> int:
-        """Write `text` escaped."""
+        """Write `text` with its control characters escaped."""
         super().write(_ON_TERMINALS.sub(_escape, text))
         return len(text)

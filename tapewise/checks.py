@@ -94,7 +94,7 @@ def check_sources(
 
 
 def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note archives without a source, such as a first load leaves if it is killed at once.
+    """Note archives without a source. A first load leaves one behind if it is killed at once.
 
     `connection` must be a loader's.
     """

@@ -171,7 +171,7 @@ class Connection:
                 file is detected.
             kind: `measured`, or `synthetic` for made-up logs, which are never added up with measured ones.
             source: distinguishes an archive's streams of logs. None: the name of the format.
-            counted: False if another source of the archive reports the same transfers and counts them.
+            counted: False if another source of the archive reports the same transfers and is counted instead.
             shared: True if another source of the archive reads these files too, because they have lines of
                 two formats.
             complete: read a last line without a newline too; if that line grows later, it counts again.

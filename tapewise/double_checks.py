@@ -1,4 +1,4 @@
-"""The check of `tapewise doctor` for sources that hold the same lines, so that these count twice.
+"""The check of `tapewise doctor` for lines that two sources hold, and that therefore count twice.
 
 Loads refuse such lines now, but a warehouse that was loaded by an older version may have some.
 """

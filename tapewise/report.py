@@ -1,4 +1,4 @@
-"""`tapewise report`: first answers straight from log files, through a temporary warehouse."""
+"""`tapewise report`: summarises log files by loading them into a temporary warehouse."""
 
 import json
 from contextlib import closing
@@ -104,7 +104,7 @@ def _load(
             del choices.formats[path]
             report_failure(path, error)
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
-        connection.execute("ANALYZE")  # without statistics, the planner takes new tables for empty
+        connection.execute("ANALYZE")  # without statistics, the planner assumes that new tables are empty
     return results
 
 

@@ -84,7 +84,7 @@ def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_
     unfinished.rename(cluster / DATA_FOLDER)
     folder = os.open(cluster, os.O_RDONLY)
     try:
-        os.fsync(folder)  # otherwise a power cut could undo the renaming, even when the warehouse is full
+        os.fsync(folder)  # otherwise a power cut could undo the renaming, even after logs were loaded
     finally:
         os.close(folder)
 

@@ -89,8 +89,8 @@ class EmbeddedServer:
     def acquire(self) -> None:
         """Start the server if it is down, and hold a share of it until `release` or this process's end.
 
-        Creates the cluster at first use. Waits while the server recovers from a crash, at most ten minutes.
-        Does nothing if this object already holds a share.
+        Creates the cluster at first use. Waits up to ten minutes while the server recovers from a crash. Does
+        nothing if this object already holds a share.
         """
         if self._share is not None:
             return
@@ -132,7 +132,7 @@ class EmbeddedServer:
                     raise
 
     def stop(self) -> None:
-        """Stop the server and disconnect its users; undo `start`. Gives back this object's share.
+        """Stop the server, even after `start`, and disconnect its users. Gives back this object's share.
 
         Does nothing if no server is running.
         """
@@ -261,7 +261,7 @@ class EmbeddedServer:
         return True
 
     def _ensure_keeper(self, cluster: Path, account: Account | None) -> None:
-        """Start a keeper if there is none. This precedes the start, so no server runs without a keeper."""
+        """Start a keeper if there is none. Called before the server starts, which must never lack one."""
         with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
             if not keeper.try_lock(keeper_lock):
                 return

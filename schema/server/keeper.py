@@ -136,7 +136,10 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Send a signal as `account`, so that a pid in its file cannot make root kill any other process."""
+    """Send a signal to processes, as `account`.
+
+    A pid may come from a file that the account can write, and must not make root kill another process.
+    """
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 

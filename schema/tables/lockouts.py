@@ -1,4 +1,4 @@
-"""Changes the schema while nobody else uses it. Waits for sessions that do, but not for ever.
+"""Locks other sessions out while the schema changes. Waits for those that use it, but not for ever.
 
 While one session waits for an exclusive lock, PostgreSQL makes all later sessions queue behind it. So each
 attempt is short, and the queue moves on between attempts. The locks are on tables and views, because only the

@@ -1,4 +1,4 @@
-"""`metadata.yaml`, the file next to the SQL of a view or function of `mart` that describes it."""
+"""`metadata.yaml`, which describes the view or function of `mart` whose SQL is next to it."""
 
 from typing import Annotated, Literal, Self
 

@@ -261,7 +261,7 @@ def _facts(
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
 ) -> sa.Table:
-    """A fact table, partitioned into months by `event_time`, with `columns` besides those of all fact tables.
+    """A fact table, partitioned into months by `event_time`. `columns` follow those of every fact table.
 
     `is_outcome_logged` is false if some logs do not say how the operation ended. In that case `is_failed` can
     be null.
@@ -281,7 +281,7 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
-        # 0 for the fact as which the line counts in the balance; further facts of the line have 1, 2, ...
+        # 0 for the fact that stands for its line in the balance. Further facts of the line have 1, 2, ...
         sa.Column("ordinal", sa.SmallInteger, nullable=False, server_default=sa.text("0")),
         instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),

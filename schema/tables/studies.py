@@ -38,7 +38,7 @@ workload_groups = sa.Table(
     # reason.
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("set_apart", JSONB, nullable=False),
-    # The criterion for each number of classes; null if there were too few different requests for so many.
+    # The criterion for each number of classes; null if there were too few distinct requests for that number.
     sa.Column("criterion_values", JSONB, nullable=False),
     sa.Column("bursts", JSONB, nullable=False),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
@@ -56,7 +56,7 @@ workload_classes = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("size_bytes", sa.Numeric, nullable=False),
-    # The get requests whose file is known to have been on disk, or not to have been there.
+    # Get requests whose file was on disk, or was not. Neither count includes those where this is unknown.
     sa.Column("cached_count", sa.BigInteger, nullable=False),
     sa.Column("uncached_count", sa.BigInteger, nullable=False),
     sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
@@ -135,7 +135,7 @@ request_waits = sa.Table(
     ),
     # No foreign key: fact tables have no key to refer to.
     sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    # The time spent on each cause; together they add up to the request's time.
+    # The whole time of the request, split by cause.
     sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),

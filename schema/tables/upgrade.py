@@ -69,7 +69,7 @@ def check_upgradable(connection: psycopg.Connection) -> str:
 
 
 def is_unreleased(revision: str) -> bool:
-    """Whether a revision that this program does not know is from before the first release."""
+    """Whether an unknown revision is from before the first release."""
     return revision < known_revisions()[0]
 
 
@@ -101,8 +101,8 @@ def upgrade(
 ) -> None:
     """Create roles, run the migrations up to `revision` and rebuild `mart`, all in one transaction.
 
-    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions in the way, whose
-    transactions use what this upgrade changes or which upgrade too, and calls `on_wait` once with a
+    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions in the way (those
+    with a transaction that uses what is changed, or another upgrade), and calls `on_wait` once with a
     description of them. If they take longer, raises a DatabaseError that names them. Raises RevisionError if
     the warehouse is newer than this program or older than the first release. The views need the newest
     revision, so an older revision, which only tests request, gets no `mart`.

@@ -142,14 +142,14 @@ class FactWriter:
             self._written[facts.table.name, month] += row_count
 
     def end(self, connection: psycopg.Connection) -> None:
-        """Record in the ledger, after the last fact, how many were written, by table and month."""
+        """Record in the ledger the number of facts by table and month. Call this after the last `write`."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
             values = [list(tables), list(months), list(self._written.values())]
             connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
 
     def summarise(self) -> None:
-        """Summarise, after the last write, the indexes of the months written."""
+        """Summarise the indexes of the months written. Call this after the last `write`."""
         self._partitions.end()
 
 

@@ -150,7 +150,7 @@ def read_frames(
 
     No frame is empty. Without `piece_bytes` there is at most one.
     """
-    # The types in COPY's output, where a time is a number, which is exact.
+    # The types in COPY's output. Times are sent as numbers, which are exact.
     written = {
         name: pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Boolean else dtype
         for name, dtype in schema.items()
