@@ -66,8 +66,7 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
-    # The key itself, or the file that contains it. `ingest/pseudonyms/keys.py` reads the key when it is
-    # needed.
+    # The key itself, or the file from which `ingest/pseudonyms/keys.py` reads it when it is needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()

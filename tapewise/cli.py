@@ -102,7 +102,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    # Characters that a stream cannot encode are shown as \\xNN; output to a closed stream is dropped.
+    # Shows characters that a stream cannot encode as \\xNN, and drops output to a closed stream.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  # for the process's life
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  # as above
     sys.stdout, sys.stderr = _make_safe(sys.stdout), _make_safe(sys.stderr)

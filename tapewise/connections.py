@@ -160,8 +160,8 @@ class Connection:
     ) -> "list[LoadedFile]":
         """Load log files, compressed or not, each line at most once.
 
-        If a file cannot be loaded, its result has an `error`, and the other files are loaded all the same.
-        Reading a file again, or a longer copy of it, counts nothing twice.
+        If a file cannot be loaded, its result has an `error`, and the others are still loaded. Reading a file
+        again, or a longer copy of it, counts nothing twice.
 
         Args:
             paths: the files, or a single one.

@@ -2,8 +2,8 @@
 
 A file has all columns of its view, and its rows are sorted by time. There is no file for a month without
 rows. Files are not in folders such as `month=1998-10`, because readers would then add a column that the view
-does not have. Even so, readers can skip months that a query does not need, thanks to the statistics in each
-file. `export_folders.py` lays out the folder.
+does not have. By the statistics in each file, they can still skip months that a query does not need.
+`export_folders.py` lays out the folder.
 """
 
 import os
@@ -65,7 +65,7 @@ _TYPES: _Schema = {
 
 @dataclass(frozen=True)
 class Export:
-    """How many rows were written, by table and file, and how many files of months now empty were removed."""
+    """How many rows were written, by table and file, and how many files of empty months were removed."""
 
     row_counts: RowCounts
     removed_count: int

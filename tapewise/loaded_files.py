@@ -38,7 +38,7 @@ class LoadedFile:
         rejected_samples: number, reason and text (None where names are hidden) of the first rejected lines.
         waiting_bytes: the size of an unfinished last line, which is read once it is finished.
         log_date: the day that was used for the lines, if they do not contain one.
-        is_unchanged: True if the file has not changed since it was last read, so it was not read again.
+        is_unchanged: True if the file was not read again, because it has not changed since the last time.
         error: why the file was not loaded, or why none of its lines could be read; otherwise None.
     """
 

@@ -29,8 +29,7 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, one without, and one that may have some because lines of its day do not report their
-# hour.
+# With lines, without lines, and unknown, because some lines of the day do not report their hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 

@@ -265,8 +265,7 @@ class EmbeddedServer:
         with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
             if not keeper.try_lock(keeper_lock):
                 return
-        # The keeper is run by its path, in isolation, because our package may be on this process's sys.path
-        # only.
+        # The keeper is run by its path, isolated, because only this process's sys.path may have our package.
         command = [sys.executable, "-I", "-S", keeper.__file__, str(cluster), f"--linger-s={self.linger_s}"]
         if account:
             command += ["--account", account.name, str(account.uid), str(account.gid)]

@@ -57,8 +57,7 @@ archives = sa.Table(
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",
-    # By default, a table of a few rows is never analyzed, and plans that do not know its size are twice as
-    # slow.
+    # By default, so small a table is never analyzed, and plans that do not know its size are twice as slow.
     postgresql_with={"autovacuum_analyze_scale_factor": 0, "autovacuum_analyze_threshold": 0},
 )
 
@@ -134,7 +133,7 @@ log_files = sa.Table(
     sa.Column("held_count", sa.BigInteger, nullable=False),
     sa.Column("ignored_count", sa.BigInteger, nullable=False),
     sa.Column("rejected_count", sa.BigInteger, nullable=False),
-    # The date to which the lines' clock times belong, if the lines themselves have no dates.
+    # The date of the lines, if they give only the time of day.
     sa.Column("log_date", sa.Date),
     # The file's identity, as reported by the system before the first byte was read; null: unknown. A file
     # with the same identity is not opened again. Device and inode numbers are unsigned.
@@ -182,8 +181,7 @@ secrets = sa.Table(
     comment="One row per secret of the warehouse: with 'file keys', paths become the keys of files",
 )
 
-# Locked instead of taking an advisory lock, which anybody who may connect could take. Only the loader can
-# lock this table.
+# Anybody who may connect could take an advisory lock, but only the loader can lock this table.
 rounds = sa.Table(
     "rounds",
     metadata,
@@ -206,8 +204,8 @@ landmarks = sa.Table(
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
-# With this table, the rows that a load wrote to one month can be found and recounted, and perhaps one day
-# moved to other storage. It has no foreign keys, for the same reason as `landmarks`.
+# Makes it possible to find and recount the rows that a load wrote to one month, and perhaps one day to move
+# them to other storage. There are no foreign keys, for the same reason as in `landmarks`.
 loaded_rows = sa.Table(
     "loaded_rows",
     metadata,
@@ -479,9 +477,9 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
-# A site's own daily counts: one row here for each row of the tables in its report. `reported_at` is noon of
-# the reported day by the source's clock, and serves only to partition the table into months. A correction
-# adds rows, which then count instead of the earlier ones.
+# A site's own daily counts, one row for each row of the tables in its report. `reported_at` is noon of that
+# day by the source's clock, and serves only to partition the table into months. A correction adds rows, which
+# count instead of the earlier ones.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",

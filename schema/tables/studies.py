@@ -56,7 +56,7 @@ workload_classes = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("size_bytes", sa.Numeric, nullable=False),
-    # Get requests whose file was on disk, or was not. Neither count includes those where this is unknown.
+    # Get requests that are known to have found, or not to have found, their file on disk.
     sa.Column("cached_count", sa.BigInteger, nullable=False),
     sa.Column("uncached_count", sa.BigInteger, nullable=False),
     sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),

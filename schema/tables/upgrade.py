@@ -101,11 +101,11 @@ def upgrade(
 ) -> None:
     """Create roles, run the migrations up to `revision` and rebuild `mart`, all in one transaction.
 
-    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions in the way (those
-    with a transaction that uses what is changed, or another upgrade), and calls `on_wait` once with a
-    description of them. If they take longer, raises a DatabaseError that names them. Raises RevisionError if
-    the warehouse is newer than this program or older than the first release. The views need the newest
-    revision, so an older revision, which only tests request, gets no `mart`.
+    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions in the way, including
+    other upgrades, and calls `on_wait` once with a description of them. If they take longer, raises a
+    DatabaseError that names them. Raises RevisionError if the warehouse is newer than this program or older
+    than the first release. The views need the newest revision, so an older revision, which only tests
+    request, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 

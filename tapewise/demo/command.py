@@ -1,4 +1,4 @@
-"""The command itself: loads the example logs and shows the answers."""
+"""The command: loads the example logs and shows the answers."""
 
 import shlex
 import sys
