@@ -23,7 +23,7 @@ from tapewise.schema.tables.models import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 
-# When a connection is lost, psycopg raises an error, but also logs that it could not end the COPY and the
+# When a connection is lost, psycopg raises an error, and also logs that it could not end the COPY and the
 # transaction. Without a handler, Python would print this before our own message.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
