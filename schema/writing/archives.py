@@ -37,8 +37,8 @@ def lock_archive(
 ) -> None:
     """Become the only loader of the archive until the transaction ends. Calls `on_wait` before waiting.
 
-    The lock is on the archive's row, because a login that may only read cannot take it, unlike an advisory
-    lock. Nothing is locked if the archive is gone.
+    The lock is on the archive's row. Unlike an advisory lock, it cannot be taken by a login that may only
+    read. Nothing is locked if the archive is gone.
     """
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
@@ -51,7 +51,7 @@ def lock_archive(
 def analyze_archives(connection: psycopg.Connection) -> None:
     """Update the planner's statistics of the archives, in the caller's transaction, which must be short.
 
-    Every view joins the archives. Without statistics, the planner expects an archive to have one row in 200,
-    and compares every row with every other. Autovacuum runs within a minute, but queries may come first.
+    Every view joins the archives. Without statistics, the planner expects each archive to have one row in
+    200, and compares every row with every other. Autovacuum runs within a minute, but queries may come first.
     """
     connection.execute("SELECT core.analyze_archives()")
