@@ -190,9 +190,9 @@ def _read_requests(
 
 @contextmanager
 def _show_progress(given: Requests) -> Iterator["Progress | None"]:
-    """Show a progress bar on a terminal; yields the function that updates it, or None elsewhere.
+    """Show a progress bar and yield the function that updates it; without a terminal, yield None.
 
-    The function takes the simulated time and the number of requests submitted.
+    The function takes the simulated time in seconds and the number of requests submitted.
     """
     console = Console(stderr=True, file=sys.__stderr__)
     if not console.is_terminal:
