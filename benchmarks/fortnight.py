@@ -29,7 +29,7 @@ def make_fortnight(seed: int, *, scale: int = 1) -> pl.DataFrame:
     trace = pl.DataFrame(
         {"submitted_s": at[order], "user": owners[session[order]], "is_put": is_put, "size": sizes}
     )
-    # A get that is not staged reads a file written before, if there is one.
+    # A get that is not staged reads a file that was written earlier, if there is one.
     file, size = np.arange(count), sizes.copy()
     written: list[int] = []
     for number in range(count):

@@ -64,7 +64,7 @@ UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 
 
 
 class StageLaw(NamedTuple):
-    """The duration of a stage: `least_s` plus an exponential, redrawn until it is below `limit_s`."""
+    """The duration of a stage: `least_s` plus an exponential draw, repeated until it is below `limit_s`."""
 
     ratio: float
     least_s: float
@@ -77,7 +77,7 @@ STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, ma
 
 
 class StoredFile(NamedTuple):
-    """A file in the archive; `is_old` means neither stored nor fetched since the logs begin.
+    """A file in the archive; `is_old` means that it was neither stored nor fetched since the logs began.
 
     It is a tuple, because catalogues are searched for files, and comparing tuples is ten times as fast.
     """
@@ -91,9 +91,9 @@ class StoredFile(NamedTuple):
 class Record:
     """One request and its outcome.
 
-    Times are seconds since the logs begin. `requested_s` is when the transfer was requested, so its duration
-    includes the wait for a port, which ends at `port_s`. The open (`open_s`, with mount and staging) comes
-    before this request. `origin` is disk, library or shelf for a get whose open was timed.
+    Times are seconds since the logs began. `requested_s` is when the transfer was requested, so its duration
+    includes the wait for a port, which ends at `port_s`. Opening the file comes before that, and takes
+    `open_s`, including mount and staging. If the open of a get was timed, `origin` is disk, library or shelf.
     """
 
     batch: Batch

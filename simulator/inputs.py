@@ -102,7 +102,7 @@ def read_archive_requests(
     until: datetime | None = None,
     interface: str | None = None,
 ) -> Requests:
-    """Read the requests of an archive, by the published scenario rules of `mart.trace_requests`.
+    """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
 
     If `since` or `until` has no time zone, it is in the archive's, as in `read_model_requests`. `connection`
     must have the reader's role. Raises SimulationError if there is no such archive or it has no requests to
