@@ -22,9 +22,9 @@ from benchmarks.peers import count_facts
 from tapewise.schema.database import DATABASE, Role
 from tapewise.schema.server.embedded import EmbeddedServer
 
-# The length of the period that each file covers. No two files cover the same period.
+# Each file covers this many weeks, which no other file covers.
 WEEKS = 8
-# There are several, because disk activity after a large load would disturb a single measurement.
+# Several measurements, because disk activity after a large load would disturb a single one.
 PROBES = 3
 
 

@@ -265,7 +265,7 @@ class Bench:
 
 @contextmanager
 def _one_byte_changed(path: Path) -> Iterator[None]:
-    """During the block, the last digit in the file's middle line is different, but not its size or times."""
+    """Change the last digit in the file's middle line during the block, but not the file's size or times."""
     times = path.stat()
     with path.open("r+b") as file:
         file.seek(times.st_size // 2)

@@ -157,6 +157,6 @@ def find_quantiles(logarithms: Floats, counts: Integers) -> list[float]:
     """Return the quantiles of 10 ** `logarithms`, weighted by `counts`, to the width of a bucket (9 %)."""
     order = np.argsort(logarithms, kind="stable")
     running = np.cumsum(counts[order]) / counts.sum()
-    # A level counts as reached if only a rounding error is missing.
+    # The small difference allows for rounding errors if a level is just reached.
     places = np.searchsorted(running, np.array(QUANTILE_LEVELS) - 1e-12)
     return [float(value) for value in 10 ** logarithms[order][places]]

@@ -36,7 +36,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
     ----------
     cluster_centers_ : one row per class, sorted by the first feature, then by the next.
     labels_ : the class of each cell.
-    criterion_values_ : the criterion by number of classes; None for more classes than different cells.
+    criterion_values_ : the criterion by number of classes; None if there are fewer different cells than that.
     n_clusters_, inertia_, n_iter_, n_features_in_ : for the chosen classes. The inertia is over the cells.
     """
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# The names of sizes, each with the number of bytes that the sizes are below.
+# The names of sizes. Each applies to sizes below its number of bytes.
 _SIZES = ((1e6, "small"), (1e8, "medium"), (1e10, "large"), (math.inf, "huge"))
 # If at least this share of a class's gets is from one place, the class is named after it; if not, after both.
 CLEAR_RATIO = 0.8

@@ -52,7 +52,7 @@ def _break_month(text: bytes, _log: str) -> bytes:
 
 def _break_hour(text: bytes, log: str) -> bytes:
     if log == "cond":
-        return text[:16] + b"25" + text[18:]  # the hour of the job's end, which is the job's stamp
+        return text[:16] + b"25" + text[18:]  # the hour of the end, by which the job is dated
     return re.sub(rb" \d\d:", b" 25:", text, count=1)
 
 

@@ -92,7 +92,7 @@ class Record:
     """One request and its outcome.
 
     Times are seconds since the logs began. `requested_s` is when the transfer was requested, so its duration
-    includes the wait for a port, which ends at `port_s`. Opening the file comes before that, and takes
+    includes the wait for a port, which ends at `port_s`. The file is opened before that request; this takes
     `open_s`, including mount and staging. If the open of a get was timed, `origin` is disk, library or shelf.
     """
 

@@ -63,8 +63,8 @@ class Requests:
     def fit_machine(self, machine: Machine) -> Self:
         """Leave out and count the requests for files that are larger than the machine accepts.
 
-        Requests from a trace file are all kept, because its author can fix it. Raises SimulationError if no
-        request is left.
+        Requests from a trace file are not left out, because its author can fix the file. Raises
+        SimulationError if no request is left.
         """
         largest = machine.disk.largest_file_bytes
         trace = self.trace.filter(pl.col("size_bytes") <= largest)
@@ -104,9 +104,9 @@ def read_archive_requests(
 ) -> Requests:
     """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
 
-    If `since` or `until` has no time zone, it is in the archive's, as in `read_model_requests`. `connection`
-    must have the reader's role. Raises SimulationError if there is no such archive or it has no requests to
-    run.
+    A `since` or `until` without a time zone is in the archive's time zone, as in `read_model_requests`.
+    `connection` must have the reader's role. Raises SimulationError if there is no such archive or it has no
+    requests to run.
     """
     found = connection.execute(
         "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
@@ -214,9 +214,9 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
 
     The files that the trace says are on disk come first, in the order in which it requests them, up to the
     high water mark; the rest are on tape. Made-up files then fill the disk up to `fill_ratio`. Their sizes
-    are drawn from the trace, and they are never requested. Files of the trace were last used when the run
-    begins (LLNL's model also writes them at time 0: appendix B, 5.2.1), made-up files within the two weeks
-    before.
+    are drawn from the trace, and they are never requested. Files of the trace count as last used when the run
+    begins, as in LLNL's model, which writes them at time 0 (appendix B, 5.2.1). Made-up files were last used
+    within the two weeks before the run.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")

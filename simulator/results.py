@@ -24,8 +24,8 @@ class Totals:
     """The totals of a run; `moved_bytes` is by resource: network in and out, disk chains, tape chains.
 
     `steady_s` is when the disk first reaches the low water mark, which is the beginning of normal use. Before
-    that, nothing is purged, and means would describe an empty disk. It is 0 if the machine never purges, and
-    None if the disk never gets that full.
+    that, nothing is purged, and means would describe an empty disk. `steady_s` is 0 if the machine never
+    purges, and None if the disk never gets that full.
     """
 
     steady_s: float | None

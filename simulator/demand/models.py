@@ -1,7 +1,7 @@
 """Workload models from which streams are generated, read from the warehouse or from an exported file.
 
-Both sources give the same `Model`, which contains only what a stream needs. docs/reference/workload.schema.json
-describes the exported document, which has more fields.
+Both sources give the same `Model`, which contains only what a stream needs. The exported document has more
+fields; docs/reference/workload.schema.json describes it.
 """
 
 import json

@@ -106,8 +106,9 @@ def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
 def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
     """Return the files that a trace says were on disk when it began (`origin` is disk), as an inventory.
 
-    All of them are also on tape, and were last used when the trace begins: LLNL's model writes them at time 0
-    (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row is wrong.
+    All of them are also on tape. They count as last used when the trace begins, as in LLNL's model, which
+    writes them at time 0 (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row
+    is wrong.
     """
     trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
     origin = pl.col("origin")

@@ -33,7 +33,7 @@ def take_volume(world: World, file: int) -> None:
 
 @compiled
 def ask_space(world: World, job: int) -> None:
-    """Reserve space for the file of a put or a stage and start moving it, or let the job wait for space."""
+    """Reserve space for the file of a put or a stage and start moving it, or make the job wait."""
     machine = world.machine[0]
     enter(world, job, SPACE)
     take_volume(world, world.jobs[job].file)
@@ -92,9 +92,9 @@ def purge_if_wanted(world: World) -> None:
 def purge(world: World) -> None:
     """Remove files until the disk is at its low mark; then admit the jobs that wait for space.
 
-    Large files that have not been used for long go first: the order is by size times hours unused ^ 1.5. A
-    file that is not on tape, is locked, or was used in the last `keep_s` stays. If too many files stay, the
-    purge continues as soon as another file may be removed.
+    Files are removed in the order of size * (hours since the last use) ^ 1.5, highest first. A file that is
+    not on tape, is locked, or was used in the last `keep_s` stays. If too many files stay, the purge continues
+    as soon as another file may be removed.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes

@@ -62,7 +62,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
         if event == NOTHING:
             break
         _sample(world, at_s)
-        # A short step loses digits when it is added to the time, and the flows need these digits.
+        # For flows, the step is used as it is: `at_s - state.now_s` would lose digits of a short step.
         move(world, step_s if event == FLOW_ENDS else at_s - state.now_s)
         state.now_s = at_s
         state.event_count += 1

@@ -11,7 +11,7 @@ from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
 
 @compiled
 def ask_drive(world: World, job: int) -> None:
-    """Give a stage, or the storing process, a drive of its pool, or let it wait for one."""
+    """Give a stage or the storing process a drive of its pool, or make it wait for one."""
     enter(world, job, DRIVE)
     pool = world.silos[world.jobs[job].silo].pool
     if world.pools[pool].free_count > 0:
@@ -61,7 +61,7 @@ def add_unstored(world: World, file: int) -> None:
 
 @compiled
 def plan_store(world: World) -> None:
-    """Schedule when the storing process wakes: after the first interval at whose end a file is old enough."""
+    """Schedule the storing process to wake at the first interval's end at which a file is old enough."""
     machine, state = world.machine[0], world.state[0]
     if state.unstored_count == 0:
         state.store_s = np.inf

@@ -7,7 +7,7 @@ from tapewise.simulator.kernel.tables import LATENCY, LATENCY_ENDS, PORT, USER, 
 
 @compiled
 def ask_tokens(world: World, job: int) -> None:
-    """Give a job its tokens, or let it wait for them."""
+    """Give a job its tokens, or make it wait for them."""
     machine, record = world.machine[0], world.jobs[job]
     user = world.users[record.user]
     record.ticket = world.state[0].next_ticket
