@@ -33,7 +33,7 @@ class Fluid:
         self.since = 0.0
 
     def move(self, size: float, resources: tuple[str, ...], cap: float = float("inf")) -> simpy.Event:
-        """Begin a flow; return an event that happens at its end."""
+        """Begin a flow; return an event that happens when the flow ends."""
         self._advance()
         flow = Flow(resources, size, cap, self.env.event())
         self.flows.append(flow)

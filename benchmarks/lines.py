@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# Summer time has ended by then, so every local time is unambiguous.
+# Daylight saving time has ended by then, so every local time is unambiguous.
 BEGINS_AT = datetime(1997, 11, 3)
 SPAN_S = 8 * 7 * 86_400
 USERS = 2_000

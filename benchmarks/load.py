@@ -215,7 +215,7 @@ class Bench:
         ]
 
     def complaints(self) -> list[str]:
-        """Return what makes the run a failure."""
+        """Return the reasons for which the run counts as a failure."""
         expected = {(self._made.fact_count, self._made.size_bytes)}
         complaints = [
             f"{database} holds (rows, bytes) {held}, but the log was made with {expected}"

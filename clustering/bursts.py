@@ -92,7 +92,7 @@ def read_bursts(
 
 
 def make_no_bursts(unattributed_count: int = 0) -> Bursts:
-    """Make the bursts of requests without known users."""
+    """Make the `Bursts` of requests whose users are all unknown."""
     return _make_bursts(unattributed_count, {})
 
 

@@ -105,7 +105,7 @@ def _make_cells(rows: list[tuple[Any, ...]]) -> Cells:
 def fit_classes(direction: str, cells: Cells, seed: int) -> tuple[list[FittedClass], dict[int, float | None]]:
     """Return the classes of the cells, and the criterion's values by number of classes.
 
-    Without cells there are no classes. The same cells and seed give the same result.
+    If there are no cells, there are no classes. The same cells and seed give the same result.
     """
     values: dict[int, float | None] = dict.fromkeys(CANDIDATES)
     if not len(cells.positions):

@@ -1,7 +1,7 @@
 """Exports the requests of an archive from the warehouse as a trace, which the simulator reads.
 
-The rules are in `mart.trace_requests`; this module defines the columns of the file and writes it. The file
-contains no user or file names:
+`mart.trace_requests` implements the rules; this module defines the columns of the file and writes it. The
+file contains no user or file names:
 
     submitted_s     seconds since the first request of the trace was submitted
     submitted_at    the same moment, as a time in UTC
@@ -94,7 +94,7 @@ class Trace:
 
 
 def read_requests(connection: psycopg.Connection, archive: Archive, request: TraceRequest) -> Trace:
-    """Read the trace of `archive` that `request` describes, from one snapshot; writes nothing.
+    """Read the trace of `archive` that `request` describes, from one snapshot, without writing anything.
 
     Raises WorkloadError if the trace would contain no request.
     """

@@ -45,8 +45,8 @@ ROUTES = """\
     GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
     ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
 # An archive's logs next to simulations of its requests. Each role has its own colour, so a simulated archive
-# keeps its number whichever archive is chosen. The number is its place among all archives simulated from the
-# same logs or, if it was not simulated from logs, among the archives shown.
+# must have the same number whichever archive is chosen. Its number is its place among all archives simulated
+# from the same logs. If it was not simulated from logs, its number is its place among the archives shown.
 COMPARED = """\
     SELECT
         shown.related_archive AS archive,

@@ -37,7 +37,7 @@ VIEWER_PERMISSIONS = {
     ("can_read", "Theme"),
     ("can_read", "CurrentUserRestApi"),
     ("can_get", "MenuApi"),
-    ("can_read", "SecurityRestApi"),  # provides the token that every change must carry
+    ("can_read", "SecurityRestApi"),  # provides the token that every change requires
     ("can_language_pack", "Superset"),
     ("can_dashboard_permalink", "Superset"),
     ("can_time_range", "Api"),

@@ -21,7 +21,7 @@ from tapewise.schema.settings import read_settings
 
 ASSETS = Path(__file__).parent / "assets"
 CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
-# The parts of the page's form data that Superset's API reads; the rest only describes how the chart is drawn.
+# The form data that Superset's API reads. The page's other form data only describes how the chart is drawn.
 READ_BY_API = ("viz_type", "x_axis")
 
 

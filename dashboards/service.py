@@ -83,7 +83,7 @@ class Service:
             return False
         os.kill(process, signal.SIGTERM)
         if not self._has_ended():
-            os.killpg(process, signal.SIGKILL)  # its workers too; they hold nothing that must be saved
+            os.killpg(process, signal.SIGKILL)  # also its workers, which hold nothing that must be saved
             if not self._has_ended():
                 raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
         if self._child is not None:
@@ -194,7 +194,7 @@ class Service:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # it outlives the command and its terminal
+                start_new_session=True,  # so that it outlives the command and its terminal
             )
         self.process_file.write_text(f"{process.pid}\n", encoding="utf-8")
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -222,7 +222,7 @@ class Service:
 
 
 def port_number(text: str) -> int:
-    """Parse the number of a port; argparse turns the error into a message."""
+    """Parse a port number; argparse turns a ValueError into a message."""
     if not 0 < int(text) < 65536:
         raise ValueError
     return int(text)

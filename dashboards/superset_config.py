@@ -4,8 +4,9 @@ Required, as a variable or, with `_FILE` appended to its name, as a file that co
 
     SUPERSET_SECRET_KEY       signs sessions and encrypts the database URL
     SUPERSET_METADATA_URL     Superset's own database (users, assets): a SQLAlchemy URL
+    SUPERSET_STATE_FOLDER     the folder of Superset's cache
 
-and SUPERSET_STATE_FOLDER, the folder of its cache. Superset does not start if one of them is missing.
+Superset does not start if one of them is missing.
 """
 
 import os
@@ -28,7 +29,7 @@ def read_secret(name: str) -> str:
 SECRET_KEY = read_secret("SUPERSET_SECRET_KEY")
 if len(SECRET_KEY) < 32:
     raise SystemExit("superset_config.py: SUPERSET_SECRET_KEY must have 32 characters or more.")
-# After changing the key, run `superset re-encrypt-secrets` with the old key here.
+# After changing the key, set this to the old key and run `superset re-encrypt-secrets`.
 PREVIOUS_SECRET_KEY = os.environ.get("SUPERSET_PREVIOUS_SECRET_KEY") or None
 SQLALCHEMY_DATABASE_URI = read_secret("SUPERSET_METADATA_URL")
 DATA_DIR = read_secret("SUPERSET_STATE_FOLDER")
@@ -47,7 +48,7 @@ DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}
 FILTER_STATE_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/filters"}
 EXPLORE_FORM_DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/forms"}
 RATELIMIT_STORAGE_URI = "memory://"
-SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; below gunicorn's own
+SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; less than gunicorn's timeout
 
 CUSTOM_SECURITY_MANAGER = ViewerSecurityManager
 # A login is required, and users cannot register themselves.

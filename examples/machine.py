@@ -44,7 +44,7 @@ NETWORKS = {
     "hippi": Network(("pftp", "hsi", "htar"), 20e6, (math.inf,) * 8),
 }
 
-# Latency scatters upwards by an exponential law; the mean scatter is this fraction of the latency.
+# Latency has an exponentially distributed excess, whose mean is this fraction of the latency.
 LATENCY_SCATTER_RATIO = 0.15
 
 DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
@@ -56,8 +56,8 @@ HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
-# UniTree, behind NFT and FTP, has files on disk if they were used within this time. Of the other files, these
-# fractions are on disk.
+# UniTree, which serves NFT and FTP, keeps files on disk for this time after their last use. Of the other
+# files, the fractions below are on disk.
 KEPT_ON_DISK_S = 2 * 3600.0
 UNITREE_HIT_RATIO_NEW = 0.82
 UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB

@@ -48,7 +48,7 @@ class People:
     """The users of one interface, a few of whom make most of the requests."""
 
     def __init__(self, users: list[User], concentration: float) -> None:
-        """Take the users, most active first; user k has a weight of k ** -concentration."""
+        """Take the users, the most active first; user k gets a weight of k ** -concentration."""
         self.users = users
         self._running_weights = list(accumulate(rank**-concentration for rank in range(1, len(users) + 1)))
 

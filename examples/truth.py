@@ -1,4 +1,4 @@
-"""The truth about the logs, counted from the generator's own records: the answers to check against."""
+"""The truth about the logs, counted from the generator's own records, against which readers are checked."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -171,7 +171,7 @@ def _failed_attempt(record: Record, ended_s: float, chance: Chance) -> Attempt:
 
 
 def _keep_waiting(jobs: list[Job]) -> None:
-    """Take the first get from tape after each midnight and move its start before that midnight."""
+    """Find the first get from tape after each midnight, and move its start to before that midnight."""
     for midnight_s in moments_of_midnight():
         late = [
             job
@@ -233,7 +233,7 @@ def _lone_job(like: Record, operation: str, started_s: float, ended_s: float) ->
 
 
 def _spoil_starts(jobs: list[Job], chance: Chance) -> None:
-    """Give some jobs a start after their end, as LLNL's COND files had."""
+    """Give some jobs a logged start after their end, as in LLNL's COND files."""
     candidates = [job for job in jobs if job.record and job.is_request]
     for _ in range(WRONG_START_COUNT):
         job = candidates.pop(chance.integer(0, len(candidates) - 1))

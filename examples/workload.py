@@ -284,7 +284,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
                 (size_bytes,),
                 _family(interface, user, chance),
                 _process_id(chance),
-                # Every other one of these clients counts in 32 bits; see writers.py.
+                # Half of these clients, namely every other one, count in 32 bits; see writers.py.
                 dialect=("parallel", "list")[rank % 2] if interface == "pftp" else "",
                 is_size_fixed=True,
             )

@@ -63,7 +63,7 @@ class Outcome:
 
     @property
     def steady_at(self) -> datetime | None:
-        """When the run reached a steady state, by the simulated clock."""
+        """When the run reached a steady state, in simulated time."""
         steady_s = self.run.totals.steady_s
         return None if steady_s is None else self.given.began_at + timedelta(seconds=steady_s)
 

@@ -120,9 +120,9 @@ def run(
 ) -> None:
     """Run requests on a machine, and keep the result as a simulated archive.
 
-    The archive appears in the same views as any other: every query for a measured archive also works for
-    it, and `tapewise simulate compare` shows where the two differ. The command never writes into an existing
-    archive.
+    The archive appears in the same views as any other, so every query for a measured archive also works for a
+    simulated one. `tapewise simulate compare` shows where two archives differ. The command never writes into
+    an existing archive.
 
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """

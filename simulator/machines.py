@@ -3,9 +3,9 @@
     [users]
     limit_count = 10            # active transfers of one user
 
-becomes `Machine(users=Users(limit_count=10), ...)`. Units are in the names; MB and GB are powers of ten.
-A machine lacks what its file omits: without `[tapes]` nothing is staged or stored, and without `[purge]`
-nothing is removed from disk.
+becomes `Machine(users=Users(limit_count=10), ...)`. Units are part of the names; MB and GB are powers of ten.
+Some tables may be omitted: without `[tapes]`, nothing is staged or stored, and without `[purge]`, nothing is
+removed from disk.
 """
 
 import math
@@ -42,7 +42,7 @@ class Users(Part):
 
 
 class PortRange(Part):
-    """Files of more than `over_bytes`, up to the next range, use ports `first` to `last` (from 1)."""
+    """Files larger than `over_bytes`, up to the next range, use ports `first` to `last` (numbered from 1)."""
 
     over_bytes: Annotated[int, Field(ge=-1, le=1 << 53)]
     first: Count
@@ -199,7 +199,7 @@ class Store(Part):
 
 
 class Tapes(Part):
-    """Tape chains, silos and their drives; a job queues for a drive of its silo, or of its chain."""
+    """Tape chains, silos and drives; `drive_queue` says if a job queues for its silo's or chain's drives."""
 
     chain_count: Count
     chain_bytes_per_s: Rate
@@ -286,7 +286,7 @@ def find_machine(name: str) -> Machine:
 
 
 def bundled_machines() -> list[str]:
-    """The names of the machines that come with Tapewise."""
+    """Return the names of the machines that come with Tapewise."""
     return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir())
 
 

@@ -20,8 +20,8 @@ from tapewise.simulator.runs import Progress, run_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400
-# The longest that a run may last after the last submission. No real archive takes longer, and dates have an
-# upper limit.
+# The longest time that a run may last after the last submission. No real archive takes longer, and later
+# times might be beyond the last possible date.
 LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]

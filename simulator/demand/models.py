@@ -90,7 +90,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class Group:
-    """The requests of one interface and direction; `request_count` of them are in classes."""
+    """The requests of one interface and direction; `request_count` counts those that are in classes."""
 
     interface: str
     direction: Literal["put", "get"]

@@ -97,7 +97,7 @@ def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
     for name in ("user", "file"):
         if name in texts.columns:
             numbers = texts[name].cast(pl.Int64, strict=False)
-            # 007 and 7 are different names.
+            # As names, 007 and 7 are different.
             if numbers.cast(pl.String).equals(texts[name]):
                 texts = texts.with_columns(numbers)
     return texts

@@ -64,7 +64,7 @@ def _compile(function: Callable[Parameters, Result], *, is_entry: bool) -> Calla
     njit: Any = numba.njit  # numba's type hints omit the options that make it fast
     compile_it = njit(
         cache=_IS_CACHED,
-        error_model="numpy",  # divides without checking for 0; nothing here divides by 0
+        error_model="numpy",  # does not check for division by 0, which never happens here
         fastmath=False,
         forceinline=True,
         _nrt=False,

@@ -92,9 +92,9 @@ def purge_if_wanted(world: World) -> None:
 def purge(world: World) -> None:
     """Remove files until the disk is at its low mark; then admit the jobs that wait for space.
 
-    Files are removed in the order of size * (hours since the last use) ^ 1.5, highest first. A file that is
-    not on tape, is locked, or was used in the last `keep_s` stays. If too many files stay, the purge continues
-    as soon as another file may be removed.
+    Files are removed in the order of size * (hours since the last use) ^ 1.5, highest first. A file stays if
+    it is not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge
+    continues as soon as another one may be removed.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes

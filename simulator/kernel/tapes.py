@@ -1,4 +1,4 @@
-"""The tapes: staging a file to disk, and the process that stores files from disk to tape."""
+"""The tapes: the drives, the loads of tapes, and the process that stores files from disk to tape."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def _load(world: World, job: int) -> None:
 
 @compiled
 def end_load(world: World, job: int) -> None:
-    """Continue after a tape is loaded: a stage asks for space on disk, and the storing process writes."""
+    """Continue after a tape was loaded: a stage asks for space on disk, and the storing process writes."""
     if job == world.machine[0].job_count:
         _store_piece(world)
     else:
