@@ -151,7 +151,8 @@ residuals AS (
     GROUP BY points.archive, points.interface, points.direction
 ),
 
--- The line. With two points its error is not zero but unknown, because no degrees of freedom (n - 2) are left.
+-- The line. With two points its error is not zero but unknown, because no degrees of freedom (n - 2) are
+-- left.
 lines AS (
     SELECT
         counts.archive,
