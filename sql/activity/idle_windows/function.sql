@@ -186,8 +186,8 @@ seen AS (
     GROUP BY dated.archive_number
 ),
 
--- Where the log extends before and after the range, days without any transfer count up to its edges.
--- Materialized, to run once for each archive and not for each window.
+-- If the log extends before and after the range, days without any transfer count up to the edges of the
+-- range. Materialized, to run once for each archive and not for each window.
 spans AS MATERIALIZED (
     SELECT
         ranges.*,

@@ -51,7 +51,7 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
--- A log without a single stage may be one that does not record them; a simulation records them all.
+-- A log without a single stage may not record stages at all; a simulation records all of them.
 archives_with_stages AS (
     SELECT archives.id AS archive_id
     FROM core.archives
