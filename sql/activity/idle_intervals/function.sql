@@ -38,7 +38,7 @@ AS $function$
 -- 2. marks: rows that stand for the transfers beyond the margin.
 -- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
 --    transfer that began after all earlier ones had ended.
--- 4. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left uncovered.
+-- 4. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
 -- 5. hour_unknown: transfers whose time of day is unknown. They do not bound a gap, but may lie in one.
 WITH transfers AS (
     SELECT * FROM mart.transfers
